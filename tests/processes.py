@@ -57,6 +57,8 @@ def outputs(commands: Sequence[Sequence[str]], *, together: bool = False, **more
                 process.stdin.write("go\n")
                 process.stdin.flush()
         ended = [process.end() for process in running]
-        found = [(process.returncode, errors) for process, (_, errors) in zip(running, ended, strict=True)]
-        assert all(one == (0, "") for one in found), "\n".join(f"exit {code}: {errors}" for code, errors in found)
+        result = [(process.returncode, errors) for process, (_, errors) in zip(running, ended, strict=True)]
+        assert all(element == (0, "") for element in result), "\n".join(
+            f"exit {code}: {errors}" for code, errors in result
+        )
         return [printed for printed, _ in ended]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from keyplan.client.conversations import Conversation, converse, converse_async
 from keyplan.client.streams import Part, stream, stream_async
-from keyplan.client.watching import Tally
+from keyplan.client.watching import RunningCall
 from keyplan.design.compiled.model import CompiledDesign, compile_design
 from keyplan.design.declared.actions import Action, Delete, Put, Update
 from keyplan.design.declared.entity import Entity
@@ -199,8 +199,8 @@ class Design:
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
         """The conversation of a pattern called by its name: nothing is sent before it is run."""
-        found = self.compiled.pattern(pattern)
-        bound = found.signature.bind((), arguments, strict=False)
+        result = self.compiled.pattern(pattern)
+        bound = result.signature.bind((), arguments, strict=False)
         return self._answers[pattern].converse(bound) if pattern in self._answers else self._write(pattern, bound)
 
     # What the patterns run on (keyplan.design.declared.patterns.Runner)
@@ -224,15 +224,15 @@ class Design:
     def _stream(self, name: str, part: Part) -> Iterator[Any]:
         store = self._store
         if not store.watched:
-            yield from stream(part, lambda one: converse(one, store.transport), store.backend.ahead)
+            yield from stream(part, lambda element: converse(element, store.transport), store.backend.ahead)
             return
-        tally = Tally(self._place(name))
+        running = RunningCall(self._place(name))
 
-        def run(one: Conversation[Any]) -> Any:
-            with tally.counting():
-                return converse(one, store.transport)
+        def run(conversation: Conversation[Any]) -> Any:
+            with running.counting():
+                return converse(conversation, store.transport)
 
-        with store.telling(tally):
+        with store.telling(running):
             yield from stream(part, run, store.backend.ahead)
 
     def stream_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AsyncIterator[Any]:
@@ -243,13 +243,13 @@ class Design:
 
     async def _stream_async(self, name: str, part: Part) -> AsyncIterator[Any]:
         store = self._store
-        tally = Tally(self._place(name)) if store.watched else None
+        running = RunningCall(self._place(name)) if store.watched else None
 
-        async def run(one: Conversation[Any]) -> Any:
-            with nullcontext() if tally is None else tally.counting():
-                return await converse_async(one, store.async_transport)
+        async def run(conversation: Conversation[Any]) -> Any:
+            with nullcontext() if running is None else running.counting():
+                return await converse_async(conversation, store.async_transport)
 
-        with nullcontext() if tally is None else store.telling(tally):
+        with nullcontext() if running is None else store.telling(running):
             async with aclosing(stream_async(part, run, ahead=store.backend.ahead is not None)) as items:
                 async for item in items:
                     yield item
@@ -311,7 +311,7 @@ def _address(url: Any, secret: object, design: str) -> str | Store:
 def _check_secret(secret: object) -> None:
     if secret is not None and not isinstance(secret, str | bytes):
         raise RequestError(f"a secret is a text or bytes, not a {type(secret).__name__}", place="open")
-    if isinstance(secret, str) and any("\ud800" <= one <= "\udfff" for one in secret):
+    if isinstance(secret, str) and any("\ud800" <= text <= "\udfff" for text in secret):
         raise RequestError("the secret isn't valid Unicode", place="open")
 
 

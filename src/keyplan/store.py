@@ -17,7 +17,7 @@ from keyplan.client.conversations import AsyncTransport, Conversation, Transport
 from keyplan.client.logs import is_logged, log_request
 from keyplan.client.tables import create_table, describe_table, differences, mismatch, until_ready
 from keyplan.client.transports.urls import is_url, parse_url
-from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally, error_name
+from keyplan.client.watching import CallRecord, OnCall, OnPattern, RunningCall, error_name
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.errors import DynamoDBError, StoreError, shown
 
@@ -124,13 +124,13 @@ class Store:
     def unwatch(self, watcher: OnPattern) -> None:
         """Tell it no more."""
         with self._listening:
-            self._watchers = tuple(one for one in self._watchers if one != watcher)
+            self._watchers = tuple(element for element in self._watchers if element != watcher)
             self._listen()
 
     def _listen(self) -> None:
         self.watched = self._on_call is not None or bool(self._watchers) or self._shared.logs
         shared = self._shared
-        self.backend.on_call = shared.told if any(one.watched for one in shared.stores) else None
+        self.backend.on_call = shared.told if any(store.watched for store in shared.stores) else None
 
     def beside(self, table_name: str) -> Store:
         """The same store, with the table of another design."""
@@ -141,8 +141,8 @@ class Store:
         if self.backend is other.backend:
             return True
         if is_url(self.url) and is_url(other.url):
-            one, two = (parse_url(each.url, each.table_name) for each in (self, other))
-            return (one.host, one.port, one.tls, one.region, one.profile) == (
+            location, two = (parse_url(each.url, each.table_name) for each in (self, other))
+            return (location.host, location.port, location.tls, location.region, location.profile) == (
                 two.host, two.port, two.tls, two.region, two.profile
             )  # fmt: skip
         files = [each.url for each in (self, other) if not is_url(each.url) and each.url != ":memory:"]
@@ -151,24 +151,24 @@ class Store:
     @contextmanager
     def counting(self, place: str) -> Generator[None]:
         """Requests within are those of one call of a pattern or a verb; it is told when it ends."""
-        tally = Tally(place)
-        with self.telling(tally), tally.counting():
+        running = RunningCall(place)
+        with self.telling(running), running.counting():
             yield
 
     @contextmanager
-    def telling(self, tally: Tally) -> Generator[None]:
+    def telling(self, running: RunningCall) -> Generator[None]:
         """Tell the watchers of a call when it ends. One that nobody wants any more ends without an error."""
         try:
             yield
         except GeneratorExit:
             raise
         except BaseException as error:
-            tally.error = error_name(error)
+            running.error = error_name(error)
             raise
         finally:
             watchers = self._watchers
             if watchers:
-                record = tally.record()
+                record = running.record()
                 for watcher in watchers:
                     _tell(watcher, record)
 
@@ -206,7 +206,7 @@ class _Shared:
         """Tell everyone of a request."""
         if self.logs:
             log_request(record)
-        for hook in [one.on_call for one in self.stores]:
+        for hook in [store.on_call for store in self.stores]:
             if hook is not None:
                 _tell(hook, record)
 
@@ -261,7 +261,7 @@ def _embedded(path: str, table_name: str, create: bool | None) -> Store:
     from keyplan.client.transports.embedded import InProcess  # noqa: PLC0415
     from keyplan.engine import Engine  # noqa: PLC0415
 
-    if "\0" in path or any("\ud800" <= one <= "\udfff" for one in path):
+    if "\0" in path or any("\ud800" <= text <= "\udfff" for text in path):
         raise StoreError(f"{shown(path)} is no path of a file", place="open")
     engine = Engine.open(path, create=create is not False)
     return Store(InProcess(engine.call, engine.close), path, table_name, local=True)
@@ -280,22 +280,22 @@ def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> Conversat
     place = f"{design.name}.open"
     wanted = design.table.create_request(store.table_name)
     try:
-        found = yield from describe_table(store.table_name)
-        if found is None and create:
-            found = yield from create_table(wanted, design.ttl_attribute)
-        elif found is not None and found["TableStatus"] in {"CREATING", "DELETING"}:  # another process makes it
-            found = yield from until_ready(store.table_name, found)
+        result = yield from describe_table(store.table_name)
+        if result is None and create:
+            result = yield from create_table(wanted, design.ttl_attribute)
+        elif result is not None and result["TableStatus"] in {"CREATING", "DELETING"}:  # another process makes it
+            result = yield from until_ready(store.table_name, result)
     except DynamoDBError as error:
         raise StoreError(f"{store.url}: {error.type}: {error.message}", place=place, hint=error.hint) from error
     except StoreError as error:
         error.place = error.place or place
         raise
-    if found is None:
+    if result is None:
         raise StoreError(
             f"{store.url} has no table {store.table_name}",
             place=place,
             hint="create it: keyplan create, or open(..., create=True); or another region or account has it",
         )
-    wrong = [one for one in differences(wanted, found) if one.serious]
+    wrong = [difference for difference in differences(wanted, result) if difference.serious]
     if wrong:
         raise mismatch(wrong, store.url, store.table_name, place)

@@ -104,10 +104,10 @@ class Telemetry:
 
 
 def _attributes(call: CallRecord) -> dict[str, Any]:
-    found: dict[str, Any] = {"db.system.name": _SYSTEM, "db.operation.name": call.operation}
+    result: dict[str, Any] = {"db.system.name": _SYSTEM, "db.operation.name": call.operation}
     if call.error is not None:
-        found["error.type"] = call.error
-    return found
+        result["error.type"] = call.error
+    return result
 
 
 def _end_ns(call: CallRecord) -> int:
@@ -121,4 +121,4 @@ def _tables(call: CallRecord) -> list[str]:
     if "RequestItems" in parameters:
         return sorted(parameters["RequestItems"])
     actions = parameters.get("TransactItems", ())
-    return sorted({next(iter(one.values()))["TableName"] for one in actions})
+    return sorted({next(iter(action.values()))["TableName"] for action in actions})

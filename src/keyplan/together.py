@@ -70,14 +70,14 @@ transact = _Transact()
 def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...]]]:
     if not writes:
         raise RequestError("no write is given", place=_PLACE, hint="transact(shop.place.join(order), ...)")
-    for one in writes:
-        if not isinstance(one, Joined):
+    for value in writes:
+        if not isinstance(value, Joined):
             raise RequestError(
-                f"writes are given by join, not {shown(one)}",
+                f"writes are given by join, not {shown(value)}",
                 place=_PLACE,
                 hint="transact(shop.place.join(order), ...)",
             )
-    runners: list[Any] = [one.runner for one in writes]
+    runners: list[Any] = [value.runner for value in writes]
     store: Store = runners[0].store
     for other in runners[1:]:
         if not store.is_beside(other.store):
@@ -86,5 +86,5 @@ def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...
                 place=_PLACE,
                 hint=f"open one by the other: {type(other).__name__}.open(first.store)",
             )
-    parts = [runner.run_joined(one.name, one.arguments) for runner, one in zip(runners, writes, strict=True)]
+    parts = [runner.run_joined(value.name, value.arguments) for runner, value in zip(runners, writes, strict=True)]
     return store, run_together(parts, _PLACE)

@@ -61,11 +61,11 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(TIMEOUT_MS)
     opened = context.new_page()
-    told: list[str] = []
-    opened.on("console", lambda message: told.append(message.text))
-    opened.on("pageerror", lambda error: told.append(str(error)))
-    opened.on("request", lambda request: None if request.url.startswith(address) else told.append(request.url))
+    result: list[str] = []
+    opened.on("console", lambda message: result.append(message.text))
+    opened.on("pageerror", lambda error: result.append(str(error)))
+    opened.on("request", lambda request: None if request.url.startswith(address) else result.append(request.url))
     opened.goto(address, wait_until="networkidle")
     yield opened
     context.close()
-    assert told == []
+    assert result == []

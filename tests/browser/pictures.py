@@ -38,9 +38,9 @@ PICTURES: tuple[tuple[str, str, str, Scheme, int], ...] = (
 @contextmanager
 def studio(name: str) -> Iterator[tuple[str, str]]:
     """The studio of a system with its sample: its address, and its token."""
-    found = system(name)
-    with found.design.open(":memory:", secret="s") as design:
-        found.sample(design, 40, silent)
+    result = system(name)
+    with result.design.open(":memory:", secret="s") as design:
+        result.sample(design, 40, silent)
         with serving_studio(design) as served:
             yield served
 
@@ -63,7 +63,7 @@ def main() -> None:
     quiet = ["--no-sandbox", "--disable-quic", "--disable-background-networking"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=quiet)
-        for wanted in dict.fromkeys(one[1] for one in PICTURES):
+        for wanted in dict.fromkeys(element[1] for element in PICTURES):
             with studio(wanted) as (address, token):
                 for name, of, query, scheme, width in PICTURES:
                     if of == wanted:

@@ -110,5 +110,5 @@ def faults_of_load(page: Page, widths: tuple[int, ...], scheme: Scheme) -> list[
 def faults_of(page: Page) -> list[str]:
     """What the accessibility checker finds on a page."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [f"{one['id']}: {node['target']}" for one in found["violations"] for node in one["nodes"]]
+    result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [f"{violation['id']}: {node['target']}" for violation in result["violations"] for node in violation["nodes"]]

@@ -41,5 +41,5 @@ def serving(studio: Studio) -> Generator[tuple[str, str]]:
 @contextmanager
 def serving_studio(design: Design) -> Generator[tuple[str, str]]:
     """The address of a design's studio, and its token."""
-    with serving(Studio(of_design(design))) as found:
-        yield found
+    with serving(Studio(of_design(design))) as result:
+        yield result

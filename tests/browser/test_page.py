@@ -104,7 +104,7 @@ def test_it_fits_every_width_in_both_schemes(browser: Browser, address: str, wid
         "[...document.querySelectorAll('.plan, .pattern')].filter((one) => one.scrollWidth > one.clientWidth + 1)"
         ".map((one) => one.id || one.className)"
     )
-    assert [one for one in too_wide if one != "plan"] == []
+    assert [value for value in too_wide if value != "plan"] == []
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     brightness = sum(int(part) for part in background.removeprefix("rgb(").removesuffix(")").split(", ")) / 3
     assert (brightness > 128) is (scheme == "light")

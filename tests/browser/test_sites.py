@@ -268,7 +268,7 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
         sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
         customer.goto("/products/jasmine-tea")
         customer.get_by_role("button", name="Put in the cart").click()
-        bought = [one.order_id for one in design.orders_of_user("u-000").items]
+        bought = [item.order_id for item in design.orders_of_user("u-000").items]
         sold = design.orders_to_ship("leafhouse").items[0].order_id
         seen = [
             (stranger, ("/", "/merchants/lumen", "/products/green-tea", "/search?q=tea", "/sign-in", "/nothing")),
@@ -287,8 +287,8 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
         author, editor, admin = (place.arrive(width, scheme) for _ in range(3))
         for who, member in (("author", author), ("editor", editor), ("admin", admin)):
             sign_in(member, "Email", f"{who}@example.com", CMS_PASSWORD)
-        found = next(each for each in design.articles_by_state("published") if each.current_version > 1)
-        path, token = f"/articles/{found.article_id}", design.share_preview(found.article_id, "u_01")
+        result = next(each for each in design.articles_by_state("published") if each.current_version > 1)
+        path, token = f"/articles/{result.article_id}", design.share_preview(result.article_id, "u_01")
         archived = design.articles_by_state("archived").items[0].article_id
         own = design.articles_by_author("u_02", limit=1).items[0].article_id
         seen = [

@@ -36,8 +36,8 @@ def school() -> Iterator[School]:
 @pytest.fixture(scope="module")
 def served(school: School) -> Iterator[tuple[str, str]]:
     """The studio's address, and its token."""
-    with serving_studio(school) as found:
-        yield found
+    with serving_studio(school) as result:
+        yield result
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_a_write_is_rehearsed_and_carried_out(page: Page, served: tuple[str, str
     assert school.pupils_of_course("art") == []
     page.get_by_role("button", name="Carry out").press("Enter")
     page.get_by_text("What changed").wait_for()
-    assert [one.pupil_id for one in school.pupils_of_course("art")] == ["p3"]
+    assert [pupil.pupil_id for pupil in school.pupils_of_course("art")] == ["p3"]
 
 
 def test_a_cell_is_edited_by_keyboard_and_its_index_key_follows(
@@ -218,10 +218,10 @@ def test_the_exported_page_works_from_a_file(browser: Browser, school: School, t
     path = tmp_path / "school.html"
     path.write_text(page_file(of_design(school)), encoding="utf-8")
     page = browser.new_page()
-    told: list[str] = []
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.on("request", lambda request: told.append(request.url) if request.url.startswith("http") else None)
+    result: list[str] = []
+    page.on("console", lambda message: result.append(message.text))
+    page.on("pageerror", lambda error: result.append(str(error)))
+    page.on("request", lambda request: result.append(request.url) if request.url.startswith("http") else None)
     page.goto(path.as_uri())
     page.locator(".card").first.wait_for()
     page.get_by_role("link", name="Q3 pupils_of_course").click()
@@ -229,7 +229,7 @@ def test_the_exported_page_works_from_a_file(browser: Browser, school: School, t
     page.get_by_role("link", name="Questions", exact=True).click()
     page.get_by_text("8 questions").wait_for()
     page.close()
-    assert told == []
+    assert result == []
     assert json.dumps(str(tmp_path)) not in path.read_text(encoding="utf-8")
 
 
@@ -277,4 +277,4 @@ def test_what_is_stored_is_only_text_in_every_view(browser: Browser) -> None:
             assert page.get_by_role("navigation", name="Views").is_visible(), query[:60]
             assert page.evaluate("() => window.hacked") is None, query[:60]
         page.close()
-    assert [one for one in said if "status of 4" not in one] == []
+    assert [text for text in said if "status of 4" not in text] == []

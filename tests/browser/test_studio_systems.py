@@ -79,17 +79,17 @@ class Visit:
     def write(self) -> tuple[str, dict[str, str]]:
         """A write, with arguments that mean something in the store."""
         name, entity, arguments = WRITES[self.name]
-        item = next(one for one in self.items() if self.entity_of(one) == entity)
+        item = next(element for element in self.items() if self.entity_of(element) == entity)
         known = type(self.design).compiled.by_name[entity]
         fields = known.field_values(known.from_item(item))
-        return name, {one: text or str(fields[one]) for one, text in arguments.items()}
+        return name, {word: text or str(fields[word]) for word, text in arguments.items()}
 
     def items(self) -> list[dict[str, Any]]:
         """Every item."""
-        found: list[dict[str, Any]] = self.design.store.transport.call(
+        result: list[dict[str, Any]] = self.design.store.transport.call(
             "Scan", {"TableName": self.design.store.table_name}
         )["Items"]
-        return found
+        return result
 
     def entity_of(self, item: dict[str, Any]) -> str:
         """Whose an item is."""
@@ -100,22 +100,22 @@ class Visit:
 @pytest.fixture(scope="module", params=SYSTEMS)
 def visit(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Visit]:
     """A system's studio, opened. What the page says in the console, or asks of other hosts, fails the tests."""
-    found = system(request.param)
+    result = system(request.param)
     said: list[str] = []
-    with found.design.open(":memory:", secret="s") as design:
-        found.sample(design, SAMPLE, silent)
+    with result.design.open(":memory:", secret="s") as design:
+        result.sample(design, SAMPLE, silent)
         with serving_studio(design) as (address, token):
             context = browser.new_context(viewport={"width": 1360, "height": 860})
             context.set_default_timeout(TIMEOUT_MS)
             page = context.new_page()
             page.on("console", lambda message: said.append(message.text))
             page.on("pageerror", lambda error: said.append(str(error)))
-            page.on("request", lambda one: None if one.url.startswith(address) else said.append(one.url))
+            page.on("request", lambda request: None if request.url.startswith(address) else said.append(request.url))
             page.goto(f"{address}?token={token}")
             page.locator(".card").first.wait_for()
             yield Visit(request.param, page, design, address, start_json(of_design(design)))
             context.close()
-    assert [one for one in said if not one.startswith(("blob:", "data:"))] == []
+    assert [text for text in said if not text.startswith(("blob:", "data:"))] == []
 
 
 # Both do the same work; they differ in how a thing is reached and used
@@ -228,7 +228,7 @@ def run_work(visit: Visit, hand: Hand) -> None:
     """A read is run, as entities and as raw items."""
     page, question = visit.page, READS[visit.name]
     hand.view("Run")
-    known = next(one for one in visit.about["questions"] if one["name"] == question)
+    known = next(value for value in visit.about["questions"] if value["name"] == question)
     hand.choose(page.get_by_label("Question"), f"{known['id']} {question}")
     hand.press(page.get_by_role("button", name="Run", exact=True))
     answer = page.get_by_role("region", name="Answer", exact=True)
@@ -245,7 +245,7 @@ def write_work(visit: Visit, hand: Hand) -> None:
     page = visit.page
     name, arguments = visit.write()
     before = visit.items()
-    known = next(one for one in visit.about["questions"] if one["name"] == name)
+    known = next(question for question in visit.about["questions"] if question["name"] == name)
     hand.choose(page.get_by_label("Question"), f"{known['id']} {name}")
     for field, text in arguments.items():
         hand.write(page.locator(f'.run-form [name="{field}"]'), text)
@@ -324,7 +324,7 @@ def change_work(visit: Visit, hand: Hand) -> None:
 def test_axe_finds_nothing_in_any_view(visit: Visit) -> None:
     if not THOROUGH and visit.name != "shop":
         pytest.skip("make nightly looks at all of them")
-    page, found = visit.page, list[str]()
+    page, result = visit.page, list[str]()
     name, arguments = visit.write()
     read = READS[visit.name]
     more = {
@@ -339,12 +339,12 @@ def test_axe_finds_nothing_in_any_view(visit: Visit) -> None:
         page.wait_for_load_state("networkidle")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            found += [f"{view}, {scheme}: {one}" for one in faults_of(page)]
-    visit.go(f"?view=run&question={name}&ran=1&" + "&".join(f"a.{one}={text}" for one, text in arguments.items()))
+            result += [f"{view}, {scheme}: {text}" for text in faults_of(page)]
+    visit.go(f"?view=run&question={name}&ran=1&" + "&".join(f"a.{word}={text}" for word, text in arguments.items()))
     page.get_by_role("heading", name="What it would touch").wait_for()
-    found += [f"write: {one}" for one in faults_of(page)]
+    result += [f"write: {text}" for text in faults_of(page)]
     page.emulate_media(color_scheme="light")
-    assert found == []
+    assert result == []
 
 
 def test_the_exported_page_works_from_a_file(visit: Visit, browser: Browser, tmp_path: Path) -> None:
@@ -354,7 +354,7 @@ def test_the_exported_page_works_from_a_file(visit: Visit, browser: Browser, tmp
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda one: said.append(one.url) if one.url.startswith("http") else None)
+    page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
     page.goto(path.as_uri())
     page.locator(f'a.question:has(.name:text-is("{READS[visit.name]}"))').click()
     page.locator(".row.hit").first.wait_for()

@@ -65,12 +65,12 @@ def page_of(rule: Rule) -> Path:
 def examples(rule: Rule) -> dict[str, Example]:
     """The wrong and the right example of a rule's page."""
     blocks = blocks_of(page_of(rule))
-    found: dict[str, Example] = {}
+    result: dict[str, Example] = {}
     for position, block in enumerate(blocks):
         kind = next((word for word in ("wrong", "right") if word in block.words), None)
         if kind is not None and block.language in {"python", "py"}:
-            found[kind] = Example(block.text, _traffic(blocks, position))
-    return found
+            result[kind] = Example(block.text, _traffic(blocks, position))
+    return result
 
 
 def _traffic(blocks: list[Block], position: int) -> str | None:
@@ -114,7 +114,7 @@ def made_page(rule: Rule) -> str:
     text = _between(text, "rule", manual(rule))
     with tempfile.TemporaryDirectory() as folder:
         report = examples(rule)["wrong"].report(Path(folder))
-    shown = "\n".join(told(one) for one in report.findings if one.code == rule.code)
+    shown = "\n".join(told(finding) for finding in report.findings if finding.code == rule.code)
     return _between(text, "finding", f"```text\n{shown}\n```")
 
 

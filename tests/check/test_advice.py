@@ -31,7 +31,7 @@ from tests.check.made_pages import Example
 
 
 def found(design: type[Design], code: str) -> dict[str, Finding]:
-    return {one.place.partition(".")[2]: one for one in check(design).findings if one.code == code}
+    return {finding.place.partition(".")[2]: finding for finding in check(design).findings if finding.code == code}
 
 
 class Board(Entity):
@@ -208,18 +208,18 @@ def collection(folder: Path, users: str, orders: str) -> tuple[Finding, ...]:
 
 
 def test_advice_on_a_key_keeps_item_collections_together(tmp_path: Path) -> None:
-    remarks = [one for one in collection(tmp_path, "{user_id}", "{user_id}") if one.code == "KP208"]
-    assert {one.place for one in remarks} == {"User.primary", "Order.primary"}
-    (advised,) = {one.hint.partition('"')[2].partition('"')[0] for one in remarks}
+    remarks = [finding for finding in collection(tmp_path, "{user_id}", "{user_id}") if finding.code == "KP208"]
+    assert {remark.place for remark in remarks} == {"User.primary", "Order.primary"}
+    (advised,) = {remark.hint.partition('"')[2].partition('"')[0] for remark in remarks}
     assert advised == "USER#{user_id}"
     (tmp_path / "after").mkdir()
-    codes = {one.code for one in collection(tmp_path / "after", advised, advised)}
+    codes = {finding.code for finding in collection(tmp_path / "after", advised, advised)}
     assert not codes & {"KP100", "KP208"}
 
 
 def test_each_entity_with_a_word_of_its_own_would_not_compile(tmp_path: Path) -> None:
     """What was advised before."""
-    codes = {one.code for one in collection(tmp_path, "USER#{user_id}", "ORDER#{user_id}")}
+    codes = {finding.code for finding in collection(tmp_path, "USER#{user_id}", "ORDER#{user_id}")}
     assert codes == {"KP100"}
 
 
@@ -299,4 +299,4 @@ def test_a_question_folds_a_unique_value_as_its_field_does() -> None:
     with Users.open(":memory:") as users:
         users.create(User(user_id="1", email="Ada@Example.com"))
         answers: list[Any] = [users.as_typed("Ada@Example.com"), users.folded("Ada@Example.com")]
-    assert [one is not None for one in answers] == [False, True]
+    assert [answer is not None for answer in answers] == [False, True]

@@ -91,45 +91,47 @@ def demanded(**patterns: Any) -> list[Demand]:
 
 
 def test_writes_are_spread_over_shards_and_reads_ask_each() -> None:
-    (one,) = demanded(record={"per_second": 100, "peak_per_second": 8000})
-    assert (one.key.name, one.kind, one.per_second) == ("all_of_them", "write", 2000)
-    assert one.line.endswith("÷ 4 shards = 2,000 units/s")
-    (one,) = demanded(events={"per_second": 100})
-    assert (one.key.name, one.kind, one.per_second) == ("all_of_them", "read", 50)
+    (demand,) = demanded(record={"per_second": 100, "peak_per_second": 8000})
+    assert (demand.key.name, demand.kind, demand.per_second) == ("all_of_them", "write", 2000)
+    assert demand.line.endswith("÷ 4 shards = 2,000 units/s")
+    (demand,) = demanded(events={"per_second": 100})
+    assert (demand.key.name, demand.kind, demand.per_second) == ("all_of_them", "read", 50)
 
 
 def test_writes_are_spread_over_a_number_that_the_call_chooses() -> None:
-    (one,) = demanded(view={"per_second": 1000, "hottest": 1})
-    assert (one.key.name, one.one_item, one.per_second) == ("primary", True, 50)
-    (one,) = demanded(view_part={"per_second": 1000, "hottest": 0.5})
-    assert one.per_second == 500
+    (demand,) = demanded(view={"per_second": 1000, "hottest": 1})
+    assert (demand.key.name, demand.one_item, demand.per_second) == ("primary", True, 50)
+    (demand,) = demanded(view_part={"per_second": 1000, "hottest": 0.5})
+    assert demand.per_second == 500
 
 
 def test_one_item_is_spread_by_no_shards() -> None:
     """Half of the calls change one event, and the other half all the others."""
-    (one,) = [each for each in demanded(rename={"per_second": 800, "hottest": 0.5}) if each.key.name == "all_of_them"]
-    assert (one.one_item, one.per_second) == (True, 400 + 400 / 4)
-    assert one.line.endswith("× 50% on the busiest item + 400 ÷ 4 shards = 500 units/s")
-    (one,) = [each for each in demanded(rename={"per_second": 800}) if each.key.name == "all_of_them"]
-    assert (one.one_item, one.per_second) == (False, 200)
+    (demand,) = [
+        each for each in demanded(rename={"per_second": 800, "hottest": 0.5}) if each.key.name == "all_of_them"
+    ]
+    assert (demand.one_item, demand.per_second) == (True, 400 + 400 / 4)
+    assert demand.line.endswith("× 50% on the busiest item + 400 ÷ 4 shards = 500 units/s")
+    (demand,) = [each for each in demanded(rename={"per_second": 800}) if each.key.name == "all_of_them"]
+    assert (demand.one_item, demand.per_second) == (False, 200)
 
 
 def test_in_a_fixed_partition_all_calls_are_on_the_busiest_key() -> None:
-    (one,) = demanded(record={"per_second": 800, "hottest": 0.1})
-    assert (one.key.name, one.per_second) == ("all_of_them", 200)
+    (demand,) = demanded(record={"per_second": 800, "hottest": 0.1})
+    assert (demand.key.name, demand.per_second) == ("all_of_them", 200)
 
 
 def test_a_write_of_many_items_takes_as_much_as_its_cost_says() -> None:
     """The traffic file says how many items a call writes, and how large they are: typical ones are three small ones."""
     patterns = {"record_all": {"per_second": 10, "items": 60, "item_bytes": 2000}}
     traffic = traffic_from({"patterns": patterns}, Log.compiled)
-    found = demands(Subject(Log.compiled, traffic, Log))
-    (priced,) = [one for one in estimate(Log, traffic).patterns if one.name == "record_all"]
+    result = demands(Subject(Log.compiled, traffic, Log))
+    (priced,) = [pattern for pattern in estimate(Log, traffic).patterns if pattern.name == "record_all"]
     assert priced.units("write") == {TABLE: 120, "GSI1": 120}
-    assert found.totals == {("the table", "write"): [("record_all", 1200)], ("GSI1", "write"): [("record_all", 1200)]}
-    (one,) = found.partitions
-    assert (one.key.name, one.per_second) == ("all_of_them", 1200 / 4)
-    assert "× 20, by the items a call" in one.line
+    assert result.totals == {("the table", "write"): [("record_all", 1200)], ("GSI1", "write"): [("record_all", 1200)]}
+    (demand,) = result.partitions
+    assert (demand.key.name, demand.per_second) == ("all_of_them", 1200 / 4)
+    assert "× 20, by the items a call" in demand.line
 
 
 def test_a_partition_is_judged_only_where_its_share_is_known() -> None:
@@ -140,8 +142,8 @@ def test_a_partition_is_judged_only_where_its_share_is_known() -> None:
 
 def test_writes_need_the_class() -> None:
     traffic = traffic_from({"patterns": {"record": {"per_second": 9}}}, Log.compiled)
-    found = demands(Subject(Log.compiled, traffic))
-    assert (found.totals, found.partitions) == ({}, [])
+    result = demands(Subject(Log.compiled, traffic))
+    assert (result.totals, result.partitions) == ({}, [])
 
 
 @pytest.mark.parametrize("design", [Cms, Shop])
@@ -175,15 +177,15 @@ def test_how_many_numbers_a_type_has() -> None:
 
 def test_a_share_is_said_by_key() -> None:
     """A write takes several keys: what is said of one of them isn't spread over the others."""
-    found = demanded(record={"per_second": 800, "hottest": {"Event.all_of_them": 0.5}})
-    assert [one.key.name for one in found] == ["all_of_them"]
-    (one,) = demanded(view={"per_second": 1000, "hottest": {"Tally.primary": 1}})
-    assert one.per_second == 50
+    result = demanded(record={"per_second": 800, "hottest": {"Event.all_of_them": 0.5}})
+    assert [demand.key.name for demand in result] == ["all_of_them"]
+    (demand,) = demanded(view={"per_second": 1000, "hottest": {"Tally.primary": 1}})
+    assert demand.per_second == 50
 
 
 def test_each_call_of_a_new_id_has_a_partition_of_its_own() -> None:
-    found = demanded(record={"per_second": 8000, "hottest": 1})
-    assert [one.key.name for one in found] == ["all_of_them"]
+    result = demanded(record={"per_second": 8000, "hottest": 1})
+    assert [demand.key.name for demand in result] == ["all_of_them"]
 
 
 def test_a_key_that_there_is_none_of_is_refused() -> None:

@@ -49,13 +49,13 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("here")
 def test_json_has_everything() -> None:
-    (one,) = as_json([SHOWN])["reports"]
-    assert one["counts"] == {"error": 1, "warning": 1, "info": 0}
-    assert one["silenced"] == 1
-    first, second, _ = one["findings"]
+    (value,) = as_json([SHOWN])["reports"]
+    assert value["counts"] == {"error": 1, "warning": 1, "info": 0}
+    assert value["silenced"] == 1
+    first, second, _ = value["findings"]
     assert (first["file"], first["line"]) == ("check/test_forms.py", 7)
     assert (second["file"], second["line"]) == (None, None)
-    assert json.loads(json.dumps(one)) == one
+    assert json.loads(json.dumps(value)) == value
 
 
 # SARIF: the members that its schema requires, and their types
@@ -63,11 +63,11 @@ def test_json_has_everything() -> None:
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
-        for one in value.values():
-            yield from _texts(one)
+        for element in value.values():
+            yield from _texts(element)
     elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one)
+        for element in value:
+            yield from _texts(element)
     elif isinstance(value, str):
         yield value
 
@@ -97,8 +97,8 @@ def test_sarif_has_the_members_that_its_schema_requires() -> None:
         assert result["baselineState"] in {"new", "unchanged"}
         assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
         for location in result["locations"]:
-            for one in location["logicalLocations"]:
-                assert one["fullyQualifiedName"]
+            for element in location["logicalLocations"]:
+                assert element["fullyQualifiedName"]
     assert all("\0" not in text for text in _texts(log))
 
 
@@ -136,8 +136,8 @@ def test_paths_are_those_of_the_checkout(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_identities_stay_when_words_change() -> None:
-    def identity(one: Finding) -> Any:
-        return as_sarif([report(one)])["runs"][0]["results"][0]["partialFingerprints"]
+    def identity(element: Finding) -> Any:
+        return as_sarif([report(element)])["runs"][0]["results"][0]["partialFingerprints"]
 
     assert identity(finding()) == identity(finding(message="other", source=None))
     assert identity(finding()) != identity(finding(place="Other.primary"))
@@ -160,18 +160,18 @@ def test_only_new_findings_count(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     assert write_baseline(path, [report(finding(), finding(), finding("KP405", "x", silenced="so"))]) == 2
     now = report(finding(message="told otherwise"), finding(), finding(), finding("KP301", "Inbox.all"))
-    found = compared(now, read_baseline(path))
-    assert [one.known for one in found.findings] == [True, True, False, False]
-    assert found.unmet == ()
-    assert found.fails(Severity.WARNING)
+    result = compared(now, read_baseline(path))
+    assert [element.known for element in result.findings] == [True, True, False, False]
+    assert result.unmet == ()
+    assert result.fails(Severity.WARNING)
 
 
 def test_findings_that_are_gone_are_told(tmp_path: Path) -> None:
     path = tmp_path / "baseline.json"
     write_baseline(path, [report(finding()), report(finding(), design="Other")])
-    found = compared(report(), read_baseline(path))
-    assert found.unmet == ("KP201 Message.primary",)
-    assert not found.fails(Severity.INFO)
+    result = compared(report(), read_baseline(path))
+    assert result.unmet == ("KP201 Message.primary",)
+    assert not result.fails(Severity.INFO)
 
 
 def test_a_baseline_is_sorted_json_one_finding_a_line(tmp_path: Path) -> None:

@@ -71,27 +71,31 @@ def report(name: str) -> Report:
     return check(design, traffic_from(TRAFFIC.get(name, {}), design.compiled))
 
 
-@pytest.mark.parametrize(("known", "name", "code", "place"), KNOWN, ids=[one[0] for one in KNOWN])
+@pytest.mark.parametrize(("known", "name", "code", "place"), KNOWN, ids=[element[0] for element in KNOWN])
 def test_each_known_fault_is_found(known: str, name: str, code: str, place: str) -> None:
-    assert (code, place) in {(one.code, one.place) for one in report(name).findings}, known
+    assert (code, place) in {(finding.code, finding.place) for finding in report(name).findings}, known
 
 
-@pytest.mark.parametrize("name", sorted({one[1] for one in KNOWN} | {"papers", "shop"}))
+@pytest.mark.parametrize("name", sorted({element[1] for element in KNOWN} | {"papers", "shop"}))
 def test_findings_stand_in_the_file(name: str) -> None:
-    for one in report(name).findings:
-        assert one.source is not None, one
-        assert one.source.file.endswith(f"{name}.py")
+    for finding in report(name).findings:
+        assert finding.source is not None, finding
+        assert finding.source.file.endswith(f"{name}.py")
 
 
 def test_what_the_viral_post_takes_is_reckoned_out() -> None:
     """Two write units an entry, of 5,000 bytes each, 10,000 times a second, against 1,000 that one partition takes."""
-    (found,) = [one for one in report("blog").findings if (one.code, one.place) == ("KP501", "Post.by_status_rating")]
-    line, *_ = found.arithmetic
+    (finding,) = [
+        finding
+        for finding in report("blog").findings
+        if (finding.code, finding.place) == ("KP501", "Post.by_status_rating")
+    ]
+    line, *_ = finding.arithmetic
     assert line.startswith("view: 10,000 calls/s × 10 write units (Post, key changed: old entry removed, ")
     assert "new one written" in line
     assert line.endswith("= 100,000 units/s")
 
 
 def test_the_readers_who_follow_many_are_counted() -> None:
-    (found,) = [one for one in report("social").findings if one.code == "KP304"]
-    assert found.arithmetic == ("1 Query of Following + 5,000 partitions of Post = 5,001 requests a page",)
+    (finding,) = [finding for finding in report("social").findings if finding.code == "KP304"]
+    assert finding.arithmetic == ("1 Query of Following + 5,000 partitions of Post = 5,001 requests a page",)

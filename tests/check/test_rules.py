@@ -17,14 +17,14 @@ CODES = [rule.code for rule in RULES]
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
 def test_the_wrong_example_is_found(rule: Rule, tmp_path: Path) -> None:
-    assert rule.code in {one.code for one in examples(rule)["wrong"].report(tmp_path).counted()}
+    assert rule.code in {finding.code for finding in examples(rule)["wrong"].report(tmp_path).counted()}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
 def test_the_right_example_has_no_fault_but_one_that_it_names(rule: Rule, tmp_path: Path) -> None:
     allowed = {"KP107": {"KP403"}}  # the table has a local index: how large its collections grow is the question
-    found = {one.code for one in examples(rule)["right"].report(tmp_path).counted()}
-    assert found <= allowed.get(rule.code, set())
+    result = {finding.code for finding in examples(rule)["right"].report(tmp_path).counted()}
+    assert result <= allowed.get(rule.code, set())
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)
@@ -53,20 +53,20 @@ def test_manuals_have_a_title_a_reason_and_a_way_out(rule: Rule) -> None:
 NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?%?(?![\w#])")
 
 
-@pytest.mark.parametrize("rule", [one for one in RULES if one.code != "KP100"], ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.code != "KP100"], ids=lambda rule: rule.code)
 def test_each_number_is_shown_with_its_arithmetic(rule: Rule, tmp_path: Path) -> None:
-    for one in examples(rule)["wrong"].report(tmp_path).findings:
-        shown = " ".join(one.arithmetic)
-        missing = [number for number in NUMBER.findall(one.message) if number.rstrip(",") not in shown]
-        assert not missing, f"{one}: {one.arithmetic}"
+    for finding in examples(rule)["wrong"].report(tmp_path).findings:
+        shown = " ".join(finding.arithmetic)
+        missing = [number for number in NUMBER.findall(finding.message) if number.rstrip(",") not in shown]
+        assert not missing, f"{finding}: {finding.arithmetic}"
 
 
 def test_the_advice_on_expiry_keeps_what_never_expires(tmp_path: Path) -> None:
     """KP602's filter, applied as it is said, compiles, and drops nothing but what is over."""
-    rule = next(one for one in RULES if one.code == "KP602")
+    rule = next(element for element in RULES if element.code == "KP602")
     wrong = examples(rule)["wrong"]
-    (finding,) = [one for one in wrong.report(tmp_path).findings if one.code == "KP602"]
-    found = re.search(r'where="([^"]+)"', finding.hint or "")
-    assert found is not None
-    assert found.group(1) == "attribute_not_exists(expires_at) OR expires_at > :at"
-    assert f'where="{found.group(1)}"' in examples(rule)["right"].code
+    (finding,) = [element for element in wrong.report(tmp_path).findings if element.code == "KP602"]
+    match = re.search(r'where="([^"]+)"', finding.hint or "")
+    assert match is not None
+    assert match.group(1) == "attribute_not_exists(expires_at) OR expires_at > :at"
+    assert f'where="{match.group(1)}"' in examples(rule)["right"].code

@@ -46,7 +46,7 @@ def inbox(silence: Any) -> type[Design]:
 
 
 def codes(report: Report) -> list[str]:
-    return [one.code for one in report.counted()]
+    return [element.code for element in report.counted()]
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,8 @@ def codes(report: Report) -> list[str]:
         ({"KP901": "I don't want to know"}, ["KP201", "KP901"]),
     ],
 )
-def test_silences(silence: dict[str, str], found: list[str]) -> None:
-    assert codes(check(inbox(silence))) == found
+def test_silences(silence: dict[str, str], result: list[str]) -> None:
+    assert codes(check(inbox(silence))) == result
 
 
 @pytest.mark.parametrize("wrong", [["KP201"], {"KP201": None}, {1: "x"}, "KP201"])
@@ -86,9 +86,9 @@ def test_a_design_made_from_another_has_its_silences() -> None:
 
 
 def test_findings_know_their_lines() -> None:
-    found = {one.code: one.source for one in check(Base).findings}
+    result = {element.code: element.source for element in check(Base).findings}
     lines = [line.strip() for line in Path(__file__).read_text(encoding="utf-8").splitlines()]
-    key, method = found["KP201"], found["KP303"]
+    key, method = result["KP201"], result["KP303"]
     assert key is not None
     assert lines[key.line - 1] == 'primary = Key("MESSAGES", "{at}#{message_id}")'
     assert method is not None
@@ -97,19 +97,21 @@ def test_findings_know_their_lines() -> None:
 
 
 def test_a_class_within_a_function_has_lines_too() -> None:
-    (one,) = check(inbox({"KP201": " "})).findings[1:]
-    assert one.source is not None
-    assert one.source.file == __file__
+    (element,) = check(inbox({"KP201": " "})).findings[1:]
+    assert element.source is not None
+    assert element.source.file == __file__
 
 
 def test_a_compiled_design_has_no_class_to_look_into() -> None:
-    places = [(one.code, one.source is None) for one in check(Base.compiled).findings]
+    places = [(element.code, element.source is None) for element in check(Base.compiled).findings]
     assert places == [("KP201", False), ("KP303", True)]  # the entity's class is known, the design's isn't
 
 
 def test_the_worst_stand_first_and_fail() -> None:
     report = check(Base)
-    assert [one.severity for one in report.findings] == sorted((one.severity for one in report.findings), reverse=True)
+    assert [element.severity for element in report.findings] == sorted(
+        (element.severity for element in report.findings), reverse=True
+    )
     assert report.fails(Severity.WARNING)
     assert not report.fails(Severity.ERROR)
     assert not report.fails(None)
@@ -124,7 +126,7 @@ def test_a_silenced_finding_uses_up_no_line_of_the_baseline() -> None:
     """Of two alike, one is silenced since: the other is still the known one."""
     report = Report("Bank", (finding("a few a day"), finding()), rules=1, traffic=False)
     known = Counter({("Bank", "KP308", "Bank.pay_in"): 1})
-    assert [(one.silenced, one.known) for one in compared(report, known).findings] == [
+    assert [(element.silenced, element.known) for element in compared(report, known).findings] == [
         ("a few a day", False),
         (None, True),
     ]
@@ -150,5 +152,5 @@ def test_a_partition_is_hot_from_half_of_what_it_takes(per_second: float, severi
             yield Put(Hit(page=page, number=number))
 
     traffic = traffic_from({"patterns": {"hit": {"per_second": per_second, "hottest": 1.0}}}, Hits.compiled)
-    found = [one.severity for one in check(Hits, traffic).findings if one.code == "KP501"]
-    assert found == ([] if severity is None else [severity])
+    severities = [element.severity for element in check(Hits, traffic).findings if element.code == "KP501"]
+    assert severities == ([] if severity is None else [severity])

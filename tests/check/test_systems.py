@@ -33,7 +33,7 @@ SYSTEMS = [Blog, Cms, Papers, Shop, Social]
 
 @pytest.mark.parametrize("design", SYSTEMS)
 def test_nothing_is_found_that_has_no_reason(design: type[Design]) -> None:
-    assert [str(one) for one in check(design).counted()] == []
+    assert [str(finding) for finding in check(design).counted()] == []
 
 
 @pytest.mark.parametrize("design", SYSTEMS)
@@ -44,7 +44,7 @@ def test_reasons_are_sentences(design: type[Design]) -> None:
 @cache
 def designs() -> list[type[Design]]:
     """Every design of the systems, of the tests and of the documentation's examples."""
-    found: dict[str, type[Design]] = {one.__name__: one for one in SYSTEMS}
+    result: dict[str, type[Design]] = {element.__name__: element for element in SYSTEMS}
     for path in written_files(".py", ROOT / "tests"):
         if re.search(r"^class \w+\(\w*Design\b", path.read_text(encoding="utf-8"), re.MULTILINE):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -52,11 +52,14 @@ def designs() -> list[type[Design]]:
                 module = importlib.import_module(name)
             except DesignError:
                 continue  # wrong on purpose
-            found |= {f"{name}.{key}": value for key, value in vars(module).items() if _is_design(value)}
+            result |= {f"{name}.{key}": value for key, value in vars(module).items() if _is_design(value)}
     for path in written_files(".md", ROOT / "docs"):
         for number, program in enumerate(programs_of(path)):
-            found |= {f"{path.name}:{number}.{one.__name__}": one for one in _designs_of(program, path)}
-    return list(dict.fromkeys(found.values()))
+            result |= {
+                f"{path.name}:{number}.{design_class.__name__}": design_class
+                for design_class in _designs_of(program, path)
+            }
+    return list(dict.fromkeys(result.values()))
 
 
 def _is_design(value: object) -> bool:
@@ -88,15 +91,15 @@ def test_no_design_breaks_a_rule_itself() -> None:
     for design in designs():
         for report in (check(design), check(design.compiled)):
             assert report.rules > 40
-            for one in report.findings:
-                assert one.message
-                assert one.hint
-                assert one.place
+            for finding in report.findings:
+                assert finding.message
+                assert finding.hint
+                assert finding.place
 
 
 def test_a_refused_design_without_a_place_is_told() -> None:
-    (found,) = refused(DesignError("no table")).findings
-    assert (found.code, found.message) == ("KP100", "no table")
+    (finding,) = refused(DesignError("no table")).findings
+    assert (finding.code, finding.message) == ("KP100", "no table")
 
 
 rates = st.none() | st.floats(min_value=0, max_value=2e8) | st.integers(0, 10**8).map(float)
@@ -138,6 +141,6 @@ def test_no_traffic_breaks_a_rule(data: st.DataObject) -> None:
         {name: data.draw(loads) for name in design.patterns},
         {entity.name: data.draw(entities) for entity in design.entities.values()},
     )
-    for one in check(design, traffic).findings:
-        assert "nan" not in one.message
-        assert "inf" not in one.message
+    for finding in check(design, traffic).findings:
+        assert "nan" not in finding.message
+        assert "inf" not in finding.message

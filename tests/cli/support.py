@@ -21,17 +21,17 @@ LIBRARY = "tests.web.library:Library"
 
 def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
     """Run in this process. What isn't an exit is a bug, and raised."""
-    found = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": "120", **(env or {})}, prog_name="keyplan")
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    return found
+    result = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": "120", **(env or {})}, prog_name="keyplan")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
 
 
 def json_of(*arguments: str) -> Any:
     """What a command that succeeds prints with ``--json``."""
-    found = run(*arguments, "--json")
-    assert found.exit_code == 0, found.output
-    return json.loads(found.stdout)
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
 
 
 def program(*arguments: str, cwd: Path | None = None, stderr: int = subprocess.PIPE, **more: Any) -> Process:

@@ -27,8 +27,8 @@ def test_one_entity_for_people_and_as_json(article: Article) -> None:
     assert shown.exit_code == 0
     assert "Keys 2" in shown.output
     assert "b, ä" in shown.output
-    found = json_of("call", "cms", "article", f"article_id={article.article_id}")
-    assert (found["title"], found["tags"]) == ("Keys 2", ["b", "ä"])
+    result = json_of("call", "cms", "article", f"article_id={article.article_id}")
+    assert (result["title"], result["tags"]) == ("Keys 2", ["b", "ä"])
 
 
 def test_a_page_is_a_table_and_tells_how_to_go_on(article: Article) -> None:
@@ -37,7 +37,7 @@ def test_a_page_is_a_table_and_tells_how_to_go_on(article: Article) -> None:
     assert "2 items" in shown.output
     cursor = shown.output.rpartition("cursor=")[2].strip()
     rest = json_of("call", "cms", "articles_by_author", "author_id=c#", "limit:=2", f"cursor={cursor}")
-    assert [one["title"] for one in rest["items"]] == ["Keys 0"]
+    assert [item["title"] for item in rest["items"]] == ["Keys 0"]
     assert rest["cursor"] is None
 
 
@@ -60,10 +60,10 @@ def test_ranges_and_many_values_and_lines() -> None:
     with Library.open("library.db") as library:
         for number in range(4):
             library.add_book(Book(isbn=str(number), title="T", price_cents=number))
-    found = json_of("call", LIBRARY, "priced", "kind=novel", "price_cents.gt=0", "price_cents.le=2")
-    assert [one["isbn"] for one in found["items"]] == ["1", "2"]
-    found = json_of("call", LIBRARY, "books", "isbn=3", "isbn=0")
-    assert [one["isbn"] for one in found["items"]] == ["3", "0"]
+    result = json_of("call", LIBRARY, "priced", "kind=novel", "price_cents.gt=0", "price_cents.le=2")
+    assert [item["isbn"] for item in result["items"]] == ["1", "2"]
+    result = json_of("call", LIBRARY, "books", "isbn=3", "isbn=0")
+    assert [item["isbn"] for item in result["items"]] == ["3", "0"]
     for number in range(3):
         json_of("call", LIBRARY, "log", f'event:={{"event_id": "{number}", "at": "2026-01-01T00:00:00Z"}}')
     lines = run("call", LIBRARY, "all_events", "day=2026-01-01", "--json").output.splitlines()
@@ -76,10 +76,10 @@ def test_ranges_and_many_values_and_lines() -> None:
 
 
 def test_all_faults_at_once_on_stderr(article: Article) -> None:
-    found = run("call", "cms", "articles_by_author", "autor=1", "limit=0", "limit=1", "x", "y:={")
-    assert found.exit_code == 2
-    assert found.stdout == ""
-    for told in (
+    result = run("call", "cms", "articles_by_author", "autor=1", "limit=0", "limit=1", "x", "y:={")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    for literal in (
         "autor: no such parameter (did you mean author_id?)",
         "author_id: missing",
         "limit: given twice",
@@ -87,14 +87,14 @@ def test_all_faults_at_once_on_stderr(article: Article) -> None:
         "x: isn't name=value",
         "y: isn't JSON",
     ):
-        assert told in found.stderr
+        assert literal in result.stderr
 
 
 def test_errors_as_json_on_stdout(article: Article) -> None:
-    found = run("call", "cms", "artcle", "--json")
-    assert found.exit_code == 2
-    assert json.loads(found.stdout)["error"]["hint"] == "did you mean article?"
-    assert found.stderr == ""
+    result = run("call", "cms", "artcle", "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["hint"] == "did you mean article?"
+    assert result.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -111,15 +111,15 @@ def test_errors_as_json_on_stdout(article: Article) -> None:
 def test_exit_statuses_tell_wrong_input_from_refusals(
     article: Article, arguments: list[str], status: int, code: str
 ) -> None:
-    found = run("call", "cms", *arguments, "--json")
-    assert found.exit_code == status
-    assert json.loads(found.stdout)["error"]["code"] == code
+    result = run("call", "cms", *arguments, "--json")
+    assert result.exit_code == status
+    assert json.loads(result.stdout)["error"]["code"] == code
 
 
 def test_a_store_that_isnt_there_isnt_made(folder: Path) -> None:
-    found = run("call", "cms", "article", "article_id=1")
-    assert found.exit_code == 1
-    assert "cms.db" in found.stderr
+    result = run("call", "cms", "article", "article_id=1")
+    assert result.exit_code == 1
+    assert "cms.db" in result.stderr
     assert list(folder.iterdir()) == []
 
 
@@ -128,10 +128,10 @@ def test_a_store_that_isnt_there_isnt_made(folder: Path) -> None:
 )
 def test_a_file_that_is_no_store_is_told(folder: Path, content: bytes, told: str) -> None:
     (folder / "cms.db").write_bytes(content)
-    found = run("call", "cms", "article", "article_id=1")
-    assert found.exit_code == 1
-    assert told in found.stderr
-    assert "Traceback" not in found.output
+    result = run("call", "cms", "article", "article_id=1")
+    assert result.exit_code == 1
+    assert told in result.stderr
+    assert "Traceback" not in result.output
     assert (folder / "cms.db").read_bytes() == content
 
 
@@ -152,11 +152,11 @@ def test_what_is_stored_cant_steer_the_terminal() -> None:
         shown = run("call", LIBRARY, *arguments).output
         assert "[bold]x[/bold]" in shown
         assert not {"\x1b", "\x07", "\r", "\x9b"} & set(shown)
-    found = run("call", LIBRARY, "book", "isbn=\x1b[2J", "\udcff=1")
-    assert "\x1b" not in found.output
+    result = run("call", LIBRARY, "book", "isbn=\x1b[2J", "\udcff=1")
+    assert "\x1b" not in result.output
 
 
 def test_a_name_that_isnt_unicode_is_told() -> None:
-    found = run("call", LIBRARY, "book", "isbn=\udcff", "--json")
-    assert found.exit_code in {1, 2}
-    assert "error" in json.loads(found.stdout)
+    result = run("call", LIBRARY, "book", "isbn=\udcff", "--json")
+    assert result.exit_code in {1, 2}
+    assert "error" in json.loads(result.stdout)

@@ -48,9 +48,9 @@ def inbox(folder: Path) -> Path:
 
 @pytest.mark.usefixtures("inbox")
 def test_a_finding_is_shown_with_its_place_its_numbers_and_what_to_do() -> None:
-    found = run("check", "inbox.py")
-    assert found.exit_code == 1
-    flat = " ".join(found.output.split())
+    result = run("check", "inbox.py")
+    assert result.exit_code == 1
+    flat = " ".join(result.output.split())
     assert "WARNING KP201 fixed-partition Message.primary inbox.py:11" in flat
     assert "1 partition × 1,000 write units/s and 3,000 read units/s" in flat
     assert "→ put a field that spreads into the partition key" in flat
@@ -66,8 +66,8 @@ def test_the_exit_status_is_by_the_worst_finding(least: str, status: int) -> Non
 
 def test_a_silenced_finding_is_shown_with_its_reason_if_asked_for(inbox: Path) -> None:
     inbox.write_text(INBOX.replace("(Design)", '(Design, silence={"KP201 Message.primary": "some twenty a day"})'))
-    found = run("check", "inbox.py")
-    assert (found.exit_code, "Nothing found (1 silenced: --all shows them)." in found.output) == (0, True)
+    result = run("check", "inbox.py")
+    assert (result.exit_code, "Nothing found (1 silenced: --all shows them)." in result.output) == (0, True)
     assert "silenced: some twenty a day" in run("check", "inbox.py", "--all").output
 
 
@@ -88,15 +88,15 @@ def test_json_sarif_and_annotations() -> None:
 def test_a_baseline() -> None:
     written = run("check", "inbox.py", "--write-baseline", "known.json")
     assert (written.exit_code, written.stdout, written.stderr) == (0, "", "known.json: 1 finding.\n")
-    found = run("check", "inbox.py", "--baseline", "known.json")
-    assert (found.exit_code, "1 known by the baseline" in found.output) == (0, True)
+    result = run("check", "inbox.py", "--baseline", "known.json")
+    assert (result.exit_code, "1 known by the baseline" in result.output) == (0, True)
     Path("inbox.py").write_text(
         INBOX.replace("at: datetime", "team: str\n    at: datetime")
         .replace('"MESSAGES"', '"TEAM#{team}"')
         .replace("self,", "self, team: str,")
     )
-    found = run("check", "inbox.py", "--baseline", "known.json")
-    assert (found.exit_code, "The baseline has 1 that are no longer found." in found.output) == (0, True)
+    result = run("check", "inbox.py", "--baseline", "known.json")
+    assert (result.exit_code, "The baseline has 1 that are no longer found." in result.output) == (0, True)
     assert run("check", "inbox.py", "--baseline", "none.json").exit_code == 2
 
 
@@ -104,7 +104,7 @@ def test_every_design_of_a_file_is_checked(inbox: Path) -> None:
     inbox.write_text(INBOX + INBOX[INBOX.index("class Inbox") :].replace("class Inbox", "class Second"))
 
     def names(*given: str) -> list[str]:
-        return [one["design"] for one in json.loads(run("check", *given, "--json").stdout)["reports"]]
+        return [report["design"] for report in json.loads(run("check", *given, "--json").stdout)["reports"]]
 
     assert names("inbox.py") == ["Inbox", "Second"]
     assert names("inbox.py:Inbox") == ["Inbox"]
@@ -113,11 +113,11 @@ def test_every_design_of_a_file_is_checked(inbox: Path) -> None:
 
 def test_a_design_that_cant_work_is_a_finding(inbox: Path) -> None:
     inbox.write_text(INBOX.replace("limit: int = 20, ", "sender: str, limit: int = 20, "))
-    found = run("check", "inbox.py")
-    assert found.exit_code == 1
-    assert "ERROR" in found.output
-    assert "KP100 does-not-compile  Inbox.messages  inbox.py:18" in found.output
-    assert "Message has no field 'sender'" in found.output
+    result = run("check", "inbox.py")
+    assert result.exit_code == 1
+    assert "ERROR" in result.output
+    assert "KP100 does-not-compile  Inbox.messages  inbox.py:18" in result.output
+    assert "Message has no field 'sender'" in result.output
     annotation = run("check", "inbox.py", "--format", "github").stdout
     assert annotation.startswith("::error file=inbox.py,line=18,title=KP100 does-not-compile::")
 
@@ -133,26 +133,26 @@ def test_a_design_that_cant_work_is_a_finding(inbox: Path) -> None:
 )  # fmt: skip
 def test_a_file_that_fails_is_told(folder: Path, text: str, told: str) -> None:
     (folder / "bad.py").write_text(text)
-    found = run("check", "bad.py")
-    assert (found.exit_code, told in found.stderr) == (2, True)
-    assert "Traceback" not in found.output
+    result = run("check", "bad.py")
+    assert (result.exit_code, told in result.stderr) == (2, True)
+    assert "Traceback" not in result.output
 
 
 def test_traffic_brings_load_into_it(inbox: Path) -> None:
     Path("traffic.toml").write_text("[patterns.M1]\nper_second = 100\npeak_per_second = 90_000\nitems = 500\n")
-    found: Any = json.loads(run("check", str(inbox), "--traffic", "traffic.toml", "--json").stdout)["reports"][0]
-    assert "KP501" in {one["code"] for one in found["findings"]}
-    assert found["traffic"] is True
+    result: Any = json.loads(run("check", str(inbox), "--traffic", "traffic.toml", "--json").stdout)["reports"][0]
+    assert "KP501" in {finding["code"] for finding in result["findings"]}
+    assert result["traffic"] is True
 
 
 @pytest.mark.usefixtures("inbox")
 def test_traffic_that_doesnt_fit_is_told_whole() -> None:
     Path("traffic.toml").write_text('[patterns.M2]\nper_second = -1\n[table]\nregion = "x"\n')
-    found = run("check", "inbox.py", "--traffic", "traffic.toml")
-    assert found.exit_code == 2
-    assert "patterns.M2: the design has no such pattern (it has M1, messages)" in found.stderr
-    assert "patterns.M2.per_second" in found.stderr
-    assert "table.region" in found.stderr
+    result = run("check", "inbox.py", "--traffic", "traffic.toml")
+    assert result.exit_code == 2
+    assert "patterns.M2: the design has no such pattern (it has M1, messages)" in result.stderr
+    assert "patterns.M2.per_second" in result.stderr
+    assert "table.region" in result.stderr
     assert (
         json.loads(run("check", "inbox.py", "--traffic", "traffic.toml", "--json").stdout)["error"]["code"]
         == "TrafficError"
@@ -164,7 +164,7 @@ def test_one_traffic_file_serves_every_design_that_is_named(inbox: Path) -> None
     inbox.write_text(INBOX + second.replace("M1", "S1").replace("def messages", "def latest"))
     Path("traffic.toml").write_text("[patterns]\nM1 = { per_second = 3 }\nlatest = { per_second = 4 }\n")
     reports = json.loads(run("check", "inbox.py", "--traffic", "traffic.toml", "--json").stdout)["reports"]
-    assert [(one["design"], one["traffic"]) for one in reports] == [("Inbox", True), ("Second", True)]
+    assert [(report["design"], report["traffic"]) for report in reports] == [("Inbox", True), ("Second", True)]
     assert "no such pattern" in run("check", "inbox.py:Inbox", "--traffic", "traffic.toml").stderr
     Path("traffic.toml").write_text("[patterns]\nM3 = { per_second = 3 }\n")
     assert run("check", "inbox.py", "--traffic", "traffic.toml").stderr.count("no such pattern") == 1
@@ -180,7 +180,7 @@ def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None
         design = design.replace("limit", "message_id: str, limit") if name == "two" else design
         (folder / name / "design.py").write_text(f"{imports}\n\nclass Inbox{design}")
     reports = json.loads(run("check", "one/design.py", "two/design.py", "--json").stdout)["reports"]
-    assert [[(one["code"], one["file"]) for one in each["findings"]] for each in reports] == [
+    assert [[(finding["code"], finding["file"]) for finding in each["findings"]] for each in reports] == [
         [("KP201", "one/entities.py")],
         [],
     ]
@@ -190,17 +190,17 @@ def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None
 
 @pytest.mark.usefixtures("inbox")
 def test_all_names_that_mean_nothing_are_told_at_once() -> None:
-    found = run("check", "nowhere.py", "zzz", "inbox.py", "--traffic", "none.toml")
-    assert found.exit_code == 2
-    assert all(one in found.stderr for one in ("3 faults", "nowhere.py", "'zzz'", "none.toml"))
+    result = run("check", "nowhere.py", "zzz", "inbox.py", "--traffic", "none.toml")
+    assert result.exit_code == 2
+    assert all(literal in result.stderr for literal in ("3 faults", "nowhere.py", "'zzz'", "none.toml"))
 
 
 def test_beside_a_design_that_cant_work_the_others_are_checked(inbox: Path) -> None:
     Path("broken.py").write_text(INBOX.replace("limit: int = 20, ", "sender: str, limit: int = 20, "))
     Path("traffic.toml").write_text("[patterns.of_the_broken_one]\nper_second = 1\n")
-    found = run("check", str(inbox), "broken.py", "--traffic", "traffic.toml", "--json")
-    assert found.exit_code == 1
-    codes = [[one["code"] for one in report["findings"]] for report in json.loads(found.stdout)["reports"]]
+    result = run("check", str(inbox), "broken.py", "--traffic", "traffic.toml", "--json")
+    assert result.exit_code == 1
+    codes = [[finding["code"] for finding in report["findings"]] for report in json.loads(result.stdout)["reports"]]
     assert codes == [["KP201"], ["KP100"]]
 
 
@@ -228,12 +228,12 @@ def test_the_hook_and_the_workflow_call_what_is_there() -> None:
     assert re.search(hook["files"], "src/shop/design.py")
     assert not re.search(hook["files"], "src/shop/redesign.py")
     page = ROOT / "docs" / "ci.md"
-    workflows = [yaml.safe_load(one.text) for one in blocks_of(page) if one.language == "yaml"]
+    workflows = [yaml.safe_load(block.text) for block in blocks_of(page) if block.language == "yaml"]
     steps = [step["run"] for step in workflows[0]["jobs"]["check"]["steps"] if "run" in step]
     steps += [step["run"].partition(" > ")[0] for step in workflows[1] if "run" in step]
     asked = [shlex.split(step)[1:] for step in [*steps, hook["entry"]] if step.startswith("keyplan ")]
     assert len(asked) == 3
-    options = {name for one in command.params for name in one.opts}
+    options = {name for param in command.params for name in param.opts}
     for words in asked:
         assert words[0] == "check"
         assert {word for word in words if word.startswith("--")} <= options

@@ -94,9 +94,9 @@ def test_a_table_with_another_key_is_told_and_left(folder: Path) -> None:
         "class Notes(Design):\n    table = Table('notes', partition='id', sort=None)\n"
         "    @read('N1')\n    def note(self, name: str) -> Note | None: ...\n"
     )
-    found = run("create", "other.py")
-    assert found.exit_code == 1
-    assert "isn't the design's" in found.stderr
+    result = run("create", "other.py")
+    assert result.exit_code == 1
+    assert "isn't the design's" in result.stderr
 
 
 def test_nothing_is_added_to_what_may_be_anybodys_table() -> None:
@@ -108,17 +108,17 @@ def test_nothing_is_added_to_what_may_be_anybodys_table() -> None:
         index = {name: table["GlobalSecondaryIndexes"][0][name] for name in ("IndexName", "KeySchema", "Projection")}
         billing = {"BillingMode": "PAY_PER_REQUEST"}
         engine.call("CreateTable", {"TableName": "shop", "GlobalSecondaryIndexes": [index], **request, **billing})
-    found = run("create", "shop", "--db", "x.db")
-    assert found.exit_code == 1
-    assert "the table shop in x.db isn't the design's" in found.stderr
+    result = run("create", "shop", "--db", "x.db")
+    assert result.exit_code == 1
+    assert "the table shop in x.db isn't the design's" in result.stderr
     with Engine.open("x.db") as engine:
         left = engine.call("DescribeTable", {"TableName": "shop"})["Table"]
-        assert [one["IndexName"] for one in left["GlobalSecondaryIndexes"]] == ["GSI1"]
+        assert [value["IndexName"] for value in left["GlobalSecondaryIndexes"]] == ["GSI1"]
         state = engine.call("DescribeTimeToLive", {"TableName": "shop"})["TimeToLiveDescription"]
     assert state["TimeToLiveStatus"] == "DISABLED"
 
 
 def test_a_folder_that_isnt_there_is_told() -> None:
-    found = run("create", "cms", "--db", "none/cms.db")
-    assert found.exit_code == 1
-    assert "folder" in found.stderr
+    result = run("create", "cms", "--db", "none/cms.db")
+    assert result.exit_code == 1
+    assert "folder" in result.stderr

@@ -67,10 +67,10 @@ def test_the_name_of_a_class_becomes_a_files(notes: Path) -> None:
     ],
 )
 def test_what_isnt_there_is_told_with_a_hint(name: str, told: str) -> None:
-    found = run("explain", name)
-    assert found.exit_code == 2
-    assert told in found.stderr
-    assert "Traceback" not in found.output
+    result = run("explain", name)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "Traceback" not in result.output
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_what_isnt_there_is_told_with_a_hint(name: str, told: str) -> None:
 def test_a_file_that_fails_is_told_with_its_line(folder: Path, text: str, told: str) -> None:
     (folder / "helper.py").write_text('PREFIX = "NOTE"')
     (folder / "bad.py").write_text(text)
-    found = run("explain", "bad.py")
-    assert found.exit_code == 2
-    assert told in found.stderr
-    assert "Traceback" not in found.output
+    result = run("explain", "bad.py")
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "Traceback" not in result.output
     if "Error" in told:
-        assert "bad.py:1" in found.stderr
+        assert "bad.py:1" in result.stderr
 
 
 def test_what_is_installed_below_a_designs_folder_stays_imported(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +116,6 @@ def test_what_is_installed_below_a_designs_folder_stays_imported(notes: Path, mo
 
 def test_only_systems_have_samples_and_loaders(notes: Path) -> None:
     for arguments in (("sample", str(notes)), ("import", str(notes), ".")):
-        found = run(*arguments)
-        assert found.exit_code == 2
-        assert "systems have one: blog, cms, " in found.stderr
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert "systems have one: blog, cms, " in result.stderr

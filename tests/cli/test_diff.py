@@ -26,19 +26,19 @@ def shops(folder: Path) -> tuple[str, str]:
 
 
 def test_each_design_imports_from_its_own_folder(shops: tuple[str, str]) -> None:
-    found = run("diff", *shops)
-    assert found.exit_code == 1
-    assert "Breaks deployed data" in found.output
-    assert "Order.status" in found.output
-    assert "Shop: 1 breaks deployed data." in found.output
+    result = run("diff", *shops)
+    assert result.exit_code == 1
+    assert "Breaks deployed data" in result.output
+    assert "Order.status" in result.output
+    assert "Shop: 1 breaks deployed data." in result.output
     assert run("diff", shops[1], shops[0]).exit_code == 0
     assert run("diff", shops[0], shops[0]).output == "Shop: no change.\n"
 
 
 def test_json_and_markdown(shops: tuple[str, str]) -> None:
-    found = json.loads(run("diff", *shops, "--json").output)
-    assert found["counts"]["breaks"] == 1
-    (change,) = found["changes"]
+    loads = json.loads(run("diff", *shops, "--json").output)
+    assert loads["counts"]["breaks"] == 1
+    (change,) = loads["changes"]
     assert (change["code"], change["place"]) == ("type-narrowed", "Shop.Order.status")
     text = run("diff", *shops, "--markdown").output
     assert text.startswith("### Shop: 1 breaks deployed data\n\n|")
@@ -58,16 +58,16 @@ def test_the_exit_status(change: tuple[str, str], statuses: tuple[int, ...], fol
     (folder / "old.py").write_text(SHOP, encoding="utf-8")
     (folder / "new.py").write_text(changed(change), encoding="utf-8")
     levels = ("breaks", "migrate", "callers", "safe", "never")
-    found = [run("diff", "old.py:Shop", "new.py:Shop", "--fail-on", level).exit_code for level in levels]
-    assert tuple(found) == statuses
+    result = [run("diff", "old.py:Shop", "new.py:Shop", "--fail-on", level).exit_code for level in levels]
+    assert tuple(result) == statuses
 
 
 def test_designs_that_cant_be_compared_are_told_at_once(folder: Path) -> None:
     (folder / "broken.py").write_text("import nothing_there\n", encoding="utf-8")
-    found = run("diff", "broken.py:Shop", "gone.py:Shop")
-    assert found.exit_code == 2
-    assert "No module named 'nothing_there'" in found.stderr
-    assert "there is no file gone.py" in found.stderr
+    result = run("diff", "broken.py:Shop", "gone.py:Shop")
+    assert result.exit_code == 2
+    assert "No module named 'nothing_there'" in result.stderr
+    assert "there is no file gone.py" in result.stderr
     assert run("diff", "cms", "gone.py:Shop").exit_code == 2
     assert "two forms" in run("diff", "cms", "cms", "--json", "--markdown").output
 
@@ -75,6 +75,6 @@ def test_designs_that_cant_be_compared_are_told_at_once(folder: Path) -> None:
 def test_a_design_that_cant_work_is_told(folder: Path) -> None:
     text = changed(('"ORDER#{order_id}", "HEAD"', '"USER#{order_id}", "PROFILE"'))
     (folder / "broken.py").write_text(text, encoding="utf-8")
-    found = run("diff", "cms", "broken.py:Shop")
-    assert found.exit_code == 2
-    assert "its key can be the same" in found.stderr
+    result = run("diff", "cms", "broken.py:Shop")
+    assert result.exit_code == 2
+    assert "its key can be the same" in result.stderr

@@ -45,13 +45,13 @@ def change(operation: str, **parameters: Any) -> None:
 
 
 def differences(design: str) -> tuple[int, list[dict[str, Any]]]:
-    found = run("drift", design, "--json")
-    return found.exit_code, json.loads(found.stdout)["differences"]
+    result = run("drift", design, "--json")
+    return result.exit_code, json.loads(result.stdout)["differences"]
 
 
 def test_a_table_as_the_design_has_it(design: str) -> None:
-    found = run("drift", design)
-    assert (found.exit_code, found.stdout) == (0, "The table notes in notes.db is as the design has it.\n")
+    result = run("drift", design)
+    assert (result.exit_code, result.stdout) == (0, "The table notes in notes.db is as the design has it.\n")
 
 
 def test_a_missing_index_is_serious_and_one_too_many_is_not(design: str) -> None:
@@ -66,9 +66,12 @@ def test_a_missing_index_is_serious_and_one_too_many_is_not(design: str) -> None
         AttributeDefinitions=[{"AttributeName": "o", "AttributeType": "S"}],
         GlobalSecondaryIndexUpdates=[{"Create": another}],
     )
-    status, found = differences(design)
+    status, result = differences(design)
     assert status == 1
-    assert [(one["place"], one["serious"]) for one in found] == [("index BY_AUTHOR", True), ("index OTHER", False)]
+    assert [(element["place"], element["serious"]) for element in result] == [
+        ("index BY_AUTHOR", True),
+        ("index OTHER", False),
+    ]
     assert run("create", design).exit_code == 0
     assert differences(design)[0] == 0
     shown = run("drift", design).stdout
@@ -96,9 +99,9 @@ def test_a_narrower_projection_another_key_and_another_expiry(design: str) -> No
     for index in (narrow, turned):
         change("UpdateTable", AttributeDefinitions=types, GlobalSecondaryIndexUpdates=[{"Create": index}])
     change("UpdateTimeToLive", TimeToLiveSpecification={"Enabled": False, "AttributeName": "gone"})
-    status, found = differences(design)
+    status, result = differences(design)
     assert status == 1
-    assert {(one["place"], one["design"], one["table"]) for one in found} == {
+    assert {(element["place"], element["design"], element["table"]) for element in result} == {
         ("index BY_TAG", "the projection of author, name", "the projection of author"),
         ("index BY_AUTHOR", "author_pk (HASH), author_sk (RANGE)", "author_sk (HASH)"),
         ("expiry", "expiry by gone", "none"),

@@ -16,9 +16,9 @@ def test_a_design_is_a_table_of_its_patterns(name: str) -> None:
     shown = run("explain", name)
     assert shown.exit_code == 0
     flat = " ".join(shown.output.split())
-    for one in json_of("explain", name):
-        assert one["id"] in shown.output
-        assert one["proof"].split()[0] in flat
+    for value in json_of("explain", name):
+        assert value["id"] in shown.output
+        assert value["proof"].split()[0] in flat
     assert "GetItem" in shown.output
 
 
@@ -58,9 +58,9 @@ def test_one_pattern_with_names_in_the_place_of_values() -> None:
 
 
 def test_one_pattern_with_arguments() -> None:
-    found = json_of("explain", "cms", "articles_by_author", "author_id=c#", "limit=3")
-    assert found["symbolic"] is False
-    (request,) = found["requests"]
+    result = json_of("explain", "cms", "articles_by_author", "author_id=c#", "limit=3")
+    assert result["symbolic"] is False
+    (request,) = result["requests"]
     assert request["parameters"]["ExpressionAttributeValues"][":p0"] == {"S": "AUTHOR#c$c"}
     assert request["parameters"]["Limit"] == 4
 
@@ -84,9 +84,9 @@ def test_requests_of_many_partitions_are_cut_for_people_only() -> None:
 
 
 def test_faults_are_told() -> None:
-    found = run("explain", "cms", "article", "id=1")
-    assert found.exit_code == 2
-    assert "id: no such parameter" in found.stderr
+    result = run("explain", "cms", "article", "id=1")
+    assert result.exit_code == 2
+    assert "id: no such parameter" in result.stderr
     assert run("explain", "cms", "articl").exit_code == 2
 
 
@@ -95,10 +95,10 @@ def test_what_a_call_takes_and_why_not_another_key() -> None:
     assert "1 request, 1.5 read units" in shown
     assert "not Article.primary" in shown
     assert "its partition key needs article_id" in shown
-    found = json_of("explain", "cms", "articles_by_author")
-    assert (found["takes"]["requests"], found["takes"]["read_units"]) == (1, 1.5)
-    assert found["takes"]["arithmetic"]
-    (other,) = found["others"]
+    result = json_of("explain", "cms", "articles_by_author")
+    assert (result["takes"]["requests"], result["takes"]["read_units"]) == (1, 1.5)
+    assert result["takes"]["arithmetic"]
+    (other,) = result["others"]
     assert (other["key"], other["place"]) == ("Article.primary", "the table")
 
 
@@ -123,6 +123,6 @@ def test_every_pattern_in_markdown(pattern: str) -> None:
 
 
 def test_two_forms_at_once_are_refused() -> None:
-    found = run("explain", "cms", "--markdown", "--json")
-    assert found.exit_code == 2
-    assert "two forms" in found.output
+    result = run("explain", "cms", "--markdown", "--json")
+    assert result.exit_code == 2
+    assert "two forms" in result.output

@@ -16,9 +16,9 @@ from tests.export.test_cloudformation import Loader
 
 
 def exported(*arguments: str) -> str:
-    found = run("export", *arguments)
-    assert found.exit_code == 0, found.output
-    return found.stdout
+    result = run("export", *arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 def test_the_choices_are_those_that_there_are() -> None:
@@ -45,9 +45,9 @@ def test_templates_in_both_forms() -> None:
 def test_options_reach_the_template() -> None:
     options = ("--table-name", "cms-prod", "--recovery", "--deletion-protection", "--stream", "new", "--tag", "a=b")
     more = ("--billing", "provisioned", "--read-units", "5", "--write-units", "6", "--table-class", "infrequent-access")
-    found = json.loads(exported("cms", "--to", "create-table", *options, *more))
-    assert found["CreateTable"] == {
-        **found["CreateTable"],
+    loads = json.loads(exported("cms", "--to", "create-table", *options, *more))
+    assert loads["CreateTable"] == {
+        **loads["CreateTable"],
         "TableName": "cms-prod",
         "BillingMode": "PROVISIONED",
         "TableClass": "STANDARD_INFREQUENT_ACCESS",
@@ -56,12 +56,12 @@ def test_options_reach_the_template() -> None:
         "Tags": [{"Key": "a", "Value": "b"}],
         "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6},
     }
-    assert list(found) == ["CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"]
+    assert list(loads) == ["CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"]
 
 
 def test_a_policy_for_a_place() -> None:
     text = exported("cms", "--to", "iam", "--region", "eu-west-1", "--account", "123456789012", "--table-name", "cms-2")
-    resources = [one for statement in json.loads(text)["Statement"] for one in statement["Resource"]]
+    resources = [value for statement in json.loads(text)["Statement"] for value in statement["Resource"]]
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/cms-2"
     assert resources == [arn, f"{arn}/index/GSI1"]
 
@@ -78,18 +78,18 @@ def test_workbench_has_the_sample_or_what_a_store_holds(folder: Path) -> None:
 
 
 def test_what_workbench_leaves_out_is_told() -> None:
-    found = run("export", "tests.contract.design:Everything", "--to", "workbench")
-    assert found.exit_code == 0
-    assert "LSI1 is left out" in found.stderr
+    result = run("export", "tests.contract.design:Everything", "--to", "workbench")
+    assert result.exit_code == 0
+    assert "LSI1 is left out" in result.stderr
 
 
 def test_output_to_a_file_and_requests_into_a_folder(folder: Path) -> None:
-    found = run("export", "cms", "--to", "cloudformation", "-o", "cms.yaml")
-    assert found.output == "Wrote cms.yaml.\n"
+    result = run("export", "cms", "--to", "cloudformation", "-o", "cms.yaml")
+    assert result.output == "Wrote cms.yaml.\n"
     assert (folder / "cms.yaml").read_text(encoding="utf-8") == exported("cms", "--to", "cloudformation")
-    found = run("export", LIBRARY, "--to", "create-table", "-o", "requests/")
-    assert found.output == "Wrote create-table.json, update-time-to-live.json into requests.\n"
-    assert run("export", LIBRARY, "--to", "create-table", "-o", "requests/").output == found.output
+    result = run("export", LIBRARY, "--to", "create-table", "-o", "requests/")
+    assert result.output == "Wrote create-table.json, update-time-to-live.json into requests.\n"
+    assert run("export", LIBRARY, "--to", "create-table", "-o", "requests/").output == result.output
     expiry = json.loads((folder / "requests" / "update-time-to-live.json").read_text(encoding="utf-8"))
     assert expiry["TimeToLiveSpecification"] == {"Enabled": True, "AttributeName": "expires_at"}
     assert run("export", LIBRARY, "--to", "create-table", "-o", "all.json").exit_code == 0
@@ -98,9 +98,9 @@ def test_output_to_a_file_and_requests_into_a_folder(folder: Path) -> None:
 
 def test_every_fault_of_the_options_is_told() -> None:
     wrong = ("--table-name", "a b", "--read-units", "0", "--tag", "x", "--region", "mars", "--sample", "3")
-    found = run("export", "cms", "--to", "terraform", *wrong)
-    assert found.exit_code == 2
-    assert found.stdout == ""
+    result = run("export", "cms", "--to", "terraform", *wrong)
+    assert result.exit_code == 2
+    assert result.stdout == ""
     for text in (
         "--region: terraform has no use for it",
         "--sample: terraform has no use for it",
@@ -110,7 +110,7 @@ def test_every_fault_of_the_options_is_told() -> None:
         "read units: 0 is less than 1",
         "AWS has no region 'mars'",
     ):
-        assert text in found.stderr
+        assert text in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_every_fault_of_the_options_is_told() -> None:
     ],
 )
 def test_what_cant_be_done_is_told(arguments: tuple[str, ...], told: str) -> None:
-    found = run("export", *arguments)
-    assert found.exit_code in {1, 2}
-    assert told in found.output + found.stderr
-    assert "Traceback" not in found.output
+    result = run("export", *arguments)
+    assert result.exit_code in {1, 2}
+    assert told in result.output + result.stderr
+    assert "Traceback" not in result.output
 
 
 def test_a_folder_that_is_a_file(folder: Path) -> None:
     (folder / "requests").write_text("", encoding="utf-8")
-    found = run("export", "cms", "--to", "create-table", "-o", "requests/")
-    assert found.exit_code == 2
-    assert "can't be" in found.stderr
+    result = run("export", "cms", "--to", "create-table", "-o", "requests/")
+    assert result.exit_code == 2
+    assert "can't be" in result.stderr

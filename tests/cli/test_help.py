@@ -14,18 +14,18 @@ COMMANDS = ("serve", "call", "explain", "import", "sample", "create", "dynamodb"
 
 
 def test_help_names_every_command_with_examples() -> None:
-    found = run("--help")
-    assert found.exit_code == 0
+    result = run("--help")
+    assert result.exit_code == 0
     for name in COMMANDS:
-        assert f"  {name} " in found.output
-    assert "keyplan serve cms --sample 300" in found.output
+        assert f"  {name} " in result.output
+    assert "keyplan serve cms --sample 300" in result.output
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_explains_itself_with_an_example(name: str) -> None:
-    found = run(name, "--help")
-    assert found.exit_code == 0
-    assert f"  keyplan {name} " in found.output
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert f"  keyplan {name} " in result.output
 
 
 def test_the_version() -> None:
@@ -36,9 +36,9 @@ def test_the_version() -> None:
     "arguments", [(), ("nothing",), ("serve",), ("call", "cms"), ("sample", "cms", "--count", "0")]
 )
 def test_what_cant_be_understood_is_usage(arguments: tuple[str, ...]) -> None:
-    found = run(*arguments)
-    assert found.exit_code == 2
-    assert "Usage:" in found.output
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Usage:" in result.output
 
 
 def loaded(arguments: str) -> set[str]:
@@ -48,8 +48,8 @@ def loaded(arguments: str) -> set[str]:
         "try: main()\nexcept SystemExit: pass\n"
         "print(' '.join(sys.modules), file=sys.stderr)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return {name.partition(".")[0] for name in found.stderr.split()}
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in process.stderr.split()}
 
 
 @pytest.mark.parametrize("arguments", ["--help", "serve --help", "explain --help"])

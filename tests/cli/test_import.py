@@ -22,41 +22,41 @@ def posts(folder: Path) -> Path:
 
 
 def test_a_folder_goes_in_and_is_there(posts: Path) -> None:
-    found = run("import", "cms", str(posts))
-    assert found.exit_code == 0, found.output
-    assert found.stdout == "Loaded 2 into cms.db.\n"
+    result = run("import", "cms", str(posts))
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "Loaded 2 into cms.db.\n"
     tagged = json_of("call", "cms", "articles_by_tag", "tag=a")
-    assert sorted(one["title"] for one in tagged["items"]) == ["One", "Two"]
+    assert sorted(item["title"] for item in tagged["items"]) == ["One", "Two"]
 
 
 def test_what_doesnt_go_in_is_told_by_file_and_line_and_the_rest_goes_in(posts: Path) -> None:
     (posts / "2026-01-03-bad.md").write_text("---\ntitle: [\n---\n\nText\n")
-    found = run("import", "cms", str(posts))
-    assert found.exit_code == 3
-    assert "2026-01-03-bad.md" in found.stderr
-    assert "Loaded 2 into cms.db; 1 fault, told above." in found.stdout
+    result = run("import", "cms", str(posts))
+    assert result.exit_code == 3
+    assert "2026-01-03-bad.md" in result.stderr
+    assert "Loaded 2 into cms.db; 1 fault, told above." in result.stdout
     report = run("import", "cms", str(posts), "--db", "again.db", "--json")
     assert report.exit_code == 3
-    told = json.loads(report.stdout)
-    assert told["loaded"] == 2
-    assert "2026-01-03-bad.md" in told["faults"][0]["place"]
+    loads = json.loads(report.stdout)
+    assert loads["loaded"] == 2
+    assert "2026-01-03-bad.md" in loads["faults"][0]["place"]
 
 
 @pytest.mark.parametrize("given", ["nowhere", "file.md"])
 def test_what_is_no_folder_is_wrong_input(given: str) -> None:
     Path("file.md").write_text("x")
-    found = run("import", "cms", given, "--json")
-    assert found.exit_code == 2
-    assert json.loads(found.stdout)["error"]["code"] == "RequestError"
+    result = run("import", "cms", given, "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["code"] == "RequestError"
     assert not Path("cms.db").exists()
 
 
 def test_the_sample_is_the_same_each_time() -> None:
     for db in ("a.db", "b.db"):
-        found = run("sample", "cms", "--count", "12", "--db", db)
-        assert found.exit_code == 0
-        assert found.stdout.startswith("Wrote a sample of 12 ")
-        assert found.stdout.endswith(f" to {db}.\n")
+        result = run("sample", "cms", "--count", "12", "--db", db)
+        assert result.exit_code == 0
+        assert result.stdout.startswith("Wrote a sample of 12 ")
+        assert result.stdout.endswith(f" to {db}.\n")
     author = "author_id=u_01"
     assert json_of("call", "cms", "articles_by_author", author, "--db", "a.db") == json_of(
         "call", "cms", "articles_by_author", author, "--db", "b.db"

@@ -16,9 +16,9 @@ def written(folder: Path, model: object) -> str:
 
 def test_a_model_becomes_a_design_that_is_explained(folder: Path) -> None:
     assert run("export", "cms", "--to", "workbench", "-o", "model.json").exit_code == 0
-    found = run("import-workbench", "model.json", "-o", "made.py")
-    assert (found.exit_code, found.output) == (0, "Wrote made.py: Cms.\n")
-    explained = {one["pattern"]: one["key_condition"] for one in json_of("explain", "made.py:Cms")}
+    result = run("import-workbench", "model.json", "-o", "made.py")
+    assert (result.exit_code, result.output) == (0, "Wrote made.py: Cms.\n")
+    explained = {value["pattern"]: value["key_condition"] for value in json_of("explain", "made.py:Cms")}
     assert explained["articles_by_author"] == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
     assert run("import-workbench", "model.json").stdout == (folder / "made.py").read_text(encoding="utf-8")
 
@@ -28,7 +28,7 @@ def test_and_is_exported_again_with_the_same_keys(folder: Path) -> None:
         assert run("export", name, "--to", "workbench", "-o", "model.json").exit_code == 0
         assert run("import-workbench", "model.json", "-o", "made.py").exit_code == 0
         first, second = (
-            json.loads(run("export", one, "--to", "workbench").stdout) for one in (name, f"made.py:{made}")
+            json.loads(run("export", text, "--to", "workbench").stdout) for text in (name, f"made.py:{made}")
         )
         keys = [
             {facet["FacetName"]: facet["KeyAttributeAlias"] for facet in model["DataModel"][0]["TableFacets"]}
@@ -39,9 +39,9 @@ def test_and_is_exported_again_with_the_same_keys(folder: Path) -> None:
 
 def test_what_a_model_leaves_open_is_told(folder: Path) -> None:
     model = table({"Order": (("PK", "SK"), [])})
-    found = run("import-workbench", written(folder, model))
-    assert found.exit_code == 0
-    assert "Order.primary: the model has no sample of it" in found.stderr
+    result = run("import-workbench", written(folder, model))
+    assert result.exit_code == 0
+    assert "Order.primary: the model has no sample of it" in result.stderr
 
 
 def test_a_question_that_no_key_answers_is_left_out_and_told(folder: Path) -> None:
@@ -49,20 +49,20 @@ def test_a_question_that_no_key_answers_is_left_out_and_told(folder: Path) -> No
     order = {"PK": "O#1", "SK": "META", "GSI1PK": "M#1", "GSI1SK": "O#1", "total": 5}
     model = table({"Order": (("PK", "SK"), [order])})
     model["DataModel"][0]["GlobalSecondaryIndexes"][0]["Projection"] = {"ProjectionType": "KEYS_ONLY"}
-    found = run("import-workbench", written(folder, model), "-o", "made.py")
-    assert found.exit_code == 0
-    assert "no question Shop.order_by_gsi1: GSI1 doesn't project total" in found.stderr
-    assert [one["pattern"] for one in json_of("explain", "made.py")] == ["order"]
+    result = run("import-workbench", written(folder, model), "-o", "made.py")
+    assert result.exit_code == 0
+    assert "no question Shop.order_by_gsi1: GSI1 doesn't project total" in result.stderr
+    assert [value["pattern"] for value in json_of("explain", "made.py")] == ["order"]
 
 
 def test_kinds_whose_keys_cant_be_told_apart_are_one_entity_and_reported(folder: Path) -> None:
     items = [[{"PK": f"{kind}{number}", "SK": f"x-{kind}-{number}"} for number in (1, 2)] for kind in "ab"]
     mixed = [{"PK": "7", "SK": "x"}, {"PK": "8", "SK": "y"}]
     model = table({"One": (("PK", "SK"), mixed), "Two": (("PK", "SK"), items[0])})
-    found = run("import-workbench", written(folder, model), "-o", "made.py")
-    assert found.exit_code == 0
+    result = run("import-workbench", written(folder, model), "-o", "made.py")
+    assert result.exit_code == 0
     assert (
-        "OneOrTwo: its kinds have keys that can't be told apart (One: {one_id}, {sk}; Two: {pk}, {sk})" in found.stderr
+        "OneOrTwo: its kinds have keys that can't be told apart (One: {one_id}, {sk}; Two: {pk}, {sk})" in result.stderr
     )
     assert "class OneOrTwo(Entity)" in (folder / "made.py").read_text(encoding="utf-8")
 
@@ -73,20 +73,20 @@ def test_items_that_would_be_stored_otherwise_are_reported_one_by_one(folder: Pa
         for number, at in enumerate(["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"])
     ]
     items[3]["GSI1SK"] = "2026-02-04"
-    found = run("import-workbench", written(folder, table({"Ticket": (("PK", "SK"), items)})))
-    assert found.exit_code == 0
-    assert "# note: GSI1SK: madeAt says otherwise in 1 of 4 items" in found.stdout
-    assert "Ticket.by_gsi1: GSI1SK: madeAt says otherwise in 1 of 4 items" in found.stderr
+    result = run("import-workbench", written(folder, table({"Ticket": (("PK", "SK"), items)})))
+    assert result.exit_code == 0
+    assert "# note: GSI1SK: madeAt says otherwise in 1 of 4 items" in result.stdout
+    assert "Ticket.by_gsi1: GSI1SK: madeAt says otherwise in 1 of 4 items" in result.stderr
     wanted = "Ticket(PK=T#3, SK=META): put back, GSI1SK would be '2026-01-04', and is '2026-02-04'"
-    assert found.stderr.count(wanted) == 1
-    assert found.stderr.count("put back") == 1
+    assert result.stderr.count(wanted) == 1
+    assert result.stderr.count("put back") == 1
 
 
 def test_faults_are_told_by_place(folder: Path) -> None:
-    found = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
-    assert found.exit_code == 2
-    assert "model.json: this is no model of NoSQL Workbench: 1 fault" in found.stderr
-    assert "DataModel[0].KeyAttributes: field required" in found.stderr
+    result = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
+    assert result.exit_code == 2
+    assert "model.json: this is no model of NoSQL Workbench: 1 fault" in result.stderr
+    assert "DataModel[0].KeyAttributes: field required" in result.stderr
     assert run("import-workbench", "gone.json").exit_code == 2
     (folder / "bytes.json").write_bytes(b"\xff\xfe")
     assert "isn't text in UTF-8" in run("import-workbench", "bytes.json").stderr

@@ -61,7 +61,7 @@ def test_each_plan_says_what_it_was_verified_on(module: Path) -> None:
     assert re.search(r"Verified on 3 generated stores of \d+ items", shown.output)
     plans = json_of("plan", f"{module}:Orders")["plans"]
     assert len(plans) > 1
-    assert all(one["verified"]["stores"] >= 3 and one["verified"]["unanswered"] == [] for one in plans)
+    assert all(plan["verified"]["stores"] >= 3 and plan["verified"]["unanswered"] == [] for plan in plans)
 
 
 def test_a_plan_that_gives_a_wrong_answer_is_not_shown(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:

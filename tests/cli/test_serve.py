@@ -38,14 +38,14 @@ def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
         assert "Sign in" in urlopen(f"{address}/").read().decode()
         assert "Cms" in urlopen(f"{address}/docs").read().decode()
         assert "/api/article" in json.load(urlopen(f"{address}/openapi.json"))["paths"]
-        found = json.load(urlopen(f"{address}/api/published_articles?locale=main"))["items"]
-        article = json.load(urlopen(f"{address}/api/article?article_id={found[0]['article_id']}"))
-        assert article["article_id"] == found[0]["article_id"]
+        result = json.load(urlopen(f"{address}/api/published_articles?locale=main"))["items"]
+        article = json.load(urlopen(f"{address}/api/article?article_id={result[0]['article_id']}"))
+        assert article["article_id"] == result[0]["article_id"]
         started.send_signal(signal.SIGINT)
-        _, told = started.end()
+        _, text = started.end()
         assert started.returncode == 0
-        assert told.splitlines()[-1] == "Stopped."
-        assert "Traceback" not in told
+        assert text.splitlines()[-1] == "Stopped."
+        assert "Traceback" not in text
     assert (folder / "cms.db").exists()
     assert not (folder / "cms.db-wal").exists()
 
@@ -54,8 +54,8 @@ def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:
     for expected in ("", "no sample is written"):
         with serving(folder, "--sample", "3") as (started, _):
             started.send_signal(signal.SIGTERM)
-            _, told = started.end()
-            assert expected in told
+            _, text = started.end()
+            assert expected in text
 
 
 def test_other_sites_names_for_this_machine_are_refused(folder: Path) -> None:
@@ -72,10 +72,10 @@ def test_a_port_in_use_is_told(folder: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with program("serve", "cms", "--port", str(port), cwd=folder) as started:
-            _, told = started.end()
+            _, text = started.end()
     assert started.returncode == 1
-    assert f"port {port} can't be used" in told
-    assert "--port" in told
+    assert f"port {port} can't be used" in text
+    assert "--port" in text
     assert not (folder / "cms.db").exists()
 
 
@@ -84,6 +84,6 @@ def test_stopping_a_command_is_quiet(folder: Path) -> None:
         while not (folder / "cms.db").exists():
             assert started.poll() is None
         started.send_signal(signal.SIGINT)
-        _, told = started.end()
+        _, text = started.end()
     assert started.returncode == 130
-    assert told.strip() == "Stopped."
+    assert text.strip() == "Stopped."

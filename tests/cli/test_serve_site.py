@@ -74,9 +74,9 @@ def test_without_the_sample_nobody_is_named_and_a_public_address_is_known(folder
 @pytest.mark.parametrize("origin", ["blog.example.com", "ftp://blog.example.com", "https://", "https://a.example/path"])
 def test_an_address_that_is_none_is_told(folder: Path, origin: str) -> None:
     with program("serve", "blog", "--origin", origin, cwd=folder) as started:
-        _, told = started.end()
+        _, text = started.end()
     assert started.returncode == 2
-    assert "https://blog.example.com" in told
+    assert "https://blog.example.com" in text
 
 
 def test_a_secret_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_a_secret_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert secret_of(":memory:") != secret_of(":memory:")
     secret_of("dynamodb://eu-west-1/blog")
     assert (tmp_path / "keyplan.secret").exists()
-    assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_a_secret_is_given_or_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

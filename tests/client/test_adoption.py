@@ -96,13 +96,13 @@ def test_items_of_others_are_never_returned_and_trip_nothing(devices: Devices) -
     assert devices.latest("d") == ours[-1]
     assert devices.both("d") == Both(device, ours)
     assert devices.in_room("r") == ours
-    found: list[Any] = []
+    result: list[Any] = []
     page = devices.everything()
     while page.cursor is not None:
-        found += page.items
+        result += page.items
         page = devices.everything(cursor=page.cursor)
-    found += page.items
-    assert sorted(found, key=repr) == sorted([device, *ours], key=repr)
+    result += page.items
+    assert sorted(result, key=repr) == sorted([device, *ours], key=repr)
 
 
 def test_fields_that_stand_only_in_the_keys_are_read_from_them(devices: Devices) -> None:
@@ -165,8 +165,8 @@ def test_an_optional_field_that_only_an_index_key_holds_is_read_from_it() -> Non
     key = {"pk": {"S": "PARCEL#1"}, "sk": {"S": "#HEAD"}, "number": {"S": "1"}}
     placed = {**key, "gsi1pk": {"S": "DEPOT#Kiel"}, "gsi1sk": {"S": "SHELF#7"}}
     for more in ({}, {"weight": {"N": "3"}}, {"depot": {"S": "Kiel"}}):
-        found = entity.from_item({**placed, **more})
-        assert (found.depot, found.shelf) == ("Kiel", "7")  # type: ignore[attr-defined]
-        assert entity.to_item(found).items() >= placed.items()
+        result = entity.from_item({**placed, **more})
+        assert (result.depot, result.shelf) == ("Kiel", "7")  # type: ignore[attr-defined]
+        assert entity.to_item(result).items() >= placed.items()
     absent = entity.from_item({**key, "weight": {"N": "3"}})
     assert (absent.depot, absent.shelf) == (None, None)  # type: ignore[attr-defined]

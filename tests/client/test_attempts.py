@@ -160,7 +160,9 @@ def club(monkeypatch: pytest.MonkeyPatch) -> Iterator[Club]:
 
 
 def _writes(requests: Any) -> int:
-    return sum(one in {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"} for one in requests.operations)
+    return sum(
+        operation in {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"} for operation in requests.operations
+    )
 
 
 FAILS: dict[str, tuple[type[WriteFailed], Callable[[Club], Any]]] = {

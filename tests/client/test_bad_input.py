@@ -47,7 +47,7 @@ class Caller:
         }  # fmt: skip
         patterns: dict[str, Any] = {**Things.compiled.reads, **Things.compiled.writes}
         self.parameters = {
-            name: [one.name for one in pattern.signature.parameters] for name, pattern in patterns.items()
+            name: [parameter.name for parameter in pattern.signature.parameters] for name, pattern in patterns.items()
         }
 
     def any(self) -> Any:
@@ -61,7 +61,7 @@ class Caller:
         return self.seed.choice([Thing, Other, self.thing, self.other, self.any()])
 
     def change(self) -> Any:
-        kinds: list[Any] = [lambda one: one, Add, Append, Include, Discard, lambda _: Remove()]
+        kinds: list[Any] = [lambda value: value, Add, Append, Include, Discard, lambda _: Remove()]
         return self.seed.choice(kinds)(self.any())
 
     def changes(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Caller:
 
     def arguments(self, name: str) -> dict[str, Any]:
         names = self.parameters[name]
-        return {one: self.any() if self.seed.random() < 0.45 else self.good[one] for one in names}
+        return {value: self.any() if self.seed.random() < 0.45 else self.good[value] for value in names}
 
     def damaged(self) -> Cursor:
         letters = list(str(self.cursor))
@@ -111,7 +111,7 @@ class Caller:
         calls: list[Callable[[], Any]] = [
             lambda: self.pattern(name)(**self.arguments(name)),
             lambda: self.design.call(name, self.arguments(name)),
-            lambda: self.design.call(name, {one: self.seed.choice(TEXTS) for one in self.parameters[name]}),
+            lambda: self.design.call(name, {value: self.seed.choice(TEXTS) for value in self.parameters[name]}),
             lambda: self.design.call(self.seed.choice(["", "nope", "_run"]), {}),
             lambda: verbs.get(self.target(), **self.some()),
             lambda: verbs.get_many(self.target(), self.seed.choice([[self.some()], self.any()])),

@@ -17,9 +17,9 @@ NOON = datetime(2026, 3, 1, tzinfo=UTC)
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    found: list[float] = []
-    monkeypatch.setattr("keyplan.client.conversations.time.sleep", found.append)
-    return found
+    result: list[float] = []
+    monkeypatch.setattr("keyplan.client.conversations.time.sleep", result.append)
+    return result
 
 
 def orders(count: int) -> list[Order]:
@@ -47,23 +47,31 @@ def test_a_batch_of_writes_loses_nothing(count: int, pauses: list[float]) -> Non
     with Everything.open(":memory:") as design:
         recorder = record(design)
         recorder.around = half
-        design.batch([Put(one) for one in orders(count)])
-        sizes = [len(one["RequestItems"]["everything"]) for name, one in recorder.requests if name == "BatchWriteItem"]
+        design.batch([Put(order) for order in orders(count)])
+        sizes = [
+            len(element["RequestItems"]["everything"])
+            for name, element in recorder.requests
+            if name == "BatchWriteItem"
+        ]
         assert max(sizes) <= 25
-        keys = [{"order_id": one.order_id} for one in orders(count)]
+        keys = [{"order_id": order.order_id} for order in orders(count)]
         assert design.get_many(Order, keys) == orders(count)
-        design.batch([Delete(one) for one in orders(count)])
+        design.batch([Delete(order) for order in orders(count)])
         assert design.get_many(Order, keys) == [None] * count
         assert all(0 <= pause <= 2 for pause in pauses)
 
 
 def test_a_batch_of_reads_asks_a_hundred_keys_at_a_time(pauses: list[float]) -> None:
     with Everything.open(":memory:") as design:
-        design.batch([Put(one) for one in orders(230)])
+        design.batch([Put(order) for order in orders(230)])
         recorder = record(design)
-        found = design.get_many(Order, [{"order_id": one.order_id} for one in orders(230)])
-        assert found == orders(230)
-        assert [len(one["RequestItems"]["everything"]["Keys"]) for _, one in recorder.requests] == [100, 100, 30]
+        result = design.get_many(Order, [{"order_id": order.order_id} for order in orders(230)])
+        assert result == orders(230)
+        assert [len(element["RequestItems"]["everything"]["Keys"]) for _, element in recorder.requests] == [
+            100,
+            100,
+            30,
+        ]
     assert pauses == []
 
 
@@ -79,8 +87,8 @@ def test_a_store_that_never_takes_the_rest_is_told(operation: str, pauses: list[
         recorder: Recorder = record(design)
         recorder.around = nothing
         calls: dict[str, Any] = {
-            "BatchWriteItem": lambda: design.batch([Put(one) for one in orders(5)]),
-            "BatchGetItem": lambda: design.get_many(Order, [{"order_id": one.order_id} for one in orders(5)]),
+            "BatchWriteItem": lambda: design.batch([Put(order) for order in orders(5)]),
+            "BatchGetItem": lambda: design.get_many(Order, [{"order_id": order.order_id} for order in orders(5)]),
         }
         with pytest.raises(StoreError, match=r"5 of 5 (writes|keys) .* weren't taken by the store, none for 3\d s"):
             calls[operation]()

@@ -19,8 +19,8 @@ from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import ArgumentError
 from tests.client.support import Recorder
 
-A, B, C, D, E, F, G, H = (Index(f"GSI{one}", f"pk{one}", f"sk{one}") for one in range(8))
-N, M = (Index(f"NUM{one}", f"npk{one}", Number(f"nsk{one}")) for one in range(2))
+A, B, C, D, E, F, G, H = (Index(f"GSI{number}", f"pk{number}", f"sk{number}") for number in range(8))
+N, M = (Index(f"NUM{number}", f"npk{number}", Number(f"nsk{number}")) for number in range(2))
 
 
 class Thing(Entity):
@@ -73,8 +73,8 @@ class Things(Design):
 TEXTS = ["#", "$", "$c", "a", "a#", "a#b", "a$", "aa", "ab", "b", "a\x00", "a ", "\U0001f600", "\uffff", "é"]
 NUMBERS = [0, 1, 2, 9, 10, 11, 99, 100, 101, 999]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-MOMENTS = [NOON + timedelta(microseconds=one) for one in (-(10**9), -1000, -1, 0, 1, 999, 1000, 10**6, 10**11)]
-DAYS = [date(2025, 12, 31) + timedelta(days=one) for one in range(4)]
+MOMENTS = [NOON + timedelta(microseconds=number) for number in (-(10**9), -1000, -1, 0, 1, 999, 1000, 10**6, 10**11)]
+DAYS = [date(2025, 12, 31) + timedelta(days=number) for number in range(4)]
 PATHS = [("a",), ("a", "a"), ("a", "b"), ("a#",), ("a\x00",), ("b",), ("#",), ("a", "$")]
 
 
@@ -93,8 +93,8 @@ def things() -> Iterator[Thing]:
 @pytest.fixture(scope="module")
 def stored() -> Iterator[Things]:
     with Things.open(":memory:") as design:
-        for one in things():
-            design.create(one)
+        for element in things():
+            design.create(element)
         yield design
 
 
@@ -113,7 +113,7 @@ def served_by(design: Things, pattern: str, keys: str) -> Iterator[tuple[str, An
     entity = design.compiled.by_name["Thing"]
     read_ = design.compiled.reads[pattern]
     for name in keys:
-        (key,) = (one for one in entity.index_keys if one.name == name)
+        (key,) = (compiled_key for compiled_key in entity.index_keys if compiled_key.name == name)
         only = CompiledEntity(Thing, entity.primary, (key,), ())
         options = replace(getattr(Things, pattern).options, newest_first=False)
         compiled = compile_read(read_.signature, options, {Thing: only})
@@ -134,20 +134,21 @@ def test_a_range_gives_what_lies_in_it(stored: Things, pattern: str, field: str,
             for pair in product(values, repeat=len(bounds)):
                 within: Range[Any] = Range(**dict(zip(bounds, pair, strict=True)))
                 expected = sorted(
-                    (one for one in everything if within.holds(getattr(one, field))), key=lambda one: one.thing_id
+                    (element for element in everything if within.holds(getattr(element, field))),
+                    key=lambda element: element.thing_id,
                 )
-                found = ask({field: within})
-                assert sorted(found, key=lambda one: str(one.thing_id)) == expected, (name, within)
-                order = [getattr(one, field) for one in found]
+                result = ask({field: within})
+                assert sorted(result, key=lambda value: str(value.thing_id)) == expected, (name, within)
+                order = [getattr(value, field) for value in result]
                 if name != "m":  # whole milliseconds order what lies within one by its primary key
                     assert order == sorted(order), (name, within)
 
 
 @pytest.mark.parametrize("start", ["", "a", "a#", "a$", "#", "$", "é", "\U0001f600", "zz", "a\x00"])
 def test_a_prefix_gives_what_begins_with_it(stored: Things, start: str) -> None:
-    expected = sorted(one.text for one in things() if one.text.startswith(start))
+    expected = sorted(element.text for element in things() if element.text.startswith(start))
     for name, ask in served_by(stored, "by_start", "ab"):
-        assert [one.text for one in ask({"text": start})] == expected, name
+        assert [value.text for value in ask({"text": start})] == expected, name
 
 
 @pytest.mark.parametrize("bounds", [{}, {"ge": 1, "gt": 2}, {"le": 1, "lt": 2}])

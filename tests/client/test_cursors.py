@@ -50,20 +50,20 @@ def test_a_cursor_that_was_cut_or_changed_is_refused(secret: str | None) -> None
             cursor[:at] + ("A" if cursor[at] != "A" else "B") + cursor[at + 1 :] for at in range(0, len(cursor), 3)
         ]
         changed += [cursor + "A", "x", "é", "!!!!", " ", "A" * 16, "A" * 10_000]
-        for one in changed:
+        for text in changed:
             with pytest.raises(CursorError) as caught:
-                design.posts("u", cursor=Cursor(one))
+                design.posts("u", cursor=Cursor(text))
             assert caught.value.place == "Everything.posts.cursor"
 
 
 def test_a_cursor_that_was_signed_by_another_is_refused() -> None:
-    with filled("one") as one, filled("two") as two, filled(None) as none:
-        cursor = one.posts("u", limit=2).cursor
+    with filled("one") as everything, filled("two") as two, filled(None) as none:
+        cursor = everything.posts("u", limit=2).cursor
         for other in (two, none):
             with pytest.raises(CursorError):
                 other.posts("u", cursor=cursor)
         with filled("one") as same:
-            assert same.posts("u", cursor=cursor) == one.posts("u", cursor=cursor)
+            assert same.posts("u", cursor=cursor) == everything.posts("u", cursor=cursor)
 
 
 @given(

@@ -74,7 +74,7 @@ def test_verified() -> None:
     boxes, names = st.sampled_from(["a", "b", "c#"]), st.sampled_from(["x", "y$"])
     values: dict[Any, st.SearchStrategy[Any]] = {"box": boxes, "from_box": boxes, "name": names, "reader": names}
     report = verify(Desk, stores=100, seed=seed(3), strategies={**values, "number": st.integers(0, 3)})
-    assert all(one.answered for one in report.patterns if one.kind == "read")
+    assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 40])
@@ -90,21 +90,21 @@ def test_each_note_once_in_order_over_pages(limit: int, pattern: str) -> None:
                 note = desk.put(Note(box=box, number=chance.randrange(9), name=chance.choice("xyz")))
                 if chance.random() < 0.7:
                     desk.put(Pointer(reader="me", from_box=box, number=note.number, name=note.name))
-        pointed = {(one.number, one.name, one.from_box) for one in _all(desk, Pointer)}
+        pointed = {(value.number, value.name, value.from_box) for value in _all(desk, Pointer)}
         for note in _all(desk, Note):
             place = (note.number, note.name, note.box)
             if note.box in "abc" or place in pointed:
                 wanted.add(place)
-        found: list[Any] = []
+        result: list[Any] = []
         cursor = None
         while True:
             page = desk.run_read(pattern, ("me", limit, cursor), {})
             assert page == asyncio.run(desk.run_read_async(pattern, ("me", limit, cursor), {}))
-            found += page.items
+            result += page.items
             cursor = page.cursor
             if cursor is None:
                 break
-        places = [(one.number, one.name, one.box) for one in found]
+        places = [(value.number, value.name, value.box) for value in result]
         assert places == sorted(wanted, reverse=pattern == "newest")
 
 
@@ -115,11 +115,11 @@ def _all(desk: Desk, entity: type[Entity]) -> list[Any]:
 
 
 def test_it_is_explained_by_both_ways() -> None:
-    found = explain(Desk, "notes")
-    assert found.operation == "Query, Query, Query, BatchGetItem"
-    assert found.key == "Opened.primary → Note.primary → Pointer.primary → Note.primary"
-    assert "and besides" in found.proof
-    assert [one.operation for one in found.requests] == ["Query", "Query", "Query", "BatchGetItem"]
+    explanation = explain(Desk, "notes")
+    assert explanation.operation == "Query, Query, Query, BatchGetItem"
+    assert explanation.key == "Opened.primary → Note.primary → Pointer.primary → Note.primary"
+    assert "and besides" in explanation.proof
+    assert [request.operation for request in explanation.requests] == ["Query", "Query", "Query", "BatchGetItem"]
 
 
 def test_junctions_that_make_no_one_answer_are_refused() -> None:
@@ -193,10 +193,10 @@ def test_partitions_are_read_no_further_than_the_page() -> None:
 
         recorder.around = counted
         page = desk.newest("me")
-        assert [one.number for one in page] == [944, 943, 942, 941, 940]
+        assert [note.number for note in page] == [944, 943, 942, 941, 940]
         first, rest = read_items[2:22], read_items[22:]
         assert first == [1] * 20
         assert sum(rest) <= 25 + 6
-        bounds = [one["KeyConditionExpression"] for operation, one in recorder.requests if operation == "Query"]
-        assert not any("BETWEEN" in one or ">=" in one for one in bounds[:21])
-        assert sum("BETWEEN" in one or ">=" in one for one in bounds[21:]) >= 25
+        bounds = [element["KeyConditionExpression"] for operation, element in recorder.requests if operation == "Query"]
+        assert not any("BETWEEN" in bound or ">=" in bound for bound in bounds[:21])
+        assert sum("BETWEEN" in bound or ">=" in bound for bound in bounds[21:]) >= 25

@@ -67,8 +67,8 @@ def test_lines_of_requests(store: str, tmp_path: Path, caplog: pytest.LogCapture
     with pytest.raises(ConditionFailed):
         notes.update(Update(first, text=SECRET).only_if(text="x"))
     notes.close()
-    told = [one.getMessage() for one in caplog.records if one.name == "keyplan.requests"]
-    assert [re.sub(r"[\d.]+ ms", "0.0 ms", one).replace(notes.store.table_name, "TABLE") for one in told] == LINES
+    result = [record.getMessage() for record in caplog.records if record.name == "keyplan.requests"]
+    assert [re.sub(r"[\d.]+ ms", "0.0 ms", text).replace(notes.store.table_name, "TABLE") for text in result] == LINES
     assert SECRET not in caplog.text
 
 

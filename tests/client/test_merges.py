@@ -31,14 +31,14 @@ def post(number: int, name: str = "old") -> Post:
 
 
 def all_pages(design: Everything, pattern: str, limit: int, meanwhile: Any, **arguments: Any) -> list[Any]:
-    found: list[Entity] = []
+    entities: list[Entity] = []
     cursor = None
     for round_ in range(1000):
         page = design.run_read(pattern, (), {**arguments, "limit": limit, "cursor": cursor})
-        found += page.items
+        entities += page.items
         cursor = page.cursor
         if cursor is None:
-            return found
+            return entities
         meanwhile(round_)
     raise AssertionError("no end")
 
@@ -62,11 +62,11 @@ def test_items_written_meanwhile_neither_hide_nor_repeat_others(limit: int, newe
             design.put(post(number, f"n{round_}-") if newest_first else event(number, f"n{round_}-"))
 
         arguments: dict[str, Any] = {"user_id": "me"} if newest_first else {"day": DAY}
-        found = all_pages(design, "feed" if newest_first else "events", limit, meanwhile, **arguments)
-    given = [one for one in found if one in old]
+        pages = all_pages(design, "feed" if newest_first else "events", limit, meanwhile, **arguments)
+    given = [value for value in pages if value in old]
     assert sorted(given, key=repr) == sorted(old, key=repr)
-    assert len(found) == len({repr(one) for one in found})
-    times = [one.created_at if isinstance(one, Post) else one.at for one in found]
+    assert len(pages) == len({repr(value) for value in pages})
+    times = [value.created_at if isinstance(value, Post) else value.at for value in pages]
     assert times == sorted(times, reverse=newest_first)
 
 
@@ -77,8 +77,8 @@ def test_items_deleted_meanwhile_disturb_nothing() -> None:
         def meanwhile(round_: int) -> None:
             design.delete(old[round_ * 2])  # the page before ended there, or before it
 
-        found = all_pages(design, "events", 2, meanwhile, day=DAY)
-        assert [one for one in old if one not in found] == []
+        pages = all_pages(design, "events", 2, meanwhile, day=DAY)
+        assert [element for element in old if element not in pages] == []
 
 
 def test_partitions_that_come_and_go_meanwhile_disturb_nothing() -> None:
@@ -91,10 +91,10 @@ def test_partitions_that_come_and_go_meanwhile_disturb_nothing() -> None:
             design.delete(Follow, user_id="me", followed_id="u9")
             design.put(Follow(user_id="me", followed_id=f"u{10 + round_ % 5}"))
 
-        found = all_pages(design, "feed", 7, meanwhile, user_id="me")
-        kept = [one for one in old if one.user_id != "u9"]
-        assert [one for one in kept if one not in found] == []
-        assert len(found) == len({repr(one) for one in found})
+        pages = all_pages(design, "feed", 7, meanwhile, user_id="me")
+        kept = [element for element in old if element.user_id != "u9"]
+        assert [element for element in kept if element not in pages] == []
+        assert len(pages) == len({repr(value) for value in pages})
 
 
 def test_partitions_are_asked_in_parallel_batches() -> None:
@@ -125,8 +125,8 @@ def test_a_stream_reads_as_it_is_taken() -> None:
         assert len(recorder.requests) == 3
 
         async def first() -> str:
-            async for one in design.all_posts.aio(user_id="u"):
-                return one.post_id
+            async for element in design.all_posts.aio(user_id="u"):
+                return element.post_id
             return ""
 
         assert asyncio.run(first()) == "000"
@@ -147,8 +147,8 @@ def test_entries_with_equal_sort_keys_stay_in_the_order_of_their_index() -> None
         for number in range(12):
             design.put(Post(user_id=f"u{number}", post_id=f"p{number:02d}", created_at=NOON, status="published"))
         record(design).around = turned
-        found = [one.post_id for one in design.published(limit=100).items]
-    assert sorted(found) == [f"p{number:02d}" for number in range(12)]
+        result = [item.post_id for item in design.published(limit=100).items]
+    assert sorted(result) == [f"p{number:02d}" for number in range(12)]
     assert max(map(len, partitions)) > 1
     for names in partitions:
-        assert [name for name in found if name in names] == names
+        assert [name for name in result if name in names] == names

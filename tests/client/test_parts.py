@@ -217,7 +217,7 @@ def test_once_is_only_when_new_and_index_keys_are_made_of_what_is_known(app: App
     first, later = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
     assert app.hit("a", first) == Visit(page="a", hits=1, first_seen=first, site="main")
     assert asyncio.run(app.hit.aio("a", later)) == Visit(page="a", hits=2, first_seen=first, site="main")
-    assert [(one.page, one.hits) for one in app.pages("main")] == [("a", 2)]
+    assert [(page.page, page.hits) for page in app.pages("main")] == [("a", 2)]
     with pytest.raises(UpdateRefused, match="by_site"):
         app.update(Update(Visit, page="b").set(hits=Add(1), first_seen=later, site=Once("x")).or_create())
     with pytest.raises(ArgumentError):
@@ -227,13 +227,13 @@ def test_once_is_only_when_new_and_index_keys_are_made_of_what_is_known(app: App
 def test_a_write_joins_another_in_one_transaction(app: App, user: User) -> None:
     moment = datetime(2026, 1, 1, tzinfo=UTC)
     app.move_and_hit(user, "Faro", moment)
-    found = app.user("1")
-    assert found is not None
-    assert (found.address.city, [one.page for one in app.pages("main")]) == ("Faro", ["1"])
-    app.delete(found)
+    result = app.user("1")
+    assert result is not None
+    assert (result.address.city, [page.page for page in app.pages("main")]) == ("Faro", ["1"])
+    app.delete(result)
     with pytest.raises(ConditionFailed):
         app.move_and_hit(user, "Lagos", moment)
-    assert [one.hits for one in app.pages("main")] == [1]
+    assert [page.hits for page in app.pages("main")] == [1]
 
 
 @pytest.mark.parametrize("key", ["", "\ud800", "x" * 65_536])

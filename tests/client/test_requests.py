@@ -51,15 +51,15 @@ def test_a_read_costs(
 
 
 def _engine(design: Any) -> Engine:
-    found = next(one for one in _reachable(design.store) if isinstance(one, Engine))
-    assert isinstance(found, Engine)
-    return found
+    engine = next(value for value in _reachable(design.store) if isinstance(value, Engine))
+    assert isinstance(engine, Engine)
+    return engine
 
 
-def _reachable(one: Any, depth: int = 3) -> Any:
-    yield one
-    if depth and hasattr(one, "__dict__"):
-        for inner in vars(one).values():
+def _reachable(value: Any, depth: int = 3) -> Any:
+    yield value
+    if depth and hasattr(value, "__dict__"):
+        for inner in vars(value).values():
             yield from _reachable(getattr(inner, "__self__", inner), depth - 1)
 
 
@@ -68,7 +68,7 @@ def test_the_next_page_begins_behind_the_last(cms: Cms) -> None:
     recorder = record(cms)
     second = cms.articles_by_author("ada", limit=10, cursor=first.cursor)
     assert recorder.operations == ["Query"]
-    assert [one.article_id for one in first.items + second.items] == [f"{number:02d}" for number in range(29, 9, -1)]
+    assert [item.article_id for item in first.items + second.items] == [f"{number:02d}" for number in range(29, 9, -1)]
 
 
 def test_a_verb_is_one_request(cms: Cms) -> None:

@@ -42,8 +42,8 @@ class Log(Design):
 def test_paging_through_shards_reads_little_more_than_it_gives(limit: int) -> None:
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]
-        for one in stored:
-            log.put(one)
+        for event in stored:
+            log.put(event)
         looked_at: list[int] = []
 
         def counted(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -52,17 +52,17 @@ def test_paging_through_shards_reads_little_more_than_it_gives(limit: int) -> No
             return response
 
         record(log).around = counted
-        found: list[Event] = []
+        events: list[Event] = []
         pages, cursor = 0, None
         while True:
             page = log.events(DAY, limit=limit, cursor=cursor)
-            found += page.items
+            events += page.items
             pages += 1
             cursor = page.cursor
             if cursor is None:
                 break
-        assert found == stored[::-1]
-        extra = (sum(looked_at) - len(found)) / pages - 1  # one tells whether another page follows
+        assert events == stored[::-1]
+        extra = (sum(looked_at) - len(events)) / pages - 1  # one tells whether another page follows
         assert extra <= 8, f"{extra:.1f} entries too many a page, of 8 shards"
         assert len(looked_at) / pages <= 8 * 5
 
@@ -71,8 +71,8 @@ def test_an_iterator_of_shards_reads_longer_parts_the_further_it_goes() -> None:
     """Each part begins in all shards anew; a caller who stops has paid for no more than twice what it took."""
     with Log.open(":memory:") as log:
         stored = [Event(event_id=str(number), day=DAY, at=NOON + timedelta(seconds=number)) for number in range(1500)]
-        for one in stored:
-            log.put(one)
+        for event in stored:
+            log.put(event)
         looked_at: list[int] = []
 
         def counted(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -104,13 +104,13 @@ def merged(
         for ask in asks:
             rest = partitions[ask.partition][at[ask.partition] :]
             if ask.end is not None:
-                rest = [one for one in rest if (one <= ask.end if forward else one >= ask.end)]
+                rest = [element for element in rest if (element <= ask.end if forward else element >= ask.end)]
             read_now = rest[: ask.limit]
             at[ask.partition] += len(read_now)
             more = ask.limit is not None and len(rest) >= ask.limit
             shares.took(ask, read_now, len(read_now), read_now[-1] if more else None)
             given += read_now
-    right = sorted((one for part in partitions for one in part), reverse=not forward)[:wanted]
+    right = sorted((element for part in partitions for element in part), reverse=not forward)[:wanted]
     assert sorted(given, reverse=not forward)[:wanted] == right
     return len(given), rounds
 
@@ -158,11 +158,11 @@ LIMITS = (1, 2, 4, 5, 10, 20, 25, 50, 75, 100)
 @pytest.mark.parametrize("count", [2, 3, 4, 8, 10, 16, 33, 64])
 def test_hashed_partitions_are_read_by_their_share(count: int) -> None:
     """No more than one entry too many of each, on average, whatever the page's length, and in few rounds."""
-    found = {limit: extra(count, limit + 1, "hashed") for limit in LIMITS}
-    extras = [one for one, _ in found.values()]
-    assert max(extras) <= 1.05, found  # one, and what the trials leave to chance
+    result = {limit: extra(count, limit + 1, "hashed") for limit in LIMITS}
+    extras = [number for number, _ in result.values()]
+    assert max(extras) <= 1.05, result  # one, and what the trials leave to chance
     assert sum(extras) / len(extras) <= 0.9
-    assert max(rounds for _, rounds in found.values()) <= 5 * -(-count // PARALLEL_MAX)
+    assert max(rounds for _, rounds in result.values()) <= 5 * -(-count // PARALLEL_MAX)
 
 
 @pytest.mark.parametrize("spread", ["random", "one"])

@@ -83,7 +83,7 @@ def test_a_fault_in_what_was_fetched_ahead_comes_where_its_items_would(pool: Thr
 @pytest.mark.parametrize("ahead", [False, True])
 def test_awaited_all_items_are_given_in_order(*, ahead: bool) -> None:
     async def everything() -> list[Any]:
-        return [one async for one in stream_async(source.part, run_async, ahead=ahead)]
+        return [value async for value in stream_async(source.part, run_async, ahead=ahead)]
 
     source = Source()
     assert asyncio.run(everything()) == list(range(25))
@@ -94,8 +94,8 @@ def test_awaited_one_who_stops_leaves_no_task_behind() -> None:
     async def some() -> int:
         items: AsyncGenerator[Any, None] = stream_async(source.part, run_async, ahead=True)
         async with aclosing(items):
-            async for one in items:
-                if one == 7:
+            async for item in items:
+                if item == 7:
                     break
         return len(asyncio.all_tasks())
 
@@ -111,8 +111,8 @@ def test_awaited_a_fault_in_what_nobody_wants_any_more_is_not_logged() -> None:
     async def some() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context))
         async with aclosing(stream_async(Source(fails_at=1).part, run_async, ahead=True)) as items:
-            async for one in items:
-                if one == 7:
+            async for item in items:
+                if item == 7:
                     await asyncio.sleep(0.01)  # what is fetched ahead fails
                     break
         gc.collect()

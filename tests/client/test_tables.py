@@ -54,7 +54,7 @@ class Slow:
         return answer
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
-        return [self.call(*one) for one in requests]
+        return [self.call(*request) for request in requests]
 
 
 @pytest.fixture(autouse=True)
@@ -98,8 +98,8 @@ def test_a_table_that_is_being_deleted_is_told(engine: Engine, monkeypatch: pyte
 
 def test_readiness_is_that_of_the_indexes_too(engine: Engine) -> None:
     slow = Slow(engine, ["UPDATING"], ["CREATING", "CREATING", "ACTIVE"])
-    found = converse(tables.until_ready("notes"), slow)
-    assert found["TableStatus"] == "ACTIVE"
+    result = converse(tables.until_ready("notes"), slow)
+    assert result["TableStatus"] == "ACTIVE"
     assert slow.index_states == []
 
 

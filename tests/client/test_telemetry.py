@@ -26,8 +26,11 @@ def test_a_call_is_a_span_and_its_requests_are_spans_beneath() -> None:
         notes.of_authors(["ada", "ben"])
         with pytest.raises(ItemNotFound):
             notes.note("nowhere")
-    found = {(one.name, one.attributes["keyplan.read_units"] if one.attributes else 0): one for one in _ended(spans)}
-    pattern, query = found["Notes.of_authors", 1], found["Query", 0.5]
+    result = {
+        (value.name, value.attributes["keyplan.read_units"] if value.attributes else 0): value
+        for value in _ended(spans)
+    }
+    pattern, query = result["Notes.of_authors", 1], result["Query", 0.5]
     assert pattern.parent is not None
     assert query.parent is not None
     assert pattern.parent.span_id == page.get_span_context().span_id
@@ -35,12 +38,12 @@ def test_a_call_is_a_span_and_its_requests_are_spans_beneath() -> None:
     assert query.attributes["aws.dynamodb.index_name"] == "BY_AUTHOR"
     assert tuple(query.attributes["aws.dynamodb.table_names"]) == ("notes",)
     assert pattern.start_time <= query.start_time <= query.end_time <= pattern.end_time
-    failed = found["Notes.note", 0.5]
+    failed = result["Notes.note", 0.5]
     assert (failed.status.status_code, failed.attributes["error.type"]) == (StatusCode.ERROR, "ItemNotFound")
 
 
 def _ended(spans: InMemorySpanExporter) -> list[Any]:
-    return [one for one in spans.get_finished_spans() if one.name != "page"]
+    return [span for span in spans.get_finished_spans() if span.name != "page"]
 
 
 def test_metrics_are_summed_by_pattern() -> None:
@@ -53,7 +56,7 @@ def test_metrics_are_summed_by_pattern() -> None:
             notes.note("a")
     data = reader.get_metrics_data()
     assert data is not None
-    metrics = {one.name: one.data.data_points for one in data.resource_metrics[0].scope_metrics[0].metrics}
+    metrics = {metric.name: metric.data.data_points for metric in data.resource_metrics[0].scope_metrics[0].metrics}
     by_pattern = {(point.attributes or {})["keyplan.pattern"]: point for point in metrics["keyplan.pattern.duration"]}
     assert (by_pattern["Notes.note"].count, by_pattern["Notes.put"].count) == (3, 1)  # type: ignore[union-attr]
     assert {point.value for point in metrics["keyplan.read_units"]} == {1.5}  # type: ignore[union-attr]

@@ -24,14 +24,14 @@ class Notes(Design):
 
 
 NOTES = [Note(name=f"{number:05}") for number in range(25 * (PARALLEL_MAX + 5))]
-KEYS = [{"name": one.name} for one in NOTES]
+KEYS = [{"name": note.name} for note in NOTES]
 
 
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    found: list[float] = []
-    monkeypatch.setattr("keyplan.client.conversations.time.sleep", found.append)
-    return found
+    result: list[float] = []
+    monkeypatch.setattr("keyplan.client.conversations.time.sleep", result.append)
+    return result
 
 
 def refusing(which: Callable[[int], bool], kind: str = "ProvisionedThroughputExceededException") -> Any:
@@ -51,7 +51,7 @@ def refusing(which: Callable[[int], bool], kind: str = "ProvisionedThroughputExc
 def test_nothing_is_lost_when_most_requests_are_refused(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: number % 3 > 0)
-        notes.batch([Put(one) for one in NOTES])
+        notes.batch([Put(note) for note in NOTES])
         assert notes.get_many(Note, [*KEYS, {"name": "nowhere"}]) == [*NOTES, None]
     assert pauses
 
@@ -61,8 +61,8 @@ def test_after_a_refusal_requests_are_made_one_by_one_and_then_in_parallel_again
     with Notes.open(":memory:") as notes:
         recorder = record(notes)
         recorder.around = refusing(lambda number: number == 3)
-        notes.batch([Put(one) for one in NOTES])
-        writes = [one for name, one in recorder.requests if name == "BatchWriteItem"]
+        notes.batch([Put(note) for note in NOTES])
+        writes = [element for name, element in recorder.requests if name == "BatchWriteItem"]
         assert len(writes) <= len(NOTES) // 25 + PARALLEL_MAX
 
 
@@ -70,7 +70,7 @@ def test_a_store_that_refuses_everything_is_told(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: True)
         with pytest.raises(StoreError, match=r"625 of 625 writes .* weren't taken by the store, none for 3\d s"):
-            notes.batch([Put(one) for one in NOTES])
+            notes.batch([Put(note) for note in NOTES])
     assert 30 <= sum(pauses) < 33
 
 
@@ -78,5 +78,5 @@ def test_other_errors_end_it_at_once(pauses: list[float]) -> None:
     with Notes.open(":memory:") as notes:
         record(notes).around = refusing(lambda number: number == 1, "ValidationException")
         with pytest.raises(DynamoDBError, match="too much"):
-            notes.batch([Put(one) for one in NOTES])
+            notes.batch([Put(note) for note in NOTES])
     assert pauses == []

@@ -23,9 +23,9 @@ def conflict(*codes: str) -> DynamoDBError:
 def recorder(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr("keyplan.client.conversations.time.sleep", lambda seconds: None)
     with Everything.open(":memory:") as design:
-        found = record(design)
-        found.design = design  # type: ignore[attr-defined]
-        yield found
+        result = record(design)
+        result.design = design  # type: ignore[attr-defined]
+        yield result
 
 
 def failing(recorder: Recorder, times: int, error: DynamoDBError) -> None:

@@ -76,31 +76,31 @@ def notes() -> Iterator[Notes]:
 
 
 def test_a_request_is_told_with_its_pattern_and_its_units(notes: Notes) -> None:
-    told: list[CallRecord] = []
-    notes.store.on_call = told.append
+    records: list[CallRecord] = []
+    notes.store.on_call = records.append
     notes.add(Note(name="a", author="ada"))
     notes.note("a")
     notes.get(Note, name="a")
     notes.store.on_call = None
     notes.note("a")
-    assert [(one.pattern, one.operation, one.read_units, one.write_units) for one in told] == [
+    assert [(record.pattern, record.operation, record.read_units, record.write_units) for record in records] == [
         ("Notes.add", "PutItem", 0, 2),
         ("Notes.note", "GetItem", 0.5, 0),
         ("Notes.get", "GetItem", 0.5, 0),
     ]
-    assert told[1].parameters["Key"] == {"pk": {"S": "NOTE#a"}, "sk": {"S": "META"}}
+    assert records[1].parameters["Key"] == {"pk": {"S": "NOTE#a"}, "sk": {"S": "META"}}
 
 
 def test_a_call_of_a_pattern_is_told_when_it_has_ended(notes: Notes) -> None:
-    told: list[PatternRecord] = []
-    notes.store.watch(told.append)
+    records: list[PatternRecord] = []
+    notes.store.watch(records.append)
     with pytest.raises(ItemNotFound):
         notes.note("nowhere")
     notes.of_authors(["ada", "ben", "cai"])
     notes.call("by_author", {"author": "ada"})
-    notes.store.unwatch(told.append)
+    notes.store.unwatch(records.append)
     notes.by_author("ada")
-    told_of = [(one.pattern, one.requests, one.error) for one in told]
+    told_of = [(record.pattern, record.requests, record.error) for record in records]
     assert told_of == [
         ("Notes.note", 1, "ItemNotFound"),
         ("Notes.of_authors", 3, None),
@@ -109,8 +109,8 @@ def test_a_call_of_a_pattern_is_told_when_it_has_ended(notes: Notes) -> None:
 
 
 def test_calls_of_tasks_at_once_are_kept_apart(notes: Notes) -> None:
-    told: list[PatternRecord] = []
-    notes.store.watch(told.append)
+    records: list[PatternRecord] = []
+    notes.store.watch(records.append)
 
     async def all_at_once() -> None:
         await asyncio.gather(
@@ -118,16 +118,16 @@ def test_calls_of_tasks_at_once_are_kept_apart(notes: Notes) -> None:
         )
 
     asyncio.run(all_at_once())
-    assert sorted(one.requests for one in told if one.pattern == "Notes.of_authors") == [1] * 10 + [2] * 10
-    assert [one.write_units for one in told if one.pattern == "Notes.put"] == [2]
+    assert sorted(record.requests for record in records if record.pattern == "Notes.of_authors") == [1] * 10 + [2] * 10
+    assert [record.write_units for record in records if record.pattern == "Notes.put"] == [2]
 
 
 def test_calls_of_threads_at_once_are_kept_apart(notes: Notes) -> None:
-    told: list[PatternRecord] = []
-    notes.store.watch(told.append)
+    records: list[PatternRecord] = []
+    notes.store.watch(records.append)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda n: notes.of_authors([f"{n}", f"{n}b"][: 1 + n % 2]), range(20)))
-    assert sorted(one.requests for one in told) == [1] * 10 + [2] * 10
+    assert sorted(record.requests for record in records) == [1] * 10 + [2] * 10
 
 
 NOTE = Note(name="a", author="ada")
@@ -136,14 +136,14 @@ NOTE = Note(name="a", author="ada")
 @pytest.mark.parametrize("awaited", [False, True])
 def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
     notes.batch([_put(n) for n in range(250)])
-    told: list[PatternRecord] = []
-    notes.store.watch(told.append)
+    records: list[PatternRecord] = []
+    notes.store.watch(records.append)
 
     async def count() -> int:
-        return len([one async for one in notes.all_of.aio("ada")])
+        return len([note async for note in notes.all_of.aio("ada")])
 
     assert (asyncio.run(count()) if awaited else len(list(notes.all_of("ada")))) == 250
-    assert [(one.pattern, one.requests) for one in told] == [("Notes.all_of", 3)]
+    assert [(record.pattern, record.requests) for record in records] == [("Notes.all_of", 3)]
 
 
 @pytest.mark.parametrize("awaited", [False, True])
@@ -151,54 +151,54 @@ def test_a_hook_that_raises_is_logged_and_the_call_goes_on(
     notes: Notes, caplog: pytest.LogCaptureFixture, *, awaited: bool
 ) -> None:
     """A write that is done mustn't look as if it had failed; and its own fault isn't covered by the hook's."""
-    told: list[PatternRecord] = []
+    records: list[PatternRecord] = []
 
     def fails(record: object) -> None:
         raise LookupError(record)
 
     notes.store.on_call = fails
     notes.store.watch(fails)
-    notes.store.watch(told.append)
+    notes.store.watch(records.append)
     asyncio.run(notes.aio.put(NOTE)) if awaited else notes.put(NOTE)
     with pytest.raises(ItemNotFound):
         asyncio.run(notes.note.aio("nowhere")) if awaited else notes.note("nowhere")
-    assert [one.pattern for one in told] == ["Notes.put", "Notes.note"]
-    assert [one.name for one in caplog.records] == ["keyplan.hooks"] * 4
+    assert [pattern_record.pattern for pattern_record in records] == ["Notes.put", "Notes.note"]
+    assert [log_record.name for log_record in caplog.records] == ["keyplan.hooks"] * 4
 
 
 def test_an_iterator_that_is_left_ends_without_an_error(notes: Notes) -> None:
     """Only what it has read is counted."""
     notes.batch([_put(n) for n in range(250)])
-    told: list[PatternRecord] = []
-    notes.store.watch(told.append)
+    records: list[PatternRecord] = []
+    notes.store.watch(records.append)
 
     async def some() -> None:
-        async for one in notes.all_of.aio("ada"):
-            if one.name == "2":
+        async for note in notes.all_of.aio("ada"):
+            if note.name == "2":
                 break
         gc.collect()
         await asyncio.sleep(0.01)
 
     asyncio.run(some())
-    for one in notes.all_of("ada"):
-        if one.name == "2":
+    for note in notes.all_of("ada"):
+        if note.name == "2":
             break
     gc.collect()
-    assert [(one.requests, one.error) for one in told] == [(2, None), (2, None)]
+    assert [(record.requests, record.error) for record in records] == [(2, None), (2, None)]
 
 
 @pytest.mark.parametrize("awaited", [False, True])
 def test_an_iterator_that_runs_already_is_not_told_by_half(notes: Notes, *, awaited: bool) -> None:
     """What is told are calls from now on."""
     notes.batch([_put(n) for n in range(250)])
-    told: list[PatternRecord] = []
+    records: list[PatternRecord] = []
 
     async def count() -> int:
         number = 0
         async for _ in notes.all_of.aio("ada"):
             number += 1
             if number == 50:
-                notes.store.watch(told.append)
+                notes.store.watch(records.append)
         return number
 
     if awaited:
@@ -206,14 +206,14 @@ def test_an_iterator_that_runs_already_is_not_told_by_half(notes: Notes, *, awai
     else:
         for number, _ in enumerate(notes.all_of("ada")):
             if number == 50:
-                notes.store.watch(told.append)
-    assert told == []
+                notes.store.watch(records.append)
+    assert records == []
 
 
 def test_a_coroutine_that_is_closed_in_another_context(notes: Notes) -> None:
     """As the garbage collection does with those of an event loop that was left: it is told, and nothing is raised."""
-    told: list[PatternRecord] = []
-    notes.store.watch(told.append)
+    records: list[PatternRecord] = []
+    notes.store.watch(records.append)
 
     async def never() -> None:
         with notes.store.counting("Notes.note"):
@@ -224,7 +224,7 @@ def test_a_coroutine_that_is_closed_in_another_context(notes: Notes) -> None:
     task = loop.create_task(begun)  # runs in a context of its own
     loop.run_until_complete(asyncio.sleep(0))
     begun.close()
-    assert [(one.pattern, one.error) for one in told] == [("Notes.note", None)]
+    assert [(record.pattern, record.error) for record in records] == [("Notes.note", None)]
     assert not task.done()
     loop.close()
 
@@ -235,17 +235,17 @@ def test_watchers_may_come_and_go_in_threads(notes: Notes) -> None:
 
     def comes_and_stays(_: int) -> list[PatternRecord]:
         begin.wait()
-        told: list[PatternRecord] = []
+        records: list[PatternRecord] = []
         for _ in range(200):
             other = notes.store.watch(lambda _: None)
             notes.store.unwatch(other)
-        notes.store.watch(told.append)
-        return told
+        notes.store.watch(records.append)
+        return records
 
     with ThreadPoolExecutor(8) as pool:
         all_told = list(pool.map(comes_and_stays, range(8)))
     notes.put(NOTE)
-    assert [len(told) for told in all_told] == [1] * 8
+    assert [len(records) for records in all_told] == [1] * 8
 
 
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
@@ -274,10 +274,15 @@ def test_usage_sums_by_pattern(notes: Notes) -> None:
         notes.by_author("ada")
     with pytest.raises(ItemNotFound):
         notes.note("nowhere")
-    found = usage.patterns["Notes.by_author"]
-    assert (found.calls, found.errors, found.requests, found.read_units) == (3, 0, 3, 1.5)
+    pattern_usage = usage.patterns["Notes.by_author"]
+    assert (pattern_usage.calls, pattern_usage.errors, pattern_usage.requests, pattern_usage.read_units) == (
+        3,
+        0,
+        3,
+        1.5,
+    )
     assert usage.patterns["Notes.note"].errors == 1
-    assert found.latency_ms >= found.latency_ms_max > 0
+    assert pattern_usage.latency_ms >= pattern_usage.latency_ms_max > 0
 
 
 def test_usage_knows_the_hottest_keys_of_the_table_and_of_indexes(notes: Notes) -> None:
@@ -301,11 +306,11 @@ def test_the_sketch_keeps_what_took_more_than_its_share(taken: list[tuple[int, i
         call = CallRecord("GetItem", 1, 0, 0, 0, {"CapacityUnits": units}, parameters={"Key": asked})
         usage(PatternRecord("p", 1, 0, (call,)))
         true[str(number)] = true.get(str(number), 0) + units
-    found = {one.key: one for one in usage.hottest(100)}
-    assert len(found) <= 4
-    assert set(found) >= {key for key, units in true.items() if units > sum(true.values()) / 4}
-    for key, one in found.items():
-        assert one.read_units - one.over <= true[key] <= one.read_units
+    result = {hot_key.key: hot_key for hot_key in usage.hottest(100)}
+    assert len(result) <= 4
+    assert set(result) >= {key for key, units in true.items() if units > sum(true.values()) / 4}
+    for key, hot_key in result.items():
+        assert hot_key.read_units - hot_key.over <= true[key] <= hot_key.read_units
 
 
 def test_what_took_nothing_is_no_hot_key() -> None:
@@ -314,7 +319,7 @@ def test_what_took_nothing_is_no_hot_key() -> None:
     for name, capacity in (("a", {"CapacityUnits": 1.5}), ("b", None)):
         key = {"pk": {"S": name}, "sk": {"S": "META"}}
         usage(PatternRecord("p", 1, 0, (CallRecord("GetItem", 1, 0, 0, 0, capacity, parameters={"Key": key}),)))
-    assert [(one.key, one.read_units, one.over) for one in usage.hottest()] == [("a", 1.5, 0)]
+    assert [(hot_key.key, hot_key.read_units, hot_key.over) for hot_key in usage.hottest()] == [("a", 1.5, 0)]
 
 
 def _put(number: int) -> Put:

@@ -139,17 +139,17 @@ class Counting(Design):
 
     @write("W9")
     def all_expected(self, counter: Counter) -> Writes[Counter]:
-        expected = {one: getattr(counter, one) for one in ("n", "label", "seen", "log")}
+        expected = {literal: getattr(counter, literal) for literal in ("n", "label", "seen", "log")}
         x = yield from Update(counter, n=Add(1), label="new").only_if(**expected)
         yield Create(Counter(name="beside"))
         return x
 
     @write("W10")
     def made(self, name: str) -> Writes[tuple[Locked, Visit]]:
-        one = yield from Create(Locked(name=name))
+        locked = yield from Create(Locked(name=name))
         until = datetime(2030, 1, 1, 0, 0, 0, 999_999, tzinfo=UTC)
         two = yield from Put(Visit(path=name, until=until))
-        return one, two
+        return locked, two
 
     @write("W11")
     def counted_nobody_asks(self, name: str) -> Writes:
@@ -259,17 +259,17 @@ def test_a_deletion_gives_what_it_removed(counting: Counting) -> None:
 
 
 def test_what_a_transaction_leaves_is_not_made_up(counting: Counting) -> None:
-    one, two = counting.put(Counter(name="a")), counting.put(Counter(name="b"))
-    assert counting.two(one, two) == (None, None)
+    element, two = counting.put(Counter(name="a")), counting.put(Counter(name="b"))
+    assert counting.two(element, two) == (None, None)
     requests = record(counting)
     with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
-        counting.two_wanted(one, two)
+        counting.two_wanted(element, two)
     with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
-        counting.not_last(one, more=True)
+        counting.not_last(element, more=True)
     with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
         counting.numbered("a")
     assert not requests.requests
-    assert counting.not_last(one, more=False) == counting.get(Counter, name="a") == Counter(name="a", n=2)
+    assert counting.not_last(element, more=False) == counting.get(Counter, name="a") == Counter(name="a", n=2)
 
 
 def test_what_is_certain_is_given_in_a_transaction(counting: Counting) -> None:
@@ -282,8 +282,8 @@ def test_what_is_certain_is_given_in_a_transaction(counting: Counting) -> None:
     counting.delete(Counter, name="beside")
     counter = counting.put(Counter(name="a", n=3, seen={"x"}, log=["y"]))
     assert counting.all_expected(counter) == counting.get(Counter, name="a")
-    one, two = counting.made("b")
-    assert (one, two) == (counting.get(Locked, name="b"), counting.get(Visit, path="b"))
+    element, two = counting.made("b")
+    assert (element, two) == (counting.get(Locked, name="b"), counting.get(Visit, path="b"))
     assert two.until == datetime(2030, 1, 1, tzinfo=UTC)
     assert counting.put(Visit(path="c", until=datetime(2030, 1, 1, 0, 0, 0, 1, tzinfo=UTC))) == counting.get(
         Visit, path="c"
@@ -438,7 +438,7 @@ def test_whatever_is_given_is_what_stands_there(kind: type[Any]) -> None:
                 action = action.set(**seed.choice(CHANGES))
             names = ("n", "label", "seen", "log")
             expected = seed.sample(names, seed.choice([0, 1, 4]))
-            action = action.only_if(**{one: getattr(read, one) for one in expected})
+            action = action.only_if(**{text: getattr(read, text) for text in expected})
             way = seed.choice(["alone", "together"])
             try:
                 x = getattr(pairs, way)(action)

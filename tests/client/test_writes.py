@@ -249,8 +249,8 @@ def test_claims_are_not_forgotten_by_blind_writes(shop: Shop) -> None:
 
 
 def test_keys_are_made_anew_when_their_fields_change(shop: Shop) -> None:
-    one = shop.create(product())
-    two = shop.update(one, rank=7)
+    element = shop.create(product())
+    two = shop.update(element, rank=7)
     three = shop.update(two, brand="bolt")
     assert shop.of_brand("bolt", "new") == [three]
     assert shop.of_brand("acme", "new") == []
@@ -297,11 +297,11 @@ def test_keys_cannot_be_made_anew_by_class(shop: Shop, changes: dict[str, Any]) 
     ],
 )
 def test_updates_that_are_refused(shop: Shop, changes: Any, error: type[Exception], message: str) -> None:
-    one = shop.create(product())
+    element = shop.create(product())
     with pytest.raises(error) as caught:
-        shop.update(one, **changes)
+        shop.update(element, **changes)
     assert message in str(caught.value)
-    assert shop.get(Product, product_id="p") == one
+    assert shop.get(Product, product_id="p") == element
 
 
 # Changes
@@ -321,21 +321,21 @@ def test_updates_that_are_refused(shop: Shop, changes: Any, error: type[Exceptio
     ],
 )
 def test_what_does_not_fit_a_field_is_never_written(shop: Shop, changes: Any, said: str) -> None:
-    one = shop.create(product())
+    element = shop.create(product())
     by_class = Update(Product, product_id="p").set(**changes)
-    for call in (lambda: shop.update(one, **changes), lambda: shop.transact([by_class])):
+    for call in (lambda: shop.update(element, **changes), lambda: shop.transact([by_class])):
         with pytest.raises(RequestError) as caught:
             call()
         assert said in str(caught.value) or "it is part of the key" in str(caught.value)
-    assert shop.get(Product, product_id="p") == one
+    assert shop.get(Product, product_id="p") == element
 
 
 def test_changes_by_class(shop: Shop) -> None:
     shop.create(product())
     shop.transact([Update(Product, product_id="p").set(stock=Add(-3), names=Append(["a"]), note="n", price=Add(2))])
     shop.transact([Update(Product, product_id="p").set(names=Append(["b"]), note=None)])
-    found = shop.get(Product, product_id="p")
-    assert found == product(stock=7, names=["a", "b"], price=Decimal(3))
+    result = shop.get(Product, product_id="p")
+    assert result == product(stock=7, names=["a", "b"], price=Decimal(3))
     assert "note" not in raw(shop, "PRODUCT#p")
     shop.transact([Update(Product, product_id="p").set(names=Remove(), stock=Remove())])
     assert shop.get(Product, product_id="p") == product(price=Decimal(3)), "a default is read again"
@@ -349,14 +349,14 @@ def test_a_number_keeps_to_its_bounds_whatever_is_stored(shop: Shop) -> None:
     with pytest.raises(ConditionFailed):
         shop.transact([Update(Product, product_id="p").set(stock=Add(100))])
     shop.transact([Update(Product, product_id="p").set(stock=Add(-1))])
-    found = shop.get(Product, product_id="p")
-    assert found is not None
-    assert found.stock == 0
+    result = shop.get(Product, product_id="p")
+    assert result is not None
+    assert result.stock == 0
 
 
 def test_empty_sets_and_nothing_are_not_stored(shop: Shop) -> None:
-    one = shop.create(product(tags={"a"}, note="n", at=datetime(2026, 3, 1, tzinfo=UTC)))
-    two = shop.update(one, tags=Discard({"a"}), note=None, at=None)
+    element = shop.create(product(tags={"a"}, note="n", at=datetime(2026, 3, 1, tzinfo=UTC)))
+    two = shop.update(element, tags=Discard({"a"}), note=None, at=None)
     stored = raw(shop, "PRODUCT#p")
     assert not {"tags", "note", "at"} & stored.keys()
     assert shop.get(Product, product_id="p") == two == product()
@@ -393,28 +393,32 @@ def test_computed_fields_are_the_same_in_every_zone() -> None:
 
 
 def test_conditions_by_fields_and_in_dynamodbs_grammar(shop: Shop) -> None:
-    one = shop.create(product(stock=5, tags={"a"}))
-    shop.transact([Update(one, note="1").only_if(stock=5, status="new", at=None)])
+    element = shop.create(product(stock=5, tags={"a"}))
+    shop.transact([Update(element, note="1").only_if(stock=5, status="new", at=None)])
     shop.transact(
-        [Update(one, note="2").only_if("stock BETWEEN :low AND :high AND contains(tags, :tag)", low=1, high=5, tag="a")]
+        [
+            Update(element, note="2").only_if(
+                "stock BETWEEN :low AND :high AND contains(tags, :tag)", low=1, high=5, tag="a"
+            )
+        ]
     )
-    shop.transact([Update(one, note="3").only_if("attribute_not_exists(at)").only_if("size(tags) = :n", n=1)])
+    shop.transact([Update(element, note="3").only_if("attribute_not_exists(at)").only_if("size(tags) = :n", n=1)])
     failing: list[Any] = [
-        Update(one, note="x").only_if(stock=6),
-        Update(one, note="x").only_if(note=None),
-        Update(one, note="x").only_if("stock > :n", n=5),
+        Update(element, note="x").only_if(stock=6),
+        Update(element, note="x").only_if(note=None),
+        Update(element, note="x").only_if("stock > :n", n=5),
         Put(product(stock=0)).only_if(stock=6),
-        Delete(one).only_if(stock=6),
-        Check(one).only_if(stock=6),
+        Delete(element).only_if(stock=6),
+        Check(element).only_if(stock=6),
         Create(product(product_id="q")).only_if("attribute_exists(stock)"),
     ]
     for action in failing:
         with pytest.raises(WriteFailed):
             shop.transact([action])
-    found = shop.get(Product, product_id="p")
-    assert found is not None
-    assert found.note == "3"
-    shop.transact([Delete(one).only_if(stock=5)])
+    result = shop.get(Product, product_id="p")
+    assert result is not None
+    assert result.note == "3"
+    shop.transact([Delete(element).only_if(stock=5)])
     assert shop.get(Product, product_id="p") is None
 
 
@@ -436,13 +440,13 @@ def test_conditions_that_cannot_be_asked(shop: Shop, condition: str, values: dic
 
 
 def test_which_action_failed_and_why(shop: Shop) -> None:
-    one = shop.create(product(stock=5))
+    element = shop.create(product(stock=5))
     shop.create(Account(account_id="a", email="x@y"))
     with pytest.raises(TransactionFailed) as caught:
         shop.transact(
             [
                 Create(Note(note_id="n")),
-                Update(one, note="x").only_if(stock=6),
+                Update(element, note="x").only_if(stock=6),
                 Create(Account(account_id="b", email="x@y")),
                 Check(Note, note_id="none"),
             ]

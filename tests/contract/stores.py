@@ -85,7 +85,7 @@ class AsyncCaller:
         if self.design.compiled.reads[pattern].shape.kind.value == "iterator":
 
             async def listed() -> list[Any]:
-                return [one async for one in self.design.stream_async(pattern, (), arguments)]
+                return [value async for value in self.design.stream_async(pattern, (), arguments)]
 
             return self._runner.run(listed())
         return self._runner.run(self.design.run_read_async(pattern, (), arguments))

@@ -59,8 +59,8 @@ def test_partitions_and_junctions_follow_the_direction(asking: Caller) -> None:
     assert paged(asking, "of_teams", 3, team=["a", "b"], newest_first=True) == jobs[::-1]
     assert paged(asking, "watched", 2, person="p") == [jobs[3], jobs[1], jobs[0]]
     assert paged(asking, "watched", 1, person="p", newest_first=False) == [jobs[0], jobs[1], jobs[3]]
-    newest = [one.number for one in paged(asking, "steps_watched", 2, person="p")]
-    oldest = [one.number for one in paged(asking, "steps_watched", 2, person="p", newest_first=False)]
+    newest = [value.number for value in paged(asking, "steps_watched", 2, person="p")]
+    oldest = [value.number for value in paged(asking, "steps_watched", 2, person="p", newest_first=False)]
     assert (newest, oldest) == ([7, 5, 3, 1, 0], [0, 1, 3, 5, 7])
 
 
@@ -117,12 +117,12 @@ def test_each_combination_of_two_sets_of_values(asking: Caller) -> None:
         )
         for at in range(27)
     ]
-    wanted = [one for one in parcels if one.depot in "ab" and one.state in {"in", "lost"}]
+    wanted = [parcel for parcel in parcels if parcel.depot in "ab" and parcel.state in {"in", "lost"}]
     assert paged(asking, "parcels", 3, depot=["a", "b", "a"], state=["in", "lost"]) == wanted
     assert paged(asking, "parcels", 5, depot=["b", "a"], state=["lost", "in"], newest_first=True) == wanted[::-1]
     assert paged(asking, "parcels", 5, depot=["a"], state=[]) == []
     parts = asking.read("parts", parcel_id=["2", "0", "7"], part=[1, 0])
-    assert [(one.parcel_id, one.part) for one in parts] == [("2", 1), ("2", 0), ("0", 1), ("0", 0)]
+    assert [(part.parcel_id, part.part) for part in parts] == [("2", 1), ("2", 0), ("0", 1), ("0", 0)]
     assert asking.read("how_many_parcels", depot=["a", "c"]) == 12
     assert asking.read("are_there", parcel_id=["1", "9", "1"], part=[1, 2]) == 2
     with pytest.raises(ArgumentError, match="101 of parcel_id × 10 of part are 1,010 combinations") as refusal:
@@ -148,8 +148,8 @@ def test_what_cant_be_read_is_given_in_its_place_where_the_type_takes_it(asking:
     assert paged(asking, "readable", 1, team="t", newest_first=True) == jobs[::-1]
     assert asking.read("readable_job", job_id="1") == broken
     assert asking.read("readable_ranking", team="t") == jobs[::-1]
-    found = asking.read("all_readable")
-    assert (len(found), all(one in found for one in jobs)) == (4, True)
+    result = asking.read("all_readable")
+    assert (len(result), all(value in result for value in jobs)) == (4, True)
     assert answer_json(asking.read("readable", team="t", limit=2))["items"][1]["key"] == {"pk": "JOB#1", "sk": "HEAD"}
 
 
@@ -159,13 +159,13 @@ def test_jobs_read_everything_in_segments(asking: Caller) -> None:
     steps = [asking.put(Step(job_id="1", number=number, text="")) for number in range(7)]
     calls: list[CallRecord] = []
     asking.design.store.on_call = calls.append
-    found = asking.read("all_jobs")
-    assert sorted(one.job_id for one in found) == sorted(one.job_id for one in jobs)
-    assert sorted(one.parameters["Segment"] for one in calls) == [0, 1, 2]
-    assert {one.parameters["TotalSegments"] for one in calls} == {3}
-    assert sum(one.read_units for one in calls) > 0
+    result = asking.read("all_jobs")
+    assert sorted(value.job_id for value in result) == sorted(value.job_id for value in jobs)
+    assert sorted(call.parameters["Segment"] for call in calls) == [0, 1, 2]
+    assert {call.parameters["TotalSegments"] for call in calls} == {3}
+    assert sum(call.read_units for call in calls) > 0
     asking.design.store.on_call = None
-    assert sorted(one.ticket_id for one in asking.read("all_tickets")) == [one.ticket_id for one in tickets]
+    assert sorted(value.ticket_id for value in asking.read("all_tickets")) == [value.ticket_id for value in tickets]
     assert asking.read("how_many_in_all") == len(jobs) + len(steps)
 
 
@@ -176,7 +176,7 @@ def test_a_cursor_holds_its_direction(asking: Caller) -> None:
     with pytest.raises(CursorError):
         asking.read("jobs", team="t", limit=1, cursor=page.cursor)
     following = asking.read("jobs", team="t", limit=1, newest_first=False, cursor=page.cursor)
-    assert [one.job_id for one in following] == ["1"]
+    assert [value.job_id for value in following] == ["1"]
 
 
 @pytest.mark.parametrize(("store", "stores"), [("memory", 20), ("server", 6), ("dynamodb-local", 4)])

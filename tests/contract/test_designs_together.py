@@ -132,7 +132,7 @@ def test_a_failure_of_two_kinds_names_both(both: Both) -> None:
     stale = Stale(ledger.store)
     with pytest.raises(TransactionFailed) as caught:
         transact(shop.place.join("1", 1), stale.stale.join(account))
-    assert [type(one) for one in caught.value.reasons] == [ItemExists, ConditionFailed]
+    assert [type(reason) for reason in caught.value.reasons] == [ItemExists, ConditionFailed]
 
 
 def test_what_was_read_and_changed_is_read_again(both: Both) -> None:
@@ -152,8 +152,8 @@ def test_what_was_read_and_changed_is_read_again(both: Both) -> None:
 
 
 def test_stores_that_differ_are_refused(tmp_path: Path) -> None:
-    for one, two in ((":memory:", ":memory:"), (tmp_path / "a.db", tmp_path / "b.db")):
-        with Shop.open(one) as shop, Ledger.open(two) as ledger:
+    for text, two in ((":memory:", ":memory:"), (tmp_path / "a.db", tmp_path / "b.db")):
+        with Shop.open(text) as shop, Ledger.open(two) as ledger:
             writes = shop.many.join(1), ledger.add.join("1", 1)
             with pytest.raises(RequestError, match="aren't on one store"):
                 transact(*writes)
@@ -166,8 +166,8 @@ def test_stores_that_differ_are_refused(tmp_path: Path) -> None:
 def test_a_store_is_closed_by_who_opened_it() -> None:
     with opened(Shop) as shop:
         with Ledger.open(shop.store) as ledger:
-            told: list[str] = []
-            ledger.store.on_call = lambda record: told.append(record.pattern)
+            result: list[str] = []
+            ledger.store.on_call = lambda record: result.append(record.pattern)
             ledger.put(Account(account_id="1"))
         shop.place("1", 1)
-        assert told == ["Ledger.put"]
+        assert result == ["Ledger.put"]

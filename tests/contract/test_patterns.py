@@ -47,15 +47,15 @@ def post(number: int, by: str = "u1", **more: Any) -> Post:
 
 def pages(ask: Callable[..., Page[Any]], limit: int, **arguments: Any) -> list[Any]:
     """All items, page by page: no page is too long, and only the last has no cursor."""
-    found: list[Any] = []
+    result: list[Any] = []
     cursor = None
     while True:
         page = ask(limit=limit, cursor=cursor, **arguments)
         assert len(page.items) <= limit
-        found += page.items
+        result += page.items
         cursor = page.cursor
         if cursor is None:
-            return found
+            return result
         assert len(page.items) == limit
 
 
@@ -159,7 +159,7 @@ def test_a_filter_in_dynamodbs_grammar(every: Caller) -> None:
 def test_many_partitions_are_merged(every: Caller, limit: int) -> None:
     posts = [every.create(post(number, by=f"u{number % 3}")) for number in range(9)]
     assert paged(every, "posts_of_users", limit, user_id=["u0", "u2", "u0", "nobody"]) == [
-        one for one in posts if one.user_id != "u1"
+        value for value in posts if value.user_id != "u1"
     ]
 
 
@@ -167,8 +167,8 @@ def test_many_keys_are_read_in_their_order(every: Caller) -> None:
     tickets = {
         name: every.create(Ticket(ticket_id=name, tenant="t", queue="q", priority=1, opened="o")) for name in "abc"
     }
-    found = every.read("tickets_by_id", ticket_id=["c", "x", "a", "c"])
-    assert found == [tickets["c"], tickets["a"], tickets["c"]]
+    result = every.read("tickets_by_id", ticket_id=["c", "x", "a", "c"])
+    assert result == [tickets["c"], tickets["a"], tickets["c"]]
     assert every.read("tickets_by_id", ticket_id=[]) == []
 
 
@@ -191,7 +191,7 @@ def test_native_key_attributes(every: Caller) -> None:
 
 def test_a_binary_sort_key(every: Caller) -> None:
     digests = [b"\x00", b"\x00\xff", b"a", b"\xfe", b"\xff"]
-    blobs = [every.create(Blob(name=repr(one), checksum=one)) for one in digests]
+    blobs = [every.create(Blob(name=repr(digest), checksum=digest)) for digest in digests]
     assert paged(every, "blobs", 2) == blobs
     assert paged(every, "blobs", 2, checksum=Range(gt=b"\x00", le=b"\xfe")) == blobs[1:4]
 
@@ -200,15 +200,15 @@ def test_a_path_sorts_part_by_part(every: Caller) -> None:
     paths = [("a",), ("a", "#"), ("a", "b"), ("a", "b", "c"), ("a#",), ("ab",)]
     comments = [every.create(Comment(post_id="p", path=path)) for path in reversed(paths)][::-1]
     assert paged(every, "comments", 4, post_id="p") == comments
-    found = every.read("comments_within", post_id="p", path=Range(gt=("a",), lt=("a#",)))
-    assert found == comments[1:4]
+    result = every.read("comments_within", post_id="p", path=Range(gt=("a",), lt=("a#",)))
+    assert result == comments[1:4]
 
 
 def test_a_collection_in_one_query(every: Caller) -> None:
     order = every.create(Order(order_id="o", user_id="u", placed_at=NOON))
     lines = [every.create(Line(order_id="o", number=number, sku="s")) for number in (2, 10, 1)]
-    found = every.read("order_details", order_id="o")
-    assert (found.order, found.lines, found.payment) == (order, [lines[1], lines[0], lines[2]], None)
+    result = every.read("order_details", order_id="o")
+    assert (result.order, result.lines, result.payment) == (order, [lines[1], lines[0], lines[2]], None)
     payment = every.create(Payment(order_id="o", paid_on=date(2026, 3, 1), reference="r"))
     assert every.read("order_details", order_id="o").payment == payment
     assert every.read("order_newest", order_id="o").line == lines[1]
@@ -233,8 +233,8 @@ def test_several_kinds_each_in_its_own_interval(every: Caller) -> None:
     mails = [every.create(Mail(user_id="u", day=date(2026, 3, day), contact_id="m")) for day in (1, 2, 3)]
     calls = [every.create(Call(user_id="u", day=date(2026, 3, day), contact_id="c")) for day in (1, 2, 3)]
     assert every.read("contacts_of_day", user_id="u", day=date(2026, 3, 2)) == [calls[1], mails[1]]
-    found = paged(every, "contacts_within", 1, user_id="u", day=Range(gt=date(2026, 3, 1)))
-    assert found == [*calls[1:], *mails[1:]]
+    result = paged(every, "contacts_within", 1, user_id="u", day=Range(gt=date(2026, 3, 1)))
+    assert result == [*calls[1:], *mails[1:]]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 9])
@@ -250,14 +250,14 @@ def test_a_feed_is_merged_from_all_that_are_followed(every: Caller, limit: int) 
     posts = [every.create(post(number, by=f"u{number % 4}")) for number in range(12)]
     for number in (1, 2, 3):
         every.create(Follow(user_id="me", followed_id=f"u{number}"))
-    assert paged(every, "feed", limit, user_id="me") == [one for one in posts[::-1] if one.user_id != "u0"]
+    assert paged(every, "feed", limit, user_id="me") == [value for value in posts[::-1] if value.user_id != "u0"]
 
 
 def test_a_scan_gives_its_entity_only(every: Caller) -> None:
     orders = [every.create(Order(order_id=f"o{number}", user_id="u", placed_at=NOON)) for number in range(5)]
     every.create(user(1))
-    found = paged(every, "every_order", 2)
-    assert sorted(found, key=lambda one: str(one.order_id)) == orders
+    result = paged(every, "every_order", 2)
+    assert sorted(result, key=lambda value: str(value.order_id)) == orders
 
 
 def test_a_cursor_is_good_for_its_own_question_only(every: Caller) -> None:

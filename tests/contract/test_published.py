@@ -31,6 +31,6 @@ def test_the_indexes_are_as_published() -> None:
     reminders, payments = request["GlobalSecondaryIndexes"]
     assert reminders["Projection"]["NonKeyAttributes"] == ["SKU", "Email", "NextPaymentDate"]
     assert payments["Projection"]["NonKeyAttributes"] == ["Email", "PaymentDay", "PaymentAmount", "PaymentDetails"]
-    assert [one["AttributeName"] for one in payments["KeySchema"]] == ["NextPaymentDate", "LastPaymentDate"]
+    assert [value["AttributeName"] for value in payments["KeySchema"]] == ["NextPaymentDate", "LastPaymentDate"]
     (scores,) = GameScores.compiled.table.create_request()["GlobalSecondaryIndexes"]
     assert scores["Projection"] == {"ProjectionType": "KEYS_ONLY"}

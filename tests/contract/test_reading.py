@@ -76,7 +76,7 @@ def test_collections_and_streams_of_views(reading: Caller) -> None:
     assert (sheet.task, [note.text for note in sheet.notes]) == (row(1), ["n0", "n1", "n2"])
     assert reading.read("sheet", task_id="2") is None
     parts = reading.read("parts", task_id="1")
-    assert [type(one).__name__ for one in parts] == ["TaskRow", "Note", "Note", "Note"]
+    assert [type(part).__name__ for part in parts] == ["TaskRow", "Note", "Note", "Note"]
 
 
 def test_counts(reading: Caller) -> None:
@@ -94,7 +94,7 @@ def test_counts(reading: Caller) -> None:
         reading.read("how_many_parts", task_id="1"),
     ]
     assert asked == [5, 0, 4, 1, 2, 5, 4, 2]
-    assert not any(isinstance(one, bool) for one in asked)
+    assert not any(isinstance(value, bool) for value in asked)
 
 
 def test_whether_there_is_any(reading: Caller) -> None:
@@ -113,14 +113,14 @@ def test_all_of_an_index(reading: Caller) -> None:
         reading.create(
             task(number, due=date(2026, 3, 1 + number), status="done" if number == 4 else "open", **escalated)
         )
-    found = paged(reading, "all_escalated", 2)
-    assert sorted(one.task_id for one in found) == ["1", "3", "5"]
-    assert sorted(one.task_id for one in reading.read("all_late")) == ["0", "1", "2", "3", "5", "6"]
+    result = paged(reading, "all_escalated", 2)
+    assert sorted(value.task_id for value in result) == ["1", "3", "5"]
+    assert sorted(value.task_id for value in reading.read("all_late")) == ["0", "1", "2", "3", "5", "6"]
     assert reading.read("how_many_late") == 6
-    assert [one.task_id for one in reading.read("all_escalated_to", person="boss0")] == ["3"]
-    ended = next(one for one in found if one.task_id == "1")
+    assert [value.task_id for value in reading.read("all_escalated_to", person="boss0")] == ["3"]
+    ended = next(value for value in result if value.task_id == "1")
     reading.update(ended, escalated_to=None)
-    assert sorted(one.task_id for one in paged(reading, "all_escalated", 2)) == ["3", "5"]
+    assert sorted(value.task_id for value in paged(reading, "all_escalated", 2)) == ["3", "5"]
 
 
 def thing(number: int, **more: Any) -> Thing:

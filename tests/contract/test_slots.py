@@ -93,8 +93,8 @@ def test_added_anywhere_and_read_as_one(every: Caller) -> None:
     every.write("like", post_id="2")
     assert (every.read("likes", post_id="1"), every.read("likes", post_id="2")) == (40, 1)
     parts = every.read("parts", post_id="1")
-    assert sum(one.likes for one in parts) == 40
-    assert {one.slot for one in parts} == {0, 1, 2, 3}  # by chance all of them, but for 4 · (3/4)⁴⁰
+    assert sum(part.likes for part in parts) == 40
+    assert {part.slot for part in parts} == {0, 1, 2, 3}  # by chance all of them, but for 4 · (3/4)⁴⁰
     assert every.read("part", post_id="1", slot=parts[0].slot) == parts[0]
 
 

@@ -148,15 +148,15 @@ def test_parts_and_what_is_only_set_once(every: Caller) -> None:
     every.write("move", task=given, city="Faro")
     moved = every.get(Task, task_id="A#1")
     assert (moved.place.city, moved.counts) == ("Faro", {"moves": 1})
-    every.transact([Update(moved).at(lambda one: one.lines[0]).remove()])
-    assert [one.city for one in every.get(Task, task_id="A#1").lines] == ["b"]
+    every.transact([Update(moved).at(lambda value: value.lines[0]).remove()])
+    assert [line.city for line in every.get(Task, task_id="A#1").lines] == ["b"]
     with pytest.raises(ConditionFailed):
-        every.transact([Update(moved).at(lambda one: one.lines[1].visits).add(1)])
+        every.transact([Update(moved).at(lambda value: value.lines[1].visits).add(1)])
     every.write("hit", name="x", at=NOON)
     assert every.write("hit", name="x", at=NOON + timedelta(days=1)).since == NOON.replace(microsecond=0)
-    assert [one.hits for one in every.read("counts_of", site="MAIN")] == [2]
+    assert [value.hits for value in every.read("counts_of", site="MAIN")] == [2]
     every.write("move_and_hit", task=moved, city="Lagos", at=NOON)
-    assert {one.name for one in every.read("counts_of", site="main")} == {"x", "moves"}
+    assert {value.name for value in every.read("counts_of", site="main")} == {"x", "moves"}
 
 
 class Late(Entity):

@@ -74,13 +74,13 @@ def test_update_needs_the_item(every: Caller) -> None:
 
 def test_changes_that_depend_on_what_is_stored(every: Caller) -> None:
     blob = every.create(Blob(name="b", checksum=b"x"))
-    one = every.create(post(1, tags={"a"}, score=5))
+    value = every.create(post(1, tags={"a"}, score=5))
     assert every.update(blob, parts=Append(["p", "q"])).parts == ["p", "q"]
     assert every.update(blob, parts=Append(["r"])).parts == ["p", "q", "r"]
-    two = every.update(one, tags=Include({"b", "c"}))
+    two = every.update(value, tags=Include({"b", "c"}))
     assert two.tags == {"a", "b", "c"}
     with pytest.raises(ConditionFailed, match=r"tags is \{.*\}, expected \{'a'\}"):
-        every.update(one, tags=Discard({"a"}))  # a key is made of them, so they must be as they were read
+        every.update(value, tags=Discard({"a"}))  # a key is made of them, so they must be as they were read
     assert every.update(two, tags=Discard({"a", "b", "c"})).tags == set()
     comment = every.create(Comment(post_id="p", path=("a",)))
     assert every.update(comment, likes=Add(2)).likes == 2
@@ -90,8 +90,8 @@ def test_changes_that_depend_on_what_is_stored(every: Caller) -> None:
 
 
 def test_an_update_of_a_key_field_moves_the_item_in_its_index(every: Caller) -> None:
-    one = every.create(post(1, category="a", score=1))
-    two = every.update(one, score=2, status="published")
+    value = every.create(post(1, category="a", score=1))
+    two = every.update(value, score=2, status="published")
     assert every.read("category", category="a").items == [two]
     assert every.read("published").items == [two]
     three = every.update(two, category="b")
@@ -103,20 +103,20 @@ def test_an_update_of_a_key_field_moves_the_item_in_its_index(every: Caller) -> 
 
 def test_batches(every: Caller) -> None:
     payments = [Payment(order_id=f"{number:03d}", paid_on=date(2026, 3, 1), reference="r") for number in range(60)]
-    every.batch([Put(one) for one in payments])
-    keys = [{"order_id": one.order_id} for one in payments]
+    every.batch([Put(payment) for payment in payments])
+    keys = [{"order_id": payment.order_id} for payment in payments]
     assert every.get_many(Payment, [*keys, {"order_id": "none"}]) == [*payments, None]
-    every.batch([Delete(one) for one in payments[1:]])
+    every.batch([Delete(payment) for payment in payments[1:]])
     assert every.get_many(Payment, keys) == [payments[0], *[None] * 59]
     with pytest.raises(RequestError, match="has claims or a version"):
         every.batch([Delete(user(1))])
 
 
 def test_a_transaction_is_all_or_nothing(every: Caller) -> None:
-    one = every.create(post(1))
+    value = every.create(post(1))
     every.create(post(3))
     with pytest.raises(TransactionFailed) as caught:
-        every.transact([Create(post(2)), Create(post(3)), Update(one, title="new").only_if(title="old")])
+        every.transact([Create(post(2)), Create(post(3)), Update(value, title="new").only_if(title="old")])
     assert every.read("post_by_id", post_id="p2") is None
     reasons = caught.value.reasons
     assert reasons[0] is None
@@ -135,10 +135,10 @@ def test_write_patterns(every: Caller) -> None:
     every.create(Order(order_id="o", user_id="u1", placed_at=NOON))
     assert [every.write("add_line", order_id="o", sku="s").number for _ in range(3)] == [1, 2, 3]
     every.write("pay", order_id="o", paid_on=date(2026, 3, 1), reference="r")
-    found = every.read("order_details", order_id="o")
-    assert found.order.note == "3 lines"
-    assert [line.number for line in found.lines] == [3, 2, 1]
-    assert found.payment is not None
+    result = every.read("order_details", order_id="o")
+    assert result.order.note == "3 lines"
+    assert [line.number for line in result.lines] == [3, 2, 1]
+    assert result.payment is not None
 
 
 def test_bad_values_are_told_before_anything_is_sent(every: Caller) -> None:
@@ -154,13 +154,13 @@ def test_bad_values_are_told_before_anything_is_sent(every: Caller) -> None:
 
 def test_values_with_delimiters_stay_apart(every: Caller) -> None:
     nasty = ["#", "$", "a#b", "a", "b", " ", "\x00", "\U0001f600", "é", "e\u0301", "#CLAIM", "LINE#001"]
-    for one in nasty:
+    for text in nasty:
         for other in nasty:
-            every.put(Follow(user_id=one, followed_id=other, since=datetime(2026, 3, 1, tzinfo=UTC)))
-    for one in nasty:
-        found = every.read("follows", user_id=one, followed_id="")
-        assert [follow.followed_id for follow in found] == sorted(nasty)
-        assert {follow.user_id for follow in found} == {one}
+            every.put(Follow(user_id=text, followed_id=other, since=datetime(2026, 3, 1, tzinfo=UTC)))
+    for text in nasty:
+        result = every.read("follows", user_id=text, followed_id="")
+        assert [follow.followed_id for follow in result] == sorted(nasty)
+        assert {follow.user_id for follow in result} == {text}
 
 
 def test_a_line_at_each_end_of_its_format(every: Caller) -> None:

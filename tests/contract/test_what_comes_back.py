@@ -126,7 +126,7 @@ def test_in_a_transaction_only_what_is_certain(every: Caller) -> None:
 
 def test_an_update_is_carried_out_once_for_a_token(every: Caller) -> None:
     every.put(Account(account_id="1"))
-    assert [every.write("deposit", account_id="1", payment_id=one, amount=5) for one in "aaba"] == [5, 5, 10, 10]
+    assert [every.write("deposit", account_id="1", payment_id=text, amount=5) for text in "aaba"] == [5, 5, 10, 10]
     there = every.get(Account, account_id="1")
     assert there == Account(account_id="1", balance=10, applied={"a", "b"})
     assert every.update(Update(there, owner="ada").once("a")) == there

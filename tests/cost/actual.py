@@ -13,15 +13,15 @@ from functools import total_ordering
 from typing import Any
 
 from keyplan import expressions
+from keyplan.client.answer_filters import answer_filter_of
 from keyplan.client.answers import _last_member
 from keyplan.client.bounds import key_condition, order_of, partition_texts
 from keyplan.client.junctions import end_values
 from keyplan.client.reads import QueryReader, filter_members
-from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
 from keyplan.client.value_sets import value_sets
 from keyplan.cost.reading import requests_of
-from keyplan.cost.stretches import End, Found, Met, Stretch
+from keyplan.cost.stretches import End, ExpectedItem, ExpectedRange, Found
 from keyplan.cost.units import Request
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
@@ -46,20 +46,20 @@ from keyplan.values import Item, item_size
 Units = tuple[str, tuple[tuple[str, float], ...]]
 
 
-def metered(found: list[Metered]) -> list[Units]:
+def metered(result: list[Metered]) -> list[Units]:
     """The metered requests in a form to be compared."""
-    return [(one.operation, tuple(sorted(one.units.items()))) for one in found]
+    return [(element.operation, tuple(sorted(element.units.items()))) for element in result]
 
 
 def predicted(requests: list[Request]) -> list[Units]:
     """The model's requests in that form."""
-    found: list[Units] = []
+    unitses: list[Units] = []
     for request in requests:
         units: dict[str, float] = {}
         for line in request.lines:
             units[line.target] = units.get(line.target, 0.0) + line.units
-        found.append((request.operation, tuple(sorted(units.items()))))
-    return found
+        unitses.append((request.operation, tuple(sorted(units.items()))))
+    return unitses
 
 
 # What is there
@@ -115,7 +115,7 @@ class Actual:
                 return Found(self._claimed(plan, values))
             case BatchGetPlan():
                 entity = plan.entity
-                keys = [entity.item_key(entity.primary, one) for one in value_sets(plan.each, values)]
+                keys = [entity.item_key(entity.primary, element) for element in value_sets(plan.each, values)]
                 distinct = {_identity(key, self._names): key for key in keys}
                 return Found(tuple(self._size(key) for key in distinct.values()))
             case QueryPlan():
@@ -137,27 +137,27 @@ class Actual:
 
     def _stretches(
         self, plan: QueryPlan, values: Mapping[str, Any], through: ThroughPlan | None = None
-    ) -> tuple[Stretch, ...]:
+    ) -> tuple[ExpectedRange, ...]:
         """What lies in every partition that a query reads."""
         sets = value_sets(plan.each, values)
         reader = QueryReader(plan, self.target)
-        found: dict[tuple[str, ...], Stretch] = {}
-        for one in sets:
+        result: dict[tuple[str, ...], ExpectedRange] = {}
+        for element in sets:
             for shard in range(plan.shards):
-                partition = partition_texts(plan.matches[0], one, plan.key.suffix(shard))
-                if reader.request(one, partition) is not None:
+                partition = partition_texts(plan.matches[0], element, plan.key.suffix(shard))
+                if reader.request(element, partition) is not None:
                     met = [
-                        self._met(plan, reader, one, item, size, place, through)
-                        for item, size, place in self._selected(plan, one, partition)
+                        self._met(plan, reader, element, item, size, place, through)
+                        for item, size, place in self._selected(plan, element, partition)
                     ]
-                    last = _last_member(plan, one)
-                    found[tuple(partition)] = Stretch(
+                    last = _last_member(plan, element)
+                    result[tuple(partition)] = ExpectedRange(
                         sorted(met, key=lambda met: met.place),
                         None if last is None else _kind(plan, last),
-                        self._is_closed(plan, one, partition),
+                        self._is_closed(plan, element, partition),
                         _Order(self._ordered(plan, partition), plan.forward),
                     )
-        return tuple(found.values())
+        return tuple(result.values())
 
     def _is_closed(self, plan: QueryPlan, values: Mapping[str, Any], partition: list[str]) -> bool:
         """Whether the last item in the direction of the read has the last sort key that the condition includes: in the
@@ -165,15 +165,15 @@ class Actual:
         """
         sort = self.compiled.table.sort
         condition = key_condition(plan, values, partition)
-        selected = sorted(self._selected(plan, values, partition), key=lambda one: one[2])
+        selected = sorted(self._selected(plan, values, partition), key=lambda element: element[2])
         if plan.index is not None or sort is None or condition is None or not selected:
             return False
-        (name,) = [placeholder for placeholder, one in condition.names.items() if one == sort.name] or [""]
+        (name,) = [placeholder for placeholder, text in condition.names.items() if text == sort.name] or [""]
         bounds = r"(?:BETWEEN (?P<low>:\w+) AND (?P<high>:\w+)|<= (?P<most>:\w+)|>= (?P<least>:\w+))"
-        found = re.search(f"{name} {bounds}", condition.text)
-        if not name or found is None:
+        match = re.search(f"{name} {bounds}", condition.text)
+        if not name or match is None:
             return False
-        bound = found["high"] or found["most"] if plan.forward else found["low"] or found["least"]
+        bound = match["high"] or match["most"] if plan.forward else match["low"] or match["least"]
         return bound is not None and condition.values[bound] == selected[-1][0][sort.name]
 
     def _selected(
@@ -192,7 +192,7 @@ class Actual:
             entry = None if plan.index is None else entry_of(table, plan.index, item)
             if (plan.index is not None and entry is None) or not matches(item):
                 continue
-            place = tuple(order_of(item[one.name][one.type], one.type) for one in order)
+            place = tuple(order_of(item[value.name][value.type], value.type) for value in order)
             size = item_size(item) if entry is None else entry.size_bytes
             yield item, size, (_Order(place[: len(sort)], plan.forward), _Order(place, plan.forward))
 
@@ -205,14 +205,14 @@ class Actual:
         size: int,
         place: tuple[_Order, _Order],
         through: ThroughPlan | None,
-    ) -> Met:
+    ) -> ExpectedItem:
         passes = _passes(plan, values, item)
         instance = reader.instance(item) if passes else None
         gives_item = None if not plan.completed else self._own_end(item)
-        sieve = sieve_of(plan, values)
-        if instance is None or (sieve is not None and not sieve.passes(instance, item)):
-            return Met(size, None, place, filtered=not passes)
-        return Met(
+        answer_filter = answer_filter_of(plan, values)
+        if instance is None or (answer_filter is not None and not answer_filter.passes(instance, item)):
+            return ExpectedItem(size, None, place, filtered=not passes)
+        return ExpectedItem(
             size,
             _kind(plan, type(instance)),
             place,
@@ -223,7 +223,7 @@ class Actual:
     def _ordered(plan: QueryPlan, partition: list[str]) -> tuple[Any, ...]:
         """What a partition is ordered by."""
         attributes = [attribute for attribute, _ in plan.key.partition]
-        return tuple(order_of(text, one.type) for text, one in zip(partition, attributes, strict=True))
+        return tuple(order_of(text, attribute.type) for text, attribute in zip(partition, attributes, strict=True))
 
     def _own_end(self, item: Item) -> End:
         """The item of an entry, which is read from the table."""
@@ -236,7 +236,7 @@ class Actual:
             key = plan.end.entity.item_key(plan.end.entity.primary, known)
             identity = _identity(key, self._names)
             return End(identity, self._size(key), place=self._standing(identity))
-        return End(repr(sorted(known.items(), key=lambda one: one[0])), None, self._stretches(plan.end, known))
+        return End(repr(sorted(known.items(), key=lambda element: element[0])), None, self._stretches(plan.end, known))
 
     def _standing(self, identity: tuple[str, ...]) -> tuple[Any, ...] | None:
         """Where an item stands in the order of an answer to which several junctions lead."""
@@ -247,7 +247,7 @@ class Actual:
         base = (table.partition,) if table.sort is None else (table.partition, table.sort)
         sort = tuple(attribute for attribute, _ in key.sort)
         order = (*sort, *(attribute for attribute, _ in key.partition), *base)
-        place = tuple(order_of(item[one.name][one.type], one.type) for one in order)
+        place = tuple(order_of(item[value.name][value.type], value.type) for value in order)
         return _Order(place[: len(sort)], self._ordering.forward), _Order(place, self._ordering.forward)
 
     def _in_order(self, index: Index | None) -> Iterator[Item]:
@@ -279,20 +279,20 @@ class Actual:
         link = self.at(key)
         return Found(sizes, link=None if link is None else self._end(plan, entity.from_item(link), values))
 
-    def _scanned(self, plan: ScanPlan, values: Mapping[str, Any]) -> Stretch:
+    def _scanned(self, plan: ScanPlan, values: Mapping[str, Any]) -> ExpectedRange:
         """All items: a scan's order is the store's business, and is asked of it."""
-        met: list[Met] = []
+        met: list[ExpectedItem] = []
         for number, item in enumerate(self._in_order(plan.index)):
             entry = None if plan.index is None else entry_of(self.compiled.table, plan.index, item)
             if plan.index is not None and entry is None:
                 continue
-            entity = next((one for one in plan.entities if one.matches(item)), None)
+            entity = next((compiled_entity for compiled_entity in plan.entities if compiled_entity.matches(item)), None)
             passes = _passes(plan, values, item)
             kind = entity.name if entity is not None and passes else None
             size = item_size(item) if entry is None else entry.size_bytes
             end = self._own_end(item) if plan.completed else None
-            met.append(Met(size, kind, (number,), end, filtered=not passes))
-        return Stretch(met)
+            met.append(ExpectedItem(size, kind, (number,), end, filtered=not passes))
+        return ExpectedRange(met)
 
 
 @total_ordering

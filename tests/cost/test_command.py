@@ -89,49 +89,51 @@ def flat(text: str) -> str:
 
 def test_without_traffic_it_tells_units_and_a_million_calls() -> None:
     """Each pattern has a line; nothing is said of months."""
-    found = run("cost", "cms")
-    assert found.exit_code == 0
-    assert re.search(r"AP1 +article +GetItem +0\.5 +\$0\.0625", found.stdout)
-    assert re.search(r"AP8 +publish +GetItem, TransactWriteItems +1 +30 \+ 3 on GSI1 +\$20\.75", found.stdout)
-    assert "$/month" not in found.stdout
-    assert "assumed: title 65" in found.stdout
+    result = run("cost", "cms")
+    assert result.exit_code == 0
+    assert re.search(r"AP1 +article +GetItem +0\.5 +\$0\.0625", result.stdout)
+    assert re.search(r"AP8 +publish +GetItem, TransactWriteItems +1 +30 \+ 3 on GSI1 +\$20\.75", result.stdout)
+    assert "$/month" not in result.stdout
+    assert "assumed: title 65" in result.stdout
 
 
 def test_with_traffic_it_tells_the_month(traffic: str) -> None:
     """Per pattern, per index, and in each way to pay; sizes are the file's."""
-    found = run("cost", "cms", "--traffic", traffic)
-    assert found.exit_code == 0, found.output
-    assert re.search(r"article_with_latest .* 100 +900 +\$65\.70", found.stdout)
-    assert "provisioned for the peak, Standard-IA" in found.stdout
-    assert "the traffic file: body 12,004" in flat(found.stdout)
-    assert re.search(r"GSI1 +0 +0 +6 +6", found.stdout)
+    result = run("cost", "cms", "--traffic", traffic)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"article_with_latest .* 100 +900 +\$65\.70", result.stdout)
+    assert "provisioned for the peak, Standard-IA" in result.stdout
+    assert "the traffic file: body 12,004" in flat(result.stdout)
+    assert re.search(r"GSI1 +0 +0 +6 +6", result.stdout)
 
 
 def test_json_has_every_number_and_its_arithmetic(traffic: str) -> None:
     """What is shown, and how it comes about; what the parts cost is what the whole costs."""
-    found = json_of("cost", "cms", "--traffic", traffic)
-    patterns = {one["pattern"]: one for one in found["patterns"]}
+    result = json_of("cost", "cms", "--traffic", traffic)
+    patterns = {pattern["pattern"]: pattern for pattern in result["patterns"]}
     latest = patterns["article_with_latest"]
     assert latest["read_units"] == 2  # 725 + 12,184 B are 4 blocks
     assert latest["usd_month"] == pytest.approx(100 * 2 * 2.628 * 0.125)
     assert latest["requests"][0]["units"][0]["arithmetic"].endswith("→ 4 × 4 KB × 0.5 = 2")
-    on_demand = next(one for one in found["bills"] if one["name"] == "on-demand")
-    parts = sum(one["usd_month"] or 0 for one in found["patterns"]) + found["idle"]["usd"]
-    assert on_demand["usd"] == pytest.approx(parts) == pytest.approx(sum(one["usd"] for one in on_demand["charges"]))
-    assert found["chosen"]["name"] == "on-demand"
-    assert found["prices"]["region"] == "us-east-1"
-    assert found["failures"] == []
+    on_demand = next(bill for bill in result["bills"] if bill["name"] == "on-demand")
+    parts = sum(pattern["usd_month"] or 0 for pattern in result["patterns"]) + result["idle"]["usd"]
+    assert (
+        on_demand["usd"] == pytest.approx(parts) == pytest.approx(sum(charge["usd"] for charge in on_demand["charges"]))
+    )
+    assert result["chosen"]["name"] == "on-demand"
+    assert result["prices"]["region"] == "us-east-1"
+    assert result["failures"] == []
 
 
 def test_one_patterns_arithmetic(traffic: str) -> None:
     """By its name or its id; as JSON too."""
     for name in ("publish", "AP8"):
-        found = run("cost", "cms", "--traffic", traffic, "--explain", name)
-        assert found.exit_code == 0, found.output
-        text = flat(found.stdout)
+        result = run("cost", "cms", "--traffic", traffic, "--explain", name)
+        assert result.exit_code == 0, result.output
+        text = flat(result.stdout)
         assert re.search(r"Create ArticleVersion, 12,\d+ B → 12 × 1 KB × 2, in a transaction = 24", text)
         assert re.search(r"GSI1 1 write entry changed, \d+ B → 1 × 1 KB = 1", text)
-        assert "A month at 2 calls a second: $" in found.stdout
+        assert "A month at 2 calls a second: $" in result.stdout
     assert json_of("cost", "cms", "--explain", "AP8")["pattern"] == "publish"
 
 
@@ -144,19 +146,19 @@ def test_what_is_assumed_is_told(designs: tuple[str, str, str]) -> None:
 
 def test_markdown() -> None:
     """For a README: three tables."""
-    found = run("cost", "cms", "--markdown", "--region", "us-east-1", "--region", "ap-northeast-1")
-    assert found.exit_code == 0
-    assert found.stdout.startswith("# What Cms costs\n")
-    assert "| AP1 | `article` | GetItem | 0.5 |  | – | $0.0625 | – |" in found.stdout
-    assert "| Paid | USD a month in us-east-1 | USD a month in ap-northeast-1 |" in found.stdout
+    result = run("cost", "cms", "--markdown", "--region", "us-east-1", "--region", "ap-northeast-1")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("# What Cms costs\n")
+    assert "| AP1 | `article` | GetItem | 0.5 |  | – | $0.0625 | – |" in result.stdout
+    assert "| Paid | USD a month in us-east-1 | USD a month in ap-northeast-1 |" in result.stdout
 
 
 def test_regions_side_by_side(traffic: str) -> None:
     """Tokyo's list has no price of what some ways to pay need: it says so."""
-    found = run("cost", "cms", "--traffic", traffic, "--region", "us-east-1", "--region", "ap-northeast-1")
-    assert found.exit_code == 0
-    assert re.search(r"us-east-1 +ap-northeast-1", found.stdout)
-    assert "the price list of ap-northeast-1 has no price of" in found.stdout
+    result = run("cost", "cms", "--traffic", traffic, "--region", "us-east-1", "--region", "ap-northeast-1")
+    assert result.exit_code == 0
+    assert re.search(r"us-east-1 +ap-northeast-1", result.stdout)
+    assert "the price list of ap-northeast-1 has no price of" in result.stdout
 
 
 def test_prices_of_ones_own(tmp_path: Path, traffic: str) -> None:
@@ -164,8 +166,8 @@ def test_prices_of_ones_own(tmp_path: Path, traffic: str) -> None:
     path = tmp_path / "eu.json"
     usd = {"ReadRequestUnits": "0.000001", "WriteRequestUnits": "0.00001", "TimedStorage-ByteHrs": "1"}
     path.write_text(json.dumps({"region": "eu-west-1", "as_of": "2026-11", "source": "mine", "usd": usd}))
-    found = json_of("cost", "cms", "--prices", str(path), "--explain", "article")
-    assert found["usd_million_calls"] == pytest.approx(0.5)
+    result = json_of("cost", "cms", "--prices", str(path), "--explain", "article")
+    assert result["usd_million_calls"] == pytest.approx(0.5)
     assert json_of("cost", "cms", "--prices", str(path))["prices"]["region"] == "eu-west-1"
     both = json_of("cost", "cms", "--traffic", traffic, "--prices", str(path), "--region", "eu-west-1")
     assert both["prices"]["source"] == "mine"
@@ -174,13 +176,13 @@ def test_prices_of_ones_own(tmp_path: Path, traffic: str) -> None:
 def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str]) -> None:
     """What has changed, and nothing else."""
     before, after, traffic = designs
-    found = run("cost", before, after, "--traffic", traffic)
-    assert found.exit_code == 0, found.output
-    assert found.stdout.startswith("## Cost: Notes → Notes\n\n**$")
-    assert "| `add` | write units a call | 6 | 4 | -33% |" in found.stdout
-    assert "| `notes_of` | read units a call | 4.5 | – | gone |" in found.stdout
-    assert "| `note` |" not in found.stdout
-    assert "| `BY_OWNER` | USD a month on demand |" in found.stdout
+    result = run("cost", before, after, "--traffic", traffic)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("## Cost: Notes → Notes\n\n**$")
+    assert "| `add` | write units a call | 6 | 4 | -33% |" in result.stdout
+    assert "| `notes_of` | read units a call | 4.5 | – | gone |" in result.stdout
+    assert "| `note` |" not in result.stdout
+    assert "| `BY_OWNER` | USD a month on demand |" in result.stdout
 
 
 def test_what_cant_be_estimated_in_one_of_two_designs_is_no_saving(designs: tuple[str, str, str]) -> None:
@@ -188,33 +190,35 @@ def test_what_cant_be_estimated_in_one_of_two_designs_is_no_saving(designs: tupl
     before, _, traffic = designs
     path = Path(before.partition(":")[0])
     path.with_name("stuck.py").write_text(path.read_text().replace("yield Put(note)", "yield Put(Note(owner='me'))"))
-    found = run("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
-    assert found.exit_code == 0, found.output
-    assert "(on-demand, without `add`)" in found.stdout
-    assert "No pattern, index or bill costs anything else than before.\n\nNot estimated:" in found.stdout
-    assert "- W1 add: it makes no valid Note: Note.note_id: field required; Note.text: field required" in found.stdout
-    assert "\n    For further information" not in found.stdout
-    one = json_of("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
-    assert (one["not_compared"], one["differences"]) == (["add"], [])
-    (add,) = [each for each in one["after"]["patterns"] if each["pattern"] == "add"]
+    result = run("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
+    assert result.exit_code == 0, result.output
+    assert "(on-demand, without `add`)" in result.stdout
+    assert "No pattern, index or bill costs anything else than before.\n\nNot estimated:" in result.stdout
+    assert "- W1 add: it makes no valid Note: Note.note_id: field required; Note.text: field required" in result.stdout
+    assert "\n    For further information" not in result.stdout
+    value = json_of("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
+    assert (value["not_compared"], value["differences"]) == (["add"], [])
+    (add,) = [each for each in value["after"]["patterns"] if each["pattern"] == "add"]
     assert (add["usd_month"], add["usd_million_calls"]) == (None, None)
 
 
 def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
     """Both reports, and what differs."""
     before, after, traffic = designs
-    found = json_of("cost", before, after, "--traffic", traffic)
-    differences: dict[tuple[str, str], Any] = {(one["what"], one["name"]): one for one in found["differences"]}
+    result = json_of("cost", before, after, "--traffic", traffic)
+    differences: dict[tuple[str, str], Any] = {
+        (difference["what"], difference["name"]): difference for difference in result["differences"]
+    }
     assert differences["write units", "add"] == {"what": "write units", "name": "add", "before": 6, "after": 4}
-    assert found["before"]["patterns"][1]["pattern"] == "notes_of"
-    assert found["after"]["chosen"]["usd"] < found["before"]["chosen"]["usd"]
+    assert result["before"]["patterns"][1]["pattern"] == "notes_of"
+    assert result["after"]["chosen"]["usd"] < result["before"]["chosen"]["usd"]
 
 
 def test_one_patterns_arithmetic_isnt_markdown() -> None:
     """It is refused, not passed over."""
-    found = run("cost", "cms", "--explain", "publish", "--markdown")
-    assert found.exit_code == 2
-    assert "--markdown has the whole design" in found.stderr
+    result = run("cost", "cms", "--explain", "publish", "--markdown")
+    assert result.exit_code == 2
+    assert "--markdown has the whole design" in result.stderr
 
 
 def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None:
@@ -225,24 +229,24 @@ def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None
         text = "from sizes import TEXT\n" + BEFORE.format(projection="", more="")
         text = text.replace("import Design, Entity,", "import Design, Entity, Field,")
         (tmp_path / name / "designs.py").write_text(text.replace("text: str", "text: str = Field(examples=[TEXT])"))
-    found = run("cost", f"{tmp_path}/old/designs.py", f"{tmp_path}/new/designs.py")
-    assert "| `note` | read units a call | 0.5 | 1 | +100% |" in found.stdout, found.output
+    result = run("cost", f"{tmp_path}/old/designs.py", f"{tmp_path}/new/designs.py")
+    assert "| `note` | read units a call | 0.5 | 1 | +100% |" in result.stdout, result.output
 
 
 def test_two_designs_are_compared_whole(designs: tuple[str, str, str]) -> None:
     """Not at several regions' prices, and not one pattern of them."""
     before, after, _ = designs
     for more in (("--region", "us-east-1", "--region", "us-east-2"), ("--explain", "add")):
-        found = run("cost", before, after, *more)
-        assert found.exit_code == 2
-        assert "two designs are compared" in found.stderr
+        result = run("cost", before, after, *more)
+        assert result.exit_code == 2
+        assert "two designs are compared" in result.stderr
 
 
 def test_a_design_beside_itself(designs: tuple[str, str, str]) -> None:
     """Nothing has changed, and that is said."""
     before, _, traffic = designs
-    found = run("cost", before, before, "--traffic", traffic)
-    assert "No pattern, index or bill costs anything else than before." in found.stdout
+    result = run("cost", before, before, "--traffic", traffic)
+    assert "No pattern, index or bill costs anything else than before." in result.stdout
 
 
 # Bad input: all at once, exit status 2, no traceback
@@ -252,10 +256,10 @@ def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
     """Names, rates, regions, patterns, files."""
     path = tmp_path / "traffic.toml"
     path.write_text('[table]\nregion = "moon"\n[patterns.articel]\nper_second = 1\n[patterns.AP1]\nper_second = -4\n')
-    found = run(
+    result = run(
         "cost", "cms", "--traffic", str(path), "--region", "eu-wst-1", "--prices", "none.json", "--explain", "x"
     )
-    assert found.exit_code == 2
+    assert result.exit_code == 2
     for text in (
         "the design has no such pattern (did you mean article?)",
         "patterns.AP1.per_second",
@@ -264,26 +268,26 @@ def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
         "none.json can't be read",
         "Cms has no pattern 'x'",
     ):
-        assert text in found.stderr, text
-    assert "Traceback" not in found.output
+        assert text in result.stderr, text
+    assert "Traceback" not in result.output
 
 
 def test_designs_that_are_none_are_told_together(tmp_path: Path) -> None:
     """A file that doesn't import, one that isn't there, and a region."""
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_of_that_name\n")
-    found = run("cost", f"{broken}:X", "missing.py:Y", "--region", "moon")
-    assert found.exit_code == 2
-    assert "No module named 'nothing_of_that_name'" in found.stderr
-    assert "there is no file missing.py" in found.stderr
-    assert "AWS has no region 'moon'" in found.stderr
+    result = run("cost", f"{broken}:X", "missing.py:Y", "--region", "moon")
+    assert result.exit_code == 2
+    assert "No module named 'nothing_of_that_name'" in result.stderr
+    assert "there is no file missing.py" in result.stderr
+    assert "AWS has no region 'moon'" in result.stderr
 
 
 def test_one_fault_is_told_as_it_is() -> None:
     """As every command tells it."""
-    found = run("cost", "cmss")
-    assert found.exit_code == 2
-    assert "there is no system 'cmss'" in found.stderr
+    result = run("cost", "cmss")
+    assert result.exit_code == 2
+    assert "there is no system 'cmss'" in result.stderr
     told = run("cost", "cms", "--region", "moon", "--json")
     assert told.exit_code == 2
     assert json.loads(told.stdout)["error"]["code"] == "PriceError"
@@ -292,7 +296,7 @@ def test_one_fault_is_told_as_it_is() -> None:
 @pytest.mark.parametrize("name", system_names())
 def test_every_system_is_estimated_whole(name: str) -> None:
     """Each pattern of each system has a cost, but those that say why they can't be tried; and each entity a size."""
-    found = json_of("cost", name)
-    untried = {one.rpartition(".")[2] for one in UNTRIED if one.lower().startswith(f"{name}.")}
-    assert {line.split()[1].rstrip(":") for line in found["failures"]} == untried
-    assert all(one["requests"] for one in found["patterns"] if one["pattern"] not in untried)
+    result = json_of("cost", name)
+    untried = {text.rpartition(".")[2] for text in UNTRIED if text.lower().startswith(f"{name}.")}
+    assert {line.split()[1].rstrip(":") for line in result["failures"]} == untried
+    assert all(pattern["requests"] for pattern in result["patterns"] if pattern["pattern"] not in untried)

@@ -138,7 +138,7 @@ class Books(Design):
 
     @write("W4")
     def print_copies(self, copies: list[Copy]) -> Writes:
-        yield Batch(Put(one) for one in copies)
+        yield Batch(Put(copy) for copy in copies)
 
     @write("W5")
     def destroy(self, book_id: str) -> Writes:
@@ -157,14 +157,14 @@ class Books(Design):
 
 def estimated(**patterns: dict[str, object]) -> dict[str, PatternEstimate]:
     """The estimate of each pattern, under what is said of some."""
-    found = estimate(Books, traffic_from({"patterns": patterns}, Books.compiled))
-    return {one.name: one for one in found.patterns}
+    result = estimate(Books, traffic_from({"patterns": patterns}, Books.compiled))
+    return {pattern.name: pattern for pattern in result.patterns}
 
 
-def of_entity(found: Estimate, name: str) -> dict[str, tuple[int, str]]:
+def of_entity(result: Estimate, name: str) -> dict[str, tuple[int, str]]:
     """The fields of an entity's typical item: their bytes, and where these are from."""
-    (one,) = [each for each in found.entities if each.sizes.entity == name]
-    return {field.field: (field.size_bytes, field.source) for field in one.sizes.fields}
+    (entity_estimate,) = [each for each in result.entities if each.sizes.entity == name]
+    return {field.field: (field.size_bytes, field.source) for field in entity_estimate.sizes.fields}
 
 
 # Items
@@ -176,7 +176,7 @@ def test_sizes_are_those_of_a_real_item() -> None:
     for entity in Books.compiled.entities.values():
         sizes = typical.sizes(entity)
         item = typical.item(typical.instance(entity))
-        assert sizes.item_bytes == item_size(item) == sizes.key_bytes + sum(one.size_bytes for one in sizes.fields)
+        assert sizes.item_bytes == item_size(item) == sizes.key_bytes + sum(field.size_bytes for field in sizes.fields)
         assert sizes.entries == entry_bytes(Books.table, item)
 
 
@@ -190,9 +190,9 @@ def test_each_length_says_where_it_is_from() -> None:
     assert fields["printed_at"] == (10 + 27, "its type")
     assert fields["blurb"][1] == "assumed"
     data = {"entities": {"Book": {"fields": {"blurb": 5000}}, "Author": {"item_bytes": 2000}}}
-    found = estimate(Books, traffic_from(data, Books.compiled))
-    assert of_entity(found, "Book")["blurb"] == (5 + 5000, "the traffic file")
-    (author,) = [one for one in found.entities if one.sizes.entity == "Author"]
+    result = estimate(Books, traffic_from(data, Books.compiled))
+    assert of_entity(result, "Book")["blurb"] == (5 + 5000, "the traffic file")
+    (author,) = [entity for entity in result.entities if entity.sizes.entity == "Author"]
     assert author.claims == (item_size({"pk": {"S": "NAME#" + "x" * 24}, "sk": {"S": "CLAIM"}, "claim_of": {
         "M": {"pk": {"S": "AUTHOR#" + "x" * 26}, "sk": {"S": "HEAD"}}}}),)  # fmt: skip
 
@@ -201,8 +201,8 @@ def test_a_whole_items_bytes_stretch_its_longest_text() -> None:
     """An item becomes as long as the traffic file says, whatever its fields are."""
     for size in (300, 1000, 50_000):
         data = {"entities": {"Book": {"item_bytes": size}}}
-        found = estimate(Books, traffic_from(data, Books.compiled))
-        assert next(one.sizes.item_bytes for one in found.entities if one.sizes.entity == "Book") == size
+        result = estimate(Books, traffic_from(data, Books.compiled))
+        assert next(entity.sizes.item_bytes for entity in result.entities if entity.sizes.entity == "Book") == size
 
 
 def test_instances_differ_by_their_serial() -> None:
@@ -231,9 +231,9 @@ def test_an_entity_that_nothing_fits_is_told() -> None:
 
     with pytest.raises(Problem, match="its field name takes nothing that can be thought of"):
         Typical(Odds.compiled).sizes(Odds.compiled.by_name["Odd"])
-    found = estimate(Odds)
-    assert found.patterns[0].failure is not None
-    assert any("Field(examples=[...])" in one for one in found.failures)
+    result = estimate(Odds)
+    assert result.patterns[0].failure is not None
+    assert any("Field(examples=[...])" in failure for failure in result.failures)
 
 
 # Reads
@@ -241,8 +241,10 @@ def test_an_entity_that_nothing_fits_is_told() -> None:
 
 def test_reads_by_plan() -> None:
     """One request by key, one query, two by a claim, a batch: with what is assumed."""
-    found = estimated()
-    assert {name: [one.operation for one in each.requests] for name, each in found.items() if each.kind == "read"} == {
+    result = estimated()
+    assert {
+        name: [request.operation for request in each.requests] for name, each in result.items() if each.kind == "read"
+    } == {
         "book": ["GetItem"],
         "sold": ["Query"],
         "whole": ["Query"],
@@ -251,10 +253,10 @@ def test_reads_by_plan() -> None:
         "author": ["GetItem", "GetItem"],
         "long_books": ["Scan"],
     }
-    assert found["book"].read_units == 0.5
-    assert found["author"].read_units == 2
-    assert found["books"].notes == ("10 items are there: say items in the traffic file",)
-    assert found["whole"].notes == ("10 Copy items in a collection: say per_partition in the traffic file",)
+    assert result["book"].read_units == 0.5
+    assert result["author"].read_units == 2
+    assert result["books"].notes == ("10 items are there: say items in the traffic file",)
+    assert result["whole"].notes == ("10 Copy items in a collection: say per_partition in the traffic file",)
 
 
 def test_items_and_sizes_of_a_read() -> None:
@@ -262,7 +264,7 @@ def test_items_and_sizes_of_a_read() -> None:
     copies = estimated(copies={"items": 2000, "item_bytes": 1024})["copies"]
     assert copies.read_units == pytest.approx(sum(_blocks(101) for _ in range(19)) / 2 + _blocks(100) / 2)
     whole = estimated(long_books={"items": 2000, "item_bytes": 1024})["long_books"]
-    assert [one.units("read") for one in whole.requests] == [128.0, 122.0]
+    assert [request.units("read") for request in whole.requests] == [128.0, 122.0]
 
 
 def _blocks(items: int) -> int:
@@ -272,9 +274,9 @@ def _blocks(items: int) -> int:
 
 def test_very_many_items_are_priced_in_proportion() -> None:
     """A million of them aren't gone through one by one."""
-    found = estimated(long_books={"items": 1_000_000, "item_bytes": 1024})["long_books"]
-    assert found.read_units == pytest.approx(125_000, rel=0.001)
-    assert "× 50" in found.requests[0].lines[0].why
+    pattern_estimate = estimated(long_books={"items": 1_000_000, "item_bytes": 1024})["long_books"]
+    assert pattern_estimate.read_units == pytest.approx(125_000, rel=0.001)
+    assert "× 50" in pattern_estimate.requests[0].lines[0].why
 
 
 def test_a_filter_reads_what_it_drops() -> None:
@@ -294,8 +296,11 @@ def test_a_filter_reads_what_it_drops() -> None:
         def good_ones(self, owner: str, good: bool, limit: int = 10) -> Page[Item]: ...
 
     data = {"patterns": {"good_ones": {"items": 1000, "kept": 0.1, "item_bytes": 409}}}
-    found = estimate(Filtered, traffic_from(data, Filtered.compiled)).patterns[0]
-    assert [one.units("read") for one in found.requests] == [5.0, 5.0]  # a hundred each: 11 must be found
+    pattern_estimate = estimate(Filtered, traffic_from(data, Filtered.compiled)).patterns[0]
+    assert [request.units("read") for request in pattern_estimate.requests] == [
+        5.0,
+        5.0,
+    ]  # a hundred each: 11 must be found
 
 
 # Writes
@@ -303,17 +308,17 @@ def test_a_filter_reads_what_it_drops() -> None:
 
 def test_writes_by_what_they_change() -> None:
     """A sparse entry that appears, one that goes, claims in a transaction, batches."""
-    found = estimated()
-    assert found["add_author"].units("write") == {TABLE: 4}
-    assert [one.operation for one in found["add_author"].requests] == ["TransactWriteItems"]
-    assert found["sell"].units("write") == {TABLE: 1, "GSI1": 1}
-    assert found["take_back"].units("write") == {TABLE: 1, "GSI1": 1}
-    assert found["take_back"].notes == ("where Book.status is 'sold'",)
-    assert found["print_copies"].units("write") == {TABLE: 3}
-    assert found["destroy"].units("write") == {TABLE: 1}
-    assert found["rename"].units("write") == {TABLE: 6}  # the author, the claim given up, the claim taken
-    assert found["sell"].amplification == 2
-    assert found["book"].amplification is None
+    result = estimated()
+    assert result["add_author"].units("write") == {TABLE: 4}
+    assert [request.operation for request in result["add_author"].requests] == ["TransactWriteItems"]
+    assert result["sell"].units("write") == {TABLE: 1, "GSI1": 1}
+    assert result["take_back"].units("write") == {TABLE: 1, "GSI1": 1}
+    assert result["take_back"].notes == ("where Book.status is 'sold'",)
+    assert result["print_copies"].units("write") == {TABLE: 3}
+    assert result["destroy"].units("write") == {TABLE: 1}
+    assert result["rename"].units("write") == {TABLE: 6}  # the author, the claim given up, the claim taken
+    assert result["sell"].amplification == 2
+    assert result["book"].amplification is None
 
 
 def test_each_batch_is_sent_by_itself() -> None:
@@ -336,7 +341,7 @@ def test_each_batch_is_sent_by_itself() -> None:
             yield Batch(Put(Row(number=number)) for number in range(10, 40))
 
     requests = estimate_pattern(Rows, "fill").requests
-    assert [(one.operation, one.units("write")) for one in requests] == [
+    assert [(request.operation, request.units("write")) for request in requests] == [
         ("BatchWriteItem", 3), ("BatchWriteItem", 25), ("BatchWriteItem", 5)
     ]  # fmt: skip
 
@@ -349,8 +354,8 @@ def test_items_and_sizes_of_a_write() -> None:
 
 def test_a_write_that_decides_by_its_arguments() -> None:
     """It isn't guessed; the traffic file gives them."""
-    found = estimate(Books)
-    assert found.failures == ("W6 haggle: Refused: the price is wrong (say arguments in the traffic file)",)
+    result = estimate(Books)
+    assert result.failures == ("W6 haggle: Refused: the price is wrong (say arguments in the traffic file)",)
     haggle = estimated(haggle={"arguments": {"price": 4711}})["haggle"]
     assert haggle.failure is None
     assert haggle.units("write") == {TABLE: 1}
@@ -413,10 +418,10 @@ def test_a_fan_out_asks_every_partition_and_reads_few_items() -> None:
         "patterns": {"feed": {"items": 300}},
         "entities": {"Post": {"per_partition": 50, "item_bytes": 1000}},
     }
-    found = estimate(Feed, traffic_from(data, Feed.compiled)).patterns[0]
-    assert 301 <= len(found.requests) <= 1.2 * 301
-    assert found.requests[1].units("read") == 0.5  # the first round reads one item of each
-    assert found.requests[300].units("read") == 0.5  # the last one only to see that nothing newer is there
+    pattern_estimate = estimate(Feed, traffic_from(data, Feed.compiled)).patterns[0]
+    assert 301 <= len(pattern_estimate.requests) <= 1.2 * 301
+    assert pattern_estimate.requests[1].units("read") == 0.5  # the first round reads one item of each
+    assert pattern_estimate.requests[300].units("read") == 0.5  # the last one only to see that nothing newer is there
 
 
 def test_one_pattern() -> None:
@@ -429,9 +434,9 @@ def test_one_pattern() -> None:
 def test_throughput_adds_up() -> None:
     """Rates times units, on the table and on the index; at the peak of each pattern."""
     data = {"patterns": {"sold": {"per_second": 4, "peak_per_second": 40}, "sell": {"per_second": 2}}}
-    found = estimate(Books, traffic_from(data, Books.compiled))
-    sold = next(one for one in found.patterns if one.name == "sold")
-    average, peak = found.throughput(peak=False), found.throughput(peak=True)
+    result = estimate(Books, traffic_from(data, Books.compiled))
+    sold = next(pattern for pattern in result.patterns if pattern.name == "sold")
+    average, peak = result.throughput(peak=False), result.throughput(peak=True)
     assert average["GSI1"].reads == 4 * sold.read_units
     assert peak["GSI1"].reads == 40 * sold.read_units
     assert average["GSI1"].writes == peak["GSI1"].writes == 2
@@ -453,9 +458,9 @@ def test_a_join_reads_the_links_and_the_ends() -> None:
         @read("T1", through=Through(Tag))
         def tagged(self, tag: str, limit: int = 10) -> Page[Book]: ...
 
-    found = estimate(Tags).patterns[0]
-    assert [one.operation for one in found.requests] == ["Query", "BatchGetItem"]
-    assert found.requests[1].units("read") == 11 * 0.5
+    pattern_estimate = estimate(Tags).patterns[0]
+    assert [request.operation for request in pattern_estimate.requests] == ["Query", "BatchGetItem"]
+    assert pattern_estimate.requests[1].units("read") == 11 * 0.5
 
 
 def test_the_arithmetic_of_a_batch_names_the_smallest_and_the_largest_item() -> None:

@@ -181,20 +181,20 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 def calls(name: str, choice: random.Random) -> Iterator[dict[str, Any]]:
     """Calls of a read with every value that the store has, and with limits of all sizes."""
     pattern = Store.compiled.reads[name]
-    parameters = {one.name: one.kind for one in pattern.signature.parameters}
+    parameters = {element.name: element.kind for element in pattern.signature.parameters}
     for round_ in range(4):
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for parameter, kind in parameters.items():
             known = ARGUMENTS.get(parameter, {"values": []})["values"]
             if kind is ParameterKind.LIMIT:
-                found[parameter] = choice.choice([2, 7, 20, 60, 200]) if round_ else 1
+                result[parameter] = choice.choice([2, 7, 20, 60, 200]) if round_ else 1
             elif kind is ParameterKind.EACH:
-                found[parameter] = choice.sample(known, choice.randint(1, len(known)))
+                result[parameter] = choice.sample(known, choice.randint(1, len(known)))
             elif kind is ParameterKind.RANGE:
-                found[parameter] = Range(ge=choice.randrange(200), lt=choice.randrange(200, 400))
+                result[parameter] = Range(ge=choice.randrange(200), lt=choice.randrange(200, 400))
             elif kind is ParameterKind.VALUE:
-                found[parameter] = known[round_ % len(known)]
-        yield found
+                result[parameter] = known[round_ % len(known)]
+        yield result
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -207,9 +207,9 @@ def test_reads_of_many_large_items_cost_what_the_engine_meters(number: int) -> N
         for name, pattern in Store.compiled.reads.items():
             for arguments in calls(name, choice):
                 bound = pattern.signature.bind((), arguments)
-                found = actual.found(pattern, bound)
+                result = actual.found(pattern, bound)
                 limit = None if pattern.limit is None else bound[pattern.limit.name]
-                known = compare_pages(store, pattern, arguments, partial(requests_of, pattern, found, limit))
+                known = compare_pages(store, pattern, arguments, partial(requests_of, pattern, result, limit))
                 pages[name] = max(known, pages.get(name, 0))
-    paged = {name for name, one in Store.compiled.reads.items() if "cursor" in str(one.signature)}
+    paged = {name for name, read_pattern in Store.compiled.reads.items() if "cursor" in str(read_pattern.signature)}
     assert {name for name, most in pages.items() if most > 1} == paged

@@ -78,7 +78,7 @@ def estimated(items: float, per_partition: float) -> dict[str, Any]:
         "patterns": {name: {"items": items} for name in NAMES if name != "whole"},
         "entities": {"Follow": {"per_partition": items}, "Post": {"per_partition": per_partition, "count": items}},
     }
-    return {one.name: one for one in estimate(Network, traffic_from(data, Network.compiled)).patterns}
+    return {pattern.name: pattern for pattern in estimate(Network, traffic_from(data, Network.compiled)).patterns}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,12 +93,12 @@ def test_a_part_tells_what_all_of_them_take(name: str, monkeypatch: pytest.Monke
     )  # of a feed, fewer partitions are asked anew
     if name != "posts_of":  # ten values of six posts each are few
         assert len(part.requests) <= len(exact.requests)
-        assert all("a part of the items was gone through" in one.lines[0].why for one in part.requests)
+        assert all("a part of the items was gone through" in request.lines[0].why for request in part.requests)
 
 
 def test_the_most_that_a_traffic_file_may_say_is_priced_too() -> None:
     """A slip of the pen isn't gone through item by item: requests are counted, not seconds."""
-    found = estimated(COUNT_MAX, COUNT_MAX)
+    result = estimated(COUNT_MAX, COUNT_MAX)
     for name in NAMES:
-        assert 1 <= len(found[name].requests) < 12_000, name
-        assert found[name].read_units > COUNT_MAX / 100, name
+        assert 1 <= len(result[name].requests) < 12_000, name
+        assert result[name].read_units > COUNT_MAX / 100, name

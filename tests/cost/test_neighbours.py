@@ -52,9 +52,9 @@ class Owners(Design):
 
 
 def test_the_checker_names_what_lies_between() -> None:
-    found = {one.place: one.message for one in check(Owners).findings if one.code == "KP207"}
-    assert set(found) == {"Owners.pair", "Owners.both"}
-    assert "one query reads Alpha and Gamma in the table, and leaves out Between" in found["Owners.pair"]
+    result = {finding.place: finding.message for finding in check(Owners).findings if finding.code == "KP207"}
+    assert set(result) == {"Owners.pair", "Owners.both"}
+    assert "one query reads Alpha and Gamma in the table, and leaves out Between" in result["Owners.pair"]
 
 
 @pytest.mark.parametrize("name", ["pair", "both"])
@@ -68,7 +68,7 @@ def test_what_lies_between_is_predicted_as_it_is_metered(name: str) -> None:
         },
     }
     predicted = next(
-        one for one in estimate(Owners, traffic_from(traffic, Owners.compiled)).patterns if one.name == name
+        pattern for pattern in estimate(Owners, traffic_from(traffic, Owners.compiled)).patterns if pattern.name == name
     )
     with Owners.open(":memory:") as owners:
         owners.put(Alpha(owner="o", number=1))

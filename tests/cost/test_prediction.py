@@ -38,7 +38,7 @@ from keyplan.testing.arranging import Missed, watched
 from keyplan.testing.costs import metering
 from keyplan.testing.model import Model
 from keyplan.testing.questions import Asker
-from keyplan.testing.report import Tally
+from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Call, Change, Erase, Step, Steps, Write
 from keyplan.testing.world import identity_of, scan
 from tests.contract.design import Everything
@@ -65,10 +65,10 @@ class Recording:
 @contextmanager
 def recording(pattern: WritePattern, patterns: dict[str, WritePattern]) -> Iterator[Recording]:
     """Note what the pattern yields while it is called."""
-    found = Recording()
+    result = Recording()
 
     def recorded(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        found.steps = []
+        result.steps = []
         actions = pattern.function(*args, **kwargs)
         answer: Any = None
         while True:
@@ -76,12 +76,12 @@ def recording(pattern: WritePattern, patterns: dict[str, WritePattern]) -> Itera
                 step = actions.send(answer)
             except StopIteration as end:
                 return end.value
-            found.steps.append(step)
+            result.steps.append(step)
             answer = yield step
 
     patterns[pattern.name] = replace(pattern, function=recorded)
     try:
-        yield found
+        yield result
     finally:
         patterns[pattern.name] = pattern
 
@@ -104,13 +104,13 @@ def check_reads(design: Design, number: int, compared: Compared) -> None:
                 arguments[pattern.limit.name] = choice.randint(1, 5)
             try:
                 bound = pattern.signature.bind((), arguments)
-                found = actual.found(pattern, bound)
+                result = actual.found(pattern, bound)
             except KeyplanError:
                 continue  # the call is refused
             limit = None if pattern.limit is None else bound[pattern.limit.name]
-            compare_pages(design, pattern, arguments, partial(requests_of, pattern, found, limit))
+            compare_pages(design, pattern, arguments, partial(requests_of, pattern, result, limit))
             compared.reads[name] = compared.reads.get(name, 0) + any(
-                one is not None for one in (*found.items, *(stretch.met or None for stretch in found.stretches))
+                item is not None for item in (*result.items, *(stretch.met or None for stretch in result.stretches))
             )
 
 
@@ -118,7 +118,9 @@ def compare_pages(
     design: Design, pattern: ReadPattern, arguments: dict[str, Any], expected: Callable[..., list[Request]]
 ) -> int:
     """A call takes what is predicted, and so do the pages after the first. Gives how many pages there were."""
-    cursor = next((one.name for one in pattern.signature.parameters if one.kind is ParameterKind.CURSOR), None)
+    cursor = next(
+        (parameter.name for parameter in pattern.signature.parameters if parameter.kind is ParameterKind.CURSOR), None
+    )
     for page in range(1, PAGES_MAX + 1):
         answer: Any = None
         with metering(design) as meter, suppress(KeyplanError):
@@ -195,8 +197,8 @@ def large(design: CompiledDesign) -> dict[Any, Any]:
 
 def keyed(entity: CompiledEntity) -> set[str]:
     """The fields that stand in a key."""
-    found = {name for key in (*entity.keys, *entity.claims) for name in entity.inputs_of(key)}
-    return found | {name for name in entity.fields if entity.fields[name].computed}
+    result = {name for key in (*entity.keys, *entity.claims) for name in entity.inputs_of(key)}
+    return result | {name for name in entity.fields if entity.fields[name].computed}
 
 
 def takes(annotation: Any, length: int) -> bool:
@@ -224,13 +226,13 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
     )
     @hypothesis.given(steps.strategy(), st.integers(0, 1 << 16))
-    def one_store(found: list[Any], number: int) -> None:
+    def one_store(result: list[Any], number: int) -> None:
         if failures:
             return
         with cls.open(":memory:") as design:
-            model = Model(design, Tally(), {})
+            model = Model(design, RunningCounts(), {})
             try:
-                for step in found:
+                for step in result:
                     carry_out(design, model, step, compared)
                 check_reads(design, number, compared)
             except AssertionError as failure:  # raised outside, since hypothesis would print the whole store
@@ -276,7 +278,7 @@ def check_payment(cls: type[Design], compared: Compared) -> None:
     with cls.open(":memory:") as design:
         system("shop").sample(design, 10, lambda _done, _all: None)
         rows = [row.values for row in scan(design).rows if row.entity.name == "Order"]
-        for order in [one for one in rows if one["status"] == "pending"][:2]:
+        for order in [row for row in rows if row["status"] == "pending"][:2]:
             arguments = {"order_id": order["order_id"], "external_id": order["order_id"]}
             called(design, "pay", {**arguments, "amount_cents": order["total_cents"]}, compared)
 
@@ -298,18 +300,18 @@ def test_every_pattern_costs_what_the_engine_meters(name: str) -> None:
     check_typical_writes(cls, compared)
     if name == "shop":
         check_payment(cls, compared)
-    assert [one for one in cls.compiled.reads if not compared.reads.get(one)] == []
-    unmet = [one.place for name, one in cls.compiled.writes.items() if not compared.writes.get(name)]
-    assert sorted(unmet) == sorted(one for one in UNTRIED if one.startswith(f"{cls.__name__}."))
+    assert [text for text in cls.compiled.reads if not compared.reads.get(text)] == []
+    unmet = [pattern.place for name, pattern in cls.compiled.writes.items() if not compared.writes.get(name)]
+    assert sorted(unmet) == sorted(text for text in UNTRIED if text.startswith(f"{cls.__name__}."))
 
 
 def test_every_kind_of_plan_costs_what_the_engine_meters() -> None:
     """The same of a design with one of each: filters, ranges, local indexes, projections, unions, iterators, a scan."""
     compared = check(Everything, 40)
-    assert [one for one in Everything.compiled.reads if not compared.reads.get(one)] == []
+    assert [text for text in Everything.compiled.reads if not compared.reads.get(text)] == []
 
 
 def test_views_counts_and_whole_indexes_cost_what_the_engine_meters() -> None:
     """The same of what asks for less than items: and of what is read from the table besides an index."""
     compared = check(Reading, 25)
-    assert [one for one in Reading.compiled.reads if not compared.reads.get(one)] == []
+    assert [text for text in Reading.compiled.reads if not compared.reads.get(text)] == []

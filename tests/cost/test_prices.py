@@ -24,11 +24,11 @@ from tests.cli.support import run
 @pytest.mark.parametrize("region", priced_regions())
 def test_each_list_can_be_read(region: str) -> None:
     """It is of the region that its name says, and says as of when and from where."""
-    found = price_list(region)
-    assert found.region == region
-    assert found.as_of
-    assert "price list" in found.source.lower()
-    assert set(found.usd) <= set(METERS)
+    result = price_list(region)
+    assert result.region == region
+    assert result.as_of
+    assert "price list" in result.source.lower()
+    assert set(result.usd) <= set(METERS)
 
 
 def test_the_prices_that_calculators_agree_on() -> None:
@@ -63,25 +63,25 @@ def test_a_region_that_isnt_one_is_refused_with_the_one_that_is_meant(written: s
 
 
 def test_a_region_without_a_list_has_no_price_and_says_how_to_get_them() -> None:
-    found = price_list("eu-central-1")
-    assert dict(found.usd) == {}
-    assert found.price("ReadRequestUnits") is None
-    assert "keyplan.cost.renew" in found.source
-    assert found.said == "eu-central-1, of which none are known"
+    result = price_list("eu-central-1")
+    assert dict(result.usd) == {}
+    assert result.price("ReadRequestUnits") is None
+    assert "keyplan.cost.renew" in result.source
+    assert result.said == "eu-central-1, of which none are known"
 
 
 def test_a_bill_that_lacks_a_price_says_what_is_known() -> None:
     """Seoul's list has requests, and no storage: the rest of the bill stands."""
     traffic = {"patterns": {"article": {"per_second": 100}}, "entities": {"Article": {"count": 1_000_000}}}
-    found = estimate(Cms, traffic_from(traffic, Cms.compiled))
-    whole, part = (Payer(found, price_list(region)).on_demand() for region in ("us-east-1", "ap-northeast-2"))
+    result = estimate(Cms, traffic_from(traffic, Cms.compiled))
+    whole, part = (Payer(result, price_list(region)).on_demand() for region in ("us-east-1", "ap-northeast-2"))
     assert whole.usd == whole.known_usd
     assert part.usd is None
     assert part.known_usd == pytest.approx(50 * 730 * 3600 * 0.1355 / 1e6)
     assert part.missing == ("a GB stored for a month",)
     assert bill_usd(part) == "$17.80 + …"
-    assert bill_usd(Payer(found, price_list("eu-central-1")).on_demand()) == "–"
-    text = without(Payer(found, price_list("us-east-1"), [price_list("eu-central-1")]))
+    assert bill_usd(Payer(result, price_list("eu-central-1")).on_demand()) == "–"
+    text = without(Payer(result, price_list("us-east-1"), [price_list("eu-central-1")]))
     assert text is not None
     assert text.startswith("no price list of eu-central-1")
 
@@ -92,9 +92,9 @@ def test_the_pages_own_traffic_file_is_priced(tmp_path: Path) -> None:
     path = tmp_path / "traffic.toml"
     path.write_text(re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0])
     traffic = read_traffic(path, Cms.compiled)
-    found = estimate(Cms, traffic)
+    result = estimate(Cms, traffic)
     replicas = [price_list(region) for region in traffic.table.replicas]
-    payer = Payer(found, price_list(str(traffic.table.region)), replicas)
+    payer = Payer(result, price_list(str(traffic.table.region)), replicas)
     assert payer.chosen().known_usd > 0
     assert run("cost", "cms", "--traffic", str(path)).exit_code == 0
     assert run("check", "cms", "--traffic", str(path)).exit_code in {0, 1}
@@ -189,9 +189,9 @@ OFFER = {
 
 def test_an_offer_file_becomes_price_lists() -> None:
     """By region, without its prefix; of tiers the last; reserved capacity by its term."""
-    found = price_lists(OFFER)
-    assert sorted(found) == ["eu-west-1", "us-east-1"]
-    assert found["eu-west-1"] == {
+    result = price_lists(OFFER)
+    assert sorted(result) == ["eu-west-1", "us-east-1"]
+    assert result["eu-west-1"] == {
         "region": "eu-west-1",
         "as_of": "2026-11-01",
         "source": "AWS Price List, offer AmazonDynamoDB, 2026-11-01",
@@ -221,9 +221,9 @@ def test_the_renewed_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFix
     assert main([str(offer), str(folder)]) == 0
     assert "eu-west-1: 4 prices as of 2026-11-01" in capsys.readouterr().out
     assert sorted(path.name for path in folder.iterdir()) == ["eu-west-1.json", "us-east-1.json"]
-    found = read_price_list(folder / "eu-west-1.json")
-    assert found.usd["TimedStorage-ByteHrs"] == 0.283
-    assert found.reserved["1yr"].write_upfront == 1.7
+    result = read_price_list(folder / "eu-west-1.json")
+    assert result.usd["TimedStorage-ByteHrs"] == 0.283
+    assert result.reserved["1yr"].write_upfront == 1.7
     assert FOLDER.name == "prices"
 
 

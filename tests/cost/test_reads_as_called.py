@@ -60,9 +60,9 @@ class Notes(Design):
 
 def test_a_typical_update_changes_what_it_sets() -> None:
     """The first choice of the status is the one that the write sets: it counts as another before."""
-    found = estimate_pattern(Notes, "finish")
-    assert found.units("write") == {"": 1, "GSI1": 2}
-    assert "where Note.status is 'open'" in found.notes
+    estimate = estimate_pattern(Notes, "finish")
+    assert estimate.units("write") == {"": 1, "GSI1": 2}
+    assert "where Note.status is 'open'" in estimate.notes
 
 
 def test_a_put_of_what_was_read_replaces_it() -> None:
@@ -71,8 +71,8 @@ def test_a_put_of_what_was_read_replaces_it() -> None:
 
 def test_a_limit_that_is_given_is_the_one_that_is_estimated() -> None:
     def looked_at(limit: int) -> int:
-        found = explained(Notes, "notes", {"owner": "ada", "status": "open", "limit": limit})
-        return int(found.arithmetic[0].partition(" on GSI1: ")[2].partition(" ")[0])
+        result = explained(Notes, "notes", {"owner": "ada", "status": "open", "limit": limit})
+        return int(result.arithmetic[0].partition(" on GSI1: ")[2].partition(" ")[0])
 
     assert (looked_at(5), looked_at(40)) == (6, 41)
 

@@ -86,7 +86,7 @@ class Tasks(Design):
 
     @write("T4")
     def log(self, lines: list[Line]) -> Writes:
-        yield Batch(Put(one) for one in lines)
+        yield Batch(Put(line) for line in lines)
 
     @write("T5")
     def finish_with(self, task_id: str, line: Line) -> Writes:
@@ -100,19 +100,19 @@ class Tasks(Design):
     @write("T7")
     def finish_and_log(self, task_id: str, lines: list[Line]) -> Writes:
         yield Update(Task, task_id=task_id).set(state="done").only_if("state = :open", open="open")
-        yield Batch(Put(one) for one in lines)
+        yield Batch(Put(line) for line in lines)
 
 
 def estimated(**data: Any) -> Estimate:
     return estimate(Tasks, traffic_from(data, Tasks.compiled))
 
 
-def written(found: Estimate, name: str) -> dict[str, float]:
-    return next(one for one in found.patterns if one.name == name).units("write")
+def written(result: Estimate, name: str) -> dict[str, float]:
+    return next(pattern for pattern in result.patterns if pattern.name == name).units("write")
 
 
-def counts(found: Estimate) -> dict[str, float | None]:
-    return {one.sizes.entity: one.count for one in found.entities}
+def counts(result: Estimate) -> dict[str, float | None]:
+    return {entity.sizes.entity: entity.count for entity in result.entities}
 
 
 # Calls that fail
@@ -122,9 +122,9 @@ def counts(found: Estimate) -> dict[str, float | None]:
 @pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
 def test_a_failed_condition_takes_the_tables_units_and_no_indexs(name: str, share: float) -> None:
     whole = written(estimated(), name)
-    found = written(estimated(patterns={name: {"fails": share}}), name)
-    assert found[TABLE] == whole[TABLE] > 0
-    assert found.get("BY_OWNER", 0) == pytest.approx(whole.get("BY_OWNER", 0) * (1 - share))
+    result = written(estimated(patterns={name: {"fails": share}}), name)
+    assert result[TABLE] == whole[TABLE] > 0
+    assert result.get("BY_OWNER", 0) == pytest.approx(whole.get("BY_OWNER", 0) * (1 - share))
 
 
 def test_batches_behind_a_failed_condition_are_not_sent() -> None:
@@ -141,7 +141,11 @@ def test_failing_calls_take_less_of_a_busy_partition_of_an_index() -> None:
     def busiest(fails: float) -> dict[str, float]:
         data = {"patterns": {"finish": {"per_second": 100, "hottest": 1, "fails": fails}}}
         subject = Subject(Tasks.compiled, traffic_from(data, Tasks.compiled), Tasks)
-        return {one.key.name: one.per_second for one in demands(subject).partitions if one.kind == "write"}
+        return {
+            partition.key.name: partition.per_second
+            for partition in demands(subject).partitions
+            if partition.kind == "write"
+        }
 
     all_through, some = busiest(0), busiest(0.4)
     assert some["primary"] == all_through["primary"] > 0
@@ -152,35 +156,35 @@ def test_failing_calls_take_less_of_a_busy_partition_of_an_index() -> None:
 
 
 def test_what_is_created_and_stays_is_stored() -> None:
-    found = estimated(
+    result = estimated(
         patterns={"add": {"per_second": 2}, "log": {"per_second": 1, "items": 10}},
         entities={"Task": {"kept_days": 30}, "Line": {"kept_days": 0.5}},
     )
-    assert counts(found) == {"Task": 2 * DAY * 30, "Line": pytest.approx(10 * DAY * 0.5), "Label": None}
-    stored = found.stored_bytes()
-    task = next(one for one in found.entities if one.sizes.entity == "Task")
+    assert counts(result) == {"Task": 2 * DAY * 30, "Line": pytest.approx(10 * DAY * 0.5), "Label": None}
+    stored = result.stored_bytes()
+    task = next(entity for entity in result.entities if entity.sizes.entity == "Task")
     assert stored["BY_OWNER"] == 2 * DAY * 30 * (task.sizes.entries["BY_OWNER"] + OVERHEAD_BYTES)
 
 
 def test_claims_are_counted_with_their_items() -> None:
-    found = estimated(patterns={"label": {"per_second": 1}}, entities={"Label": {"kept_days": 1}})
-    assert counts(found)["Label"] == DAY
-    assert found.items == 2 * DAY
+    result = estimated(patterns={"label": {"per_second": 1}}, entities={"Label": {"kept_days": 1}})
+    assert counts(result)["Label"] == DAY
+    assert result.items == 2 * DAY
 
 
 def test_calls_that_fail_create_nothing() -> None:
-    found = estimated(patterns={"add": {"per_second": 1, "fails": 0.25}}, entities={"Task": {"kept_days": 1}})
-    assert counts(found)["Task"] == 0.75 * DAY
+    result = estimated(patterns={"add": {"per_second": 1, "fails": 0.25}}, entities={"Task": {"kept_days": 1}})
+    assert counts(result)["Task"] == 0.75 * DAY
 
 
 def test_a_count_that_is_given_stays() -> None:
-    found = estimated(patterns={"add": {"per_second": 1}}, entities={"Task": {"kept_days": 1, "count": 7}})
-    assert counts(found)["Task"] == 7
+    result = estimated(patterns={"add": {"per_second": 1}}, entities={"Task": {"kept_days": 1, "count": 7}})
+    assert counts(result)["Task"] == 7
 
 
 def test_without_a_rate_nobody_says_how_many() -> None:
-    found = estimated(patterns={"finish": {"per_second": 1}}, entities={"Task": {"kept_days": 1}})
-    assert counts(found)["Task"] is None
+    result = estimated(patterns={"finish": {"per_second": 1}}, entities={"Task": {"kept_days": 1}})
+    assert counts(result)["Task"] is None
 
 
 def test_rules_know_the_number_too() -> None:
@@ -206,7 +210,7 @@ def test_rules_know_the_number_too() -> None:
 def test_faults_have_their_place(data: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from(data, Tasks.compiled)
-    assert [one.place for one in caught.value.faults] == [place]
+    assert [fault.place for fault in caught.value.faults] == [place]
 
 
 # Fields that only a share of the items has
@@ -246,10 +250,10 @@ def noted(**filled: float) -> Estimate:
     return estimate(Notes, traffic_from(data, Notes.compiled))
 
 
-def units_of(found: Estimate, name: str) -> dict[str, float]:
-    one = next(one for one in found.patterns if one.name == name)
-    assert one.failure is None
-    return {**one.units("read"), **one.units("write")}
+def units_of(result: Estimate, name: str) -> dict[str, float]:
+    pattern_estimate = next(pattern for pattern in result.patterns if pattern.name == name)
+    assert pattern_estimate.failure is None
+    return {**pattern_estimate.units("read"), **pattern_estimate.units("write")}
 
 
 @pytest.mark.parametrize("name", ["note", "open_notes", "add"])
@@ -285,7 +289,7 @@ def test_storage_follows_the_shares() -> None:
 
 def test_without_a_share_nothing_changes() -> None:
     plain, empty = estimate(Notes), estimate(Notes, traffic_from({"entities": {"Note": {}}}, Notes.compiled))
-    assert [one.requests for one in plain.patterns] == [one.requests for one in empty.patterns]
+    assert [pattern.requests for pattern in plain.patterns] == [pattern.requests for pattern in empty.patterns]
 
 
 @pytest.mark.parametrize(
@@ -300,4 +304,4 @@ def test_without_a_share_nothing_changes() -> None:
 def test_a_share_that_none_can_have(filled: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from({"entities": {"Note": {"filled": filled}}}, Notes.compiled)
-    assert [one.place for one in caught.value.faults] == [place]
+    assert [fault.place for fault in caught.value.faults] == [place]

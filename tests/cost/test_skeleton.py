@@ -27,19 +27,27 @@ def read(text: str, cls: type[Design], folder: Path) -> Traffic:
     return read_traffic(path, cls.compiled)
 
 
-def units_of(one: PatternEstimate) -> tuple[Any, ...]:
-    return one.units("read"), one.units("write"), one.load.per_second, one.failure
+def units_of(pattern_estimate: PatternEstimate) -> tuple[Any, ...]:
+    return (
+        pattern_estimate.units("read"),
+        pattern_estimate.units("write"),
+        pattern_estimate.load.per_second,
+        pattern_estimate.failure,
+    )
 
 
-def units(found: Estimate, cls: type[Design]) -> dict[str, Any]:
+def units(result: Estimate, cls: type[Design]) -> dict[str, Any]:
     """What an estimate says, without how it came to it. The bytes of a number that is a moment depend on the moment:
     what expires is left out.
     """
-    expiring = {name for name, one in cls.compiled.by_name.items() if one.ttl is not None}
-    patterns = {one.name: units_of(one) for one in found.patterns}
-    entities = {one.sizes.entity: (one.sizes.item_bytes, dict(one.sizes.entries), one.claims) for one in found.entities}
-    entities = {name: one for name, one in entities.items() if name not in expiring}
-    return {"patterns": patterns, "entities": entities, "failures": found.failures}
+    expiring = {name for name, entity in cls.compiled.by_name.items() if entity.ttl is not None}
+    patterns = {pattern.name: units_of(pattern) for pattern in result.patterns}
+    entities = {
+        entity.sizes.entity: (entity.sizes.item_bytes, dict(entity.sizes.entries), entity.claims)
+        for entity in result.entities
+    }
+    entities = {name: element for name, element in entities.items() if name not in expiring}
+    return {"patterns": patterns, "entities": entities, "failures": result.failures}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -84,10 +92,10 @@ def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_pat
         text = "\n".join([*lines[:place], match.group(1), *lines[place + 1 :]])
         one_pattern = estimate_pattern(cls, pattern, read(text, cls, tmp_path))
         assert units_of(one_pattern) == units(wanted, cls)["patterns"][pattern], line
-    found = units(estimate(cls, read("\n".join(together), cls, tmp_path)), cls)
-    assert found["entities"] == units(wanted, cls)["entities"]
-    for one in cls.compiled.reads.values():
-        assert found["patterns"][one.name] == units(wanted, cls)["patterns"][one.name]
+    result = units(estimate(cls, read("\n".join(together), cls, tmp_path)), cls)
+    assert result["entities"] == units(wanted, cls)["entities"]
+    for read_pattern in cls.compiled.reads.values():
+        assert result["patterns"][read_pattern.name] == units(wanted, cls)["patterns"][read_pattern.name]
     assert changed
 
 

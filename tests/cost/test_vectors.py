@@ -54,7 +54,7 @@ def test_the_calculators_own_line() -> None:
     """10 million writes, 10 million eventually consistent reads of up to 4 KB and 10 GB are $9.375."""
     bill = Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("us-east-1")).on_demand()
     assert bill.usd == pytest.approx(9.375, abs=1e-9)
-    assert [round(one.usd or 0, 4) for one in bill.charges] == [0.625, 6.25, 2.5]
+    assert [round(charge.usd or 0, 4) for charge in bill.charges] == [0.625, 6.25, 2.5]
 
 
 def test_prices_of_another_region() -> None:
@@ -111,17 +111,17 @@ def test_recovery_and_idle() -> None:
 def test_replicas_write_and_store_everywhere() -> None:
     """A global table's writes are paid in every region, its reads in one; each item has 48 bytes more."""
     prices = price_list("us-east-1")
-    found = estimated(reads=1e6, writes=1e6, gb=10, replicas=("us-east-1",))
-    bill = Payer(found, prices, [replace(prices, region="us-west-9")]).on_demand()
+    result = estimated(reads=1e6, writes=1e6, gb=10, replicas=("us-east-1",))
+    bill = Payer(result, prices, [replace(prices, region="us-west-9")]).on_demand()
     storage = 10 * 0.25 * (1024 + 48) / 1024
     assert bill.usd == pytest.approx(0.125 + 2 * 0.625 + 2 * storage)
-    assert "writes of the table in us-west-9" in [one.what for one in bill.charges]
+    assert "writes of the table in us-west-9" in [charge.what for charge in bill.charges]
 
 
 def test_readers_of_a_stream() -> None:
     """Two readers of one shard, once a second each."""
-    found = estimated(stream="NEW_IMAGE", stream_readers=2)
-    (charge,) = [one for one in Payer(found, price_list("us-east-1")).stored() if "stream" in one.what]
+    result = estimated(stream="NEW_IMAGE", stream_readers=2)
+    (charge,) = [element for element in Payer(result, price_list("us-east-1")).stored() if "stream" in element.what]
     assert charge.usd == pytest.approx(2 * MONTH_SECONDS * 0.2e-6)
 
 
@@ -133,7 +133,7 @@ def test_an_hour_at_the_peak() -> None:
 
 def test_numbers_beyond_sense_stay_short() -> None:
     """A slip in a traffic file doesn't fill the report with digits."""
-    assert [number(one) for one in (1e15, 9e43, 999_999_999_999_999, 12.25, 0.5)] == [
+    assert [number(element) for element in (1e15, 9e43, 999_999_999_999_999, 12.25, 0.5)] == [
         "1e+15", "9e+43", "999,999,999,999,999", "12.2", "0.5"
     ]  # fmt: skip
 
@@ -162,8 +162,8 @@ def test_a_local_index_that_fetches() -> None:
 
 def item(size: int, **more: str) -> dict[str, Any]:
     """An item of that many bytes."""
-    found: dict[str, Any] = {"pk": {"S": "p"}, "sk": {"S": "s"}, **{name: {"S": one} for name, one in more.items()}}
-    return {**found, "x": {"S": "x" * (size - item_size(found) - 1)}}
+    result: dict[str, Any] = {"pk": {"S": "p"}, "sk": {"S": "s"}, **{name: {"S": text} for name, text in more.items()}}
+    return {**result, "x": {"S": "x" * (size - item_size(result) - 1)}}
 
 
 ALL = Index("ALL", "status", "sk")
@@ -251,12 +251,12 @@ def test_a_design_by_hand() -> None:
         "patterns": {"notes": {"per_second": 10, "items": 500}, "finish": {"per_second": 1}},
         "entities": {"Note": {"count": 1_000_000, "item_bytes": 1000}},
     }
-    found = estimate(Notes, traffic_from(data, Notes.compiled))
-    notes, finish = found.patterns
+    result = estimate(Notes, traffic_from(data, Notes.compiled))
+    notes, finish = result.patterns
     assert (notes.read_units, finish.write_units, finish.amplification) == (3, 3, 3)
-    assert found.entities[0].sizes.item_bytes == 1000
-    assert found.stored_bytes() == {"": 1_100_000_000, "BY_STATE": 1_100_000_000}
-    payer = Payer(found, price_list("us-east-1"))
+    assert result.entities[0].sizes.item_bytes == 1000
+    assert result.stored_bytes() == {"": 1_100_000_000, "BY_STATE": 1_100_000_000}
+    payer = Payer(result, price_list("us-east-1"))
     assert payer.pattern_usd(notes) == pytest.approx(30 * 2.628 * 0.125)
     assert payer.pattern_usd(finish) == pytest.approx(3 * 2.628 * 0.625)
     assert payer.call_usd(finish) == pytest.approx(3 * 0.625e-6)

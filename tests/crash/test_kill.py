@@ -93,20 +93,20 @@ def expect(state: State, line: str) -> None:
 
 def stored(path: str) -> State:
     with Engine.open(path, create=False) as engine:
-        found: State = {}
+        state: State = {}
         start = None
         while True:
             answer = engine.call("Scan", {"TableName": TABLE, "ExclusiveStartKey": start})
             for each in answer["Items"]:
-                found[each["pk"]["S"], each["sk"]["S"]] = each
+                state[each["pk"]["S"], each["sk"]["S"]] = each
             start = answer.get("LastEvaluatedKey")
             if start is None:
-                return found
+                return state
 
 
-def differing(state: State, found: State) -> set[tuple[str, str]]:
-    keys = {key for key, value in state.items() if value is not None} | found.keys()
-    return {key for key in keys if state.get(key) != found.get(key)}
+def differing(state: State, result: State) -> set[tuple[str, str]]:
+    keys = {key for key, value in state.items() if value is not None} | result.keys()
+    return {key for key in keys if state.get(key) != result.get(key)}
 
 
 def test_a_killed_writer_loses_nothing(tmp_path: Path) -> None:
@@ -120,9 +120,9 @@ def test_a_killed_writer_loses_nothing(tmp_path: Path) -> None:
         for line in lines:
             expect(state, line)
         assert check_file(path) == []
-        found = stored(path)
+        result = stored(path)
         # Each thread may have finished one write that it could not tell of any more.
-        unknown = differing(state, found)
+        unknown = differing(state, result)
         by_writer: dict[str, set[tuple[str, str]]] = {}
         for pk, sk in unknown:
             by_writer.setdefault(pk.split("-")[0], set()).add((pk, sk))
@@ -130,16 +130,16 @@ def test_a_killed_writer_loses_nothing(tmp_path: Path) -> None:
         for writer, keys in by_writer.items():
             parts = [key for key in keys if "-pair" in key[0]]
             assert len(keys) == (3 if parts else 1), f"{writer}: {sorted(keys)}"
-            assert len({found[key]["value"]["N"] for key in parts}) <= 1  # type: ignore[index]
-        assert_pairs_are_whole(found)
-        state = dict(found)
+            assert len({result[key]["value"]["N"] for key in parts}) <= 1  # type: ignore[index]
+        assert_pairs_are_whole(result)
+        state = dict(result)
     assert acknowledged >= ROUNDS * WRITES_A_ROUND
 
 
-def assert_pairs_are_whole(found: State) -> None:
+def assert_pairs_are_whole(state: State) -> None:
     for writer in range(THREADS):
         for sk in map(str, range(KEYS)):
-            parts = [found.get((f"w{writer}-pair{part}", sk)) for part in range(3)]
+            parts = [state.get((f"w{writer}-pair{part}", sk)) for part in range(3)]
             seen = {part["value"]["N"] if part is not None else None for part in parts}
             assert len(seen) == 1, f"half a transaction: {parts}"
 
@@ -168,7 +168,7 @@ def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
             child.wait(chance.uniform(0, 0.05))
         except subprocess.TimeoutExpired:
             child.kill()
-        told = child.stdout.read()
+        result = child.stdout.read()
         child.wait()
         child.stdout.close()
         child.stdin.close()
@@ -176,7 +176,7 @@ def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
         with Engine.open(path) as engine:
             described = engine.call("DescribeTable", {"TableName": TABLE})["Table"]
             names = {each["IndexName"] for each in described["GlobalSecondaryIndexes"]}
-            assert "New" in names or told == b""
+            assert "New" in names or result == b""
             assert engine.call("GetItem", {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("7")}})["Item"]
             if "New" in names:
                 engine.call(
@@ -194,9 +194,9 @@ def test_the_lines_of_the_writer_are_what_it_did(tmp_path: Path, seed: int) -> N
     state: State = {}
     for line in lines:
         expect(state, line)
-    found = stored(path)
-    assert len({key[0].split("-")[0] for key in differing(state, found)}) <= THREADS
-    if found:
-        forgotten = dict(found)
+    result = stored(path)
+    assert len({key[0].split("-")[0] for key in differing(state, result)}) <= THREADS
+    if result:
+        forgotten = dict(result)
         forgotten.popitem()
-        assert differing(state, forgotten) != differing(state, found)
+        assert differing(state, forgotten) != differing(state, result)

@@ -31,7 +31,7 @@ def round_trip(instance: Entity) -> dict[str, Any]:
     """The item of an instance, which both readers read as the same instance."""
     entity = compiled(type(instance), GSI1)
     item: dict[str, Any] = json.loads(json.dumps(entity.to_item(instance)))
-    for found in (entity.from_item(item), slowly(entity, item)):
-        assert found == instance
-        assert {name: type(value) for name, value in found} == {name: type(value) for name, value in instance}
+    for result in (entity.from_item(item), slowly(entity, item)):
+        assert result == instance
+        assert {name: type(value) for name, value in result} == {name: type(value) for name, value in instance}
     return item

@@ -49,11 +49,11 @@ def test_items_stand_at_the_moment_that_is_computed_of_them_in_every_zone() -> N
     with Notes.open(":memory:") as notes:
         first = notes.put(Note(note_id="1", group="g", made_at=day))
         notes.put(Note(note_id="2", group="g", made_at=day + timedelta(hours=1)))
-        assert [one.note_id for one in notes.latest("g")] == ["2", "1"]
+        assert [note.note_id for note in notes.latest("g")] == ["2", "1"]
         notes.update(first, shown_at=day + timedelta(hours=2))
-        assert [one.note_id for one in notes.latest("g")] == ["1", "2"]
+        assert [note.note_id for note in notes.latest("g")] == ["1", "2"]
         later = Range(gt=datetime(2026, 11, 22, 5, tzinfo=UTC))
-        assert [one.note_id for one in notes.between("g", later)] == ["1"]
+        assert [note.note_id for note in notes.between("g", later)] == ["1"]
 
 
 def test_answers_equal_a_brute_force_filter() -> None:

@@ -113,12 +113,14 @@ def test_a_comparison_is_right_or_refused(field: str, sign: str) -> None:
             continue
         served += 1
         with design.open(":memory:") as store:
-            for one in stored:
-                store.put(one)
+            for element in stored:
+                store.put(element)
             for value in GIVEN[other]:
-                wanted = {one.thing_id for one in stored if compare(plain(getattr(one, field)), plain(value))}
-                found: list[Thing] = store.asked(value)  # type: ignore[attr-defined]
-                assert {one.thing_id for one in found} == wanted, (field, sign, annotation, value)
+                wanted = {
+                    element.thing_id for element in stored if compare(plain(getattr(element, field)), plain(value))
+                }
+                things: list[Thing] = store.asked(value)  # type: ignore[attr-defined]
+                assert {element.thing_id for element in things} == wanted, (field, sign, annotation, value)
     assert served or field == "flag"
 
 
@@ -175,8 +177,8 @@ def test_a_moment_is_compared_with_an_expiry_and_with_a_moment_at_once() -> None
         store.put(Thing(thing_id="1", at=NOON, expires_at=NOON + timedelta(hours=1)))
         store.put(Thing(thing_id="2", at=NOON, expires_at=NOON))
         store.put(Thing(thing_id="3", at=NOON + timedelta(hours=2), expires_at=NOON + timedelta(hours=3)))
-        found: list[Thing] = store.asked(NOON + timedelta(milliseconds=1))  # type: ignore[attr-defined]
-        assert [one.thing_id for one in found] == ["1"]
+        things: list[Thing] = store.asked(NOON + timedelta(milliseconds=1))  # type: ignore[attr-defined]
+        assert [element.thing_id for element in things] == ["1"]
 
 
 def test_parts_of_items_are_compared_by_their_own_types() -> None:
@@ -184,8 +186,8 @@ def test_parts_of_items_are_compared_by_their_own_types() -> None:
     with design.open(":memory:") as store:
         store.put(Thing(thing_id="1"))
         store.put(Thing(thing_id="2", place=Place(city="Bern", since=NOON - timedelta(days=1))))
-        found: list[Thing] = store.asked(NOON)  # type: ignore[attr-defined]
-        assert [one.thing_id for one in found] == ["1"]
+        things: list[Thing] = store.asked(NOON)  # type: ignore[attr-defined]
+        assert [element.thing_id for element in things] == ["1"]
 
 
 def test_each_stands_for_the_options_of_an_in() -> None:
@@ -193,8 +195,8 @@ def test_each_stands_for_the_options_of_an_in() -> None:
     with design.open(":memory:") as store:
         for number in range(3):
             store.put(Thing(thing_id=str(number), expires_at=NOON + timedelta(days=number)))
-        found: list[Thing] = store.asked([NOON, NOON + timedelta(days=2)])  # type: ignore[attr-defined]
-        assert {one.thing_id for one in found} == {"0", "2"}
+        things: list[Thing] = store.asked([NOON, NOON + timedelta(days=2)])  # type: ignore[attr-defined]
+        assert {element.thing_id for element in things} == {"0", "2"}
         assert store.asked([]) == []  # type: ignore[attr-defined]
         with pytest.raises(ArgumentError, match="a filter takes 100"):
             store.asked([NOON + timedelta(days=number) for number in range(101)])  # type: ignore[attr-defined]
@@ -225,7 +227,7 @@ def test_placeholders_never_stand_for_two_things() -> None:
     with Names.open(":memory:") as names:
         names.put(Named.model_validate({"w0": "a", "s0-at": "b", "s0_at": "c", "p1": 7}))
         names.put(Named.model_validate({"w0": "a", "s0-at": "c", "s0_at": "b", "p1": 7}))
-        assert [one.dashed for one in names.named("a", "b", 7, "c")] == ["b"]
+        assert [named.dashed for named in names.named("a", "b", 7, "c")] == ["b"]
 
 
 class Changing(Design):

@@ -209,14 +209,14 @@ def test_an_update_of_what_a_cached_property_is_made_of_moves_the_item(notes: No
     assert note.letter == "a"  # it is kept by the instance from here on
     notes.update(note, title="xyz")
     assert notes.by_letter("a", "c") == []
-    assert [one.title for one in notes.by_letter("x", "z")] == ["xyz"]
+    assert [element.title for element in notes.by_letter("x", "z")] == ["xyz"]
 
 
 def test_what_a_copy_keeps_of_another_instance_makes_no_key(notes: Notes) -> None:
     note = Note(note_id="1", title="abc")
     assert note.letter == "a"
     notes.put(note.model_copy(update={"title": "xyz"}))
-    assert [one.title for one in notes.by_letter("x", "z")] == ["xyz"]
+    assert [element.title for element in notes.by_letter("x", "z")] == ["xyz"]
     event = Event(event_id="1", at=datetime(2026, 11, 21, tzinfo=UTC), name="first")
     notes.create(event)
     assert event.day == date(2026, 11, 21)
@@ -232,9 +232,9 @@ def test_an_update_by_class_of_what_a_key_is_made_of_is_refused(notes: Notes, ch
     with pytest.raises(UpdateRefused, match="part of the key by_letter"):
         notes.transact([Update(Note, note_id="1").set(**changes)])
     notes.transact([Update(Note, note_id="1").set(views=Add(1))])  # of that it isn't made
-    found = notes.get(Note, note_id="1")
-    assert found is not None
-    assert found.views == 1
+    note = notes.get(Note, note_id="1")
+    assert note is not None
+    assert note.views == 1
 
 
 def test_an_update_of_one_input_expects_the_others_as_they_were_read(notes: Notes) -> None:
@@ -243,7 +243,7 @@ def test_an_update_of_one_input_expects_the_others_as_they_were_read(notes: Note
     with pytest.raises(ConditionFailed):
         notes.update(stale, title="xyz")
     notes.update(stale, title="xyz", public=False)
-    assert [one.title for one in notes.by_letter("x", "private")] == ["xyz"]
+    assert [note.title for note in notes.by_letter("x", "private")] == ["xyz"]
 
 
 def test_an_update_that_would_move_the_item_from_its_primary_key_is_refused(notes: Notes) -> None:

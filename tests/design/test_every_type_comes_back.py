@@ -387,13 +387,13 @@ def test_what_is_put_is_got(name: str, strict: bool) -> None:
         for number in range(25):
             given = entity(name=str(number), value=make(seed))
             written = items.put(given)
-            found: Any = items.get(entity, name=str(number))
-            assert found == given == written
-            assert _shape(found.value) == _shape(given.value)
-            again: Any = items.update(found, value=found.value, until=moments(seed))
-            assert (again.value, _shape(again.value)) == (found.value, _shape(found.value))
-            if found.value is not None:
-                items.update(Update(found, value=make(seed)).only_if(value=given.value))
+            result: Any = items.get(entity, name=str(number))
+            assert result == given == written
+            assert _shape(result.value) == _shape(given.value)
+            again: Any = items.update(result, value=result.value, until=moments(seed))
+            assert (again.value, _shape(again.value)) == (result.value, _shape(result.value))
+            if result.value is not None:
+                items.update(Update(result, value=make(seed)).only_if(value=given.value))
             with pytest.raises(ConditionFailed):
                 items.update(Update(entity, name="missing").set(value=given.value).only_if(value=given.value))
 
@@ -405,11 +405,11 @@ def _shape(value: Any) -> Any:
     if type(value) in {int, float}:
         return "number"
     if isinstance(value, Mapping):
-        return type(value), {name: _shape(one) for name, one in value.items()}
+        return type(value), {name: _shape(element) for name, element in value.items()}
     if isinstance(value, list | tuple | deque):
-        return type(value), [_shape(one) for one in value]
+        return type(value), [_shape(element) for element in value]
     if isinstance(value, BaseModel):
-        return type(value), {name: _shape(one) for name, one in value}
+        return type(value), {name: _shape(element) for name, element in value}
     return type(value)
 
 
@@ -492,11 +492,11 @@ def test_field_serializers_of_an_entity_are_followed() -> None:
             return ",".join(value)
 
     cls: Any = type("Taggeds", (Design,), {"table": Table("taggeds", entities=[Tagged])})
-    with cls.open(":memory:") as found:
-        found.put(Tagged(name="a", tags=["x", "y"]))
-        (item,) = found.store.transport.call("Scan", {"TableName": "taggeds"})["Items"]
+    with cls.open(":memory:") as result:
+        result.put(Tagged(name="a", tags=["x", "y"]))
+        (item,) = result.store.transport.call("Scan", {"TableName": "taggeds"})["Items"]
         assert item["tags"] == {"S": "x,y"}
-        assert found.get(Tagged, name="a") == Tagged(name="a", tags=["x", "y"])
+        assert result.get(Tagged, name="a") == Tagged(name="a", tags=["x", "y"])
 
 
 def test_every_listed_type_is_taken_by_pydantic() -> None:

@@ -285,16 +285,16 @@ def test_none_and_empty_sets_stay_what_they_are(value: int | None) -> None:
 def test_missing_attributes_are_read_as_their_defaults() -> None:
     entity = compiled(Nothing)
     bare = {"pk": {"S": "N#a"}, "sk": {"S": "HEAD"}, "name": {"S": "a"}}
-    for found in (entity.from_item(bare), slowly(entity, bare)):
-        assert found == Nothing(name="a", required=None, required_set=set())
+    for result in (entity.from_item(bare), slowly(entity, bare)):
+        assert result == Nothing(name="a", required=None, required_set=set())
 
 
 def test_a_stored_null_is_none_or_not_readable() -> None:
     entity = compiled(Numbers)
     item = {**entity.to_item(Numbers(name="a", whole=3)), "whole": {"NULL": True}}
-    found = entity.from_item(item)
-    assert isinstance(found, Numbers)
-    assert found.whole == 0
+    result = entity.from_item(item)
+    assert isinstance(result, Numbers)
+    assert result.whole == 0
 
     nothing = compiled(Nothing)
     stored = nothing.to_item(Nothing(name="a", required="x", required_set={"x"}, plain="x"))
@@ -414,16 +414,16 @@ def test_fields_are_stored_under_their_aliases() -> None:
 def test_expiry_is_stored_in_whole_seconds() -> None:
     entity = compiled(Aliased, GSI1)
     late = datetime(2030, 1, 1, 2, 0, 0, 999_999, timezone(timedelta(hours=2)))
-    found = entity.from_item(entity.to_item(Aliased(thing_id="1", expires_at=late)))
-    assert isinstance(found, Aliased)
-    assert found.expires_at == datetime(2030, 1, 1, tzinfo=UTC)
+    result = entity.from_item(entity.to_item(Aliased(thing_id="1", expires_at=late)))
+    assert isinstance(result, Aliased)
+    assert result.expires_at == datetime(2030, 1, 1, tzinfo=UTC)
 
 
 def test_an_expiry_in_other_units_takes_no_other_field_with_it() -> None:
     """Milliseconds are the usual mistake of those who write it by hand."""
     entity = compiled(Aliased, GSI1)
     item = entity.to_item(Aliased(thing_id="1", counted=7, expires_at=datetime(2030, 1, 1, tzinfo=UTC)))
-    found = entity.from_item({**item, "expiresAt": {"N": "1893456000000"}})
-    assert isinstance(found, Aliased)
-    assert found.expires_at is not None
-    assert found.counted == 7
+    result = entity.from_item({**item, "expiresAt": {"N": "1893456000000"}})
+    assert isinstance(result, Aliased)
+    assert result.expires_at is not None
+    assert result.counted == 7

@@ -54,7 +54,7 @@ def test_fields_that_stand_in_the_keys_alone_are_read_from_them() -> None:
     assert entity.from_item(keys) == ORDER
     assert slowly(entity, keys) == ORDER
     for name in ("order_id", "number", "day", "at", "path", "status"):
-        assert entity.from_item({one: value for one, value in item.items() if one != name}) == ORDER
+        assert entity.from_item({text: value for text, value in item.items() if text != name}) == ORDER
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_validators_and_private_attributes_take_the_slow_way(instance: Entity, q
 
 def test_the_slow_way_runs_what_the_model_asks_for() -> None:
     private = compiled(Private)
-    found = private.from_item(private.to_item(Private(name="a")))
-    assert isinstance(found, Private)
-    assert found._seen == ["fresh"]
+    entity = private.from_item(private.to_item(Private(name="a")))
+    assert isinstance(entity, Private)
+    assert entity._seen == ["fresh"]
     initialised = compiled(Initialised)
     started = initialised.from_item(initialised.to_item(Initialised(name="a")))
     assert isinstance(started, Initialised)
@@ -231,7 +231,7 @@ def test_what_a_cached_property_keeps_is_no_field(store: Design) -> None:
 def test_a_readers_own_words() -> None:
     """The quick reader is told what the slow one is: without it, nothing could say what is wrong with an item."""
     entity = compiled(Order, GSI1)
-    fields = [one for one in entity.fields.values() if not one.computed]
+    fields = [field for field in entity.fields.values() if not field.computed]
     seen: list[Any] = []
 
     def note(item: Any) -> Entity:

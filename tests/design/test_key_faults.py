@@ -172,11 +172,11 @@ def test_formats_that_do_not_fit_a_type(field_type: Any, template: str, said: st
         "primary": Key("X#{one}", template),
         "__module__": __name__,
     }
-    one = type("One", (Entity,), namespace)
+    element = type("One", (Entity,), namespace)
     with pytest.raises(DesignError) as error:
 
         class D(Design):
-            table = Table("ttt", entities=[one])
+            table = Table("ttt", entities=[element])
 
     told(error, said)
 

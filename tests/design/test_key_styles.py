@@ -90,12 +90,12 @@ def test_keys_hold_what_the_other_program_writes(app: App) -> None:
         "gsi1sk": "$task_1#employee_ada#points_10",
         "kind": "task",
     }
-    found = app.task("TASK#1", "WEB SITE")
-    assert found is not None
-    assert (found.task, found.project) == ("Task#1", "Web Site")
-    assert app.worth("web site", "ADA", 10) == app.tasks_of("Web site", "AD") == [found]
+    task = app.task("TASK#1", "WEB SITE")
+    assert task is not None
+    assert (task.task, task.project) == ("Task#1", "Web Site")
+    assert app.worth("web site", "ADA", 10) == app.tasks_of("Web site", "AD") == [task]
     assert app.worth("web site", "ada", 1) == []
-    assert app.several(["task#1", "TASK#1"], "web site") == [found, found]
+    assert app.several(["task#1", "TASK#1"], "web site") == [task, task]
     with pytest.raises(ItemExists):
         app.create(Task(task="task#1", project="web site", employee="Bo"))
 

@@ -57,8 +57,8 @@ NAMES = sorted(
     name
     for name in {
         *OURS.split(), *keyword.softkwlist, *dir(BaseModel), *dir(Entity), *dir(Design), *dir(dict), *dir(tuple),
-        *dir(str), *(one for one in dir(builtins) if one.islower()),
-        *sorted(one.lower() for one in RESERVED_WORDS)[::12],
+        *dir(str), *(text for text in dir(builtins) if text.islower()),
+        *sorted(text.lower() for text in RESERVED_WORDS)[::12],
     }
     if name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
 )  # fmt: skip
@@ -77,9 +77,9 @@ def quiet() -> Iterator[None]:
 
 def functions(code: str, **scope: Any) -> dict[str, Any]:
     """Functions whose parameters have names made up here."""
-    found: dict[str, Any] = {"Create": Create, "Update": Update, **scope}
-    exec(code, found)
-    return found
+    result: dict[str, Any] = {"Create": Create, "Update": Update, **scope}
+    exec(code, result)
+    return result
 
 
 def thing(**body: Any) -> type[Any]:
@@ -160,16 +160,16 @@ def _with_key(name: str) -> type[Any]:
 
 
 def _one(entity: type[Any]) -> Any:
-    one = functions("def one(self, owner): ...")["one"]
-    one.__annotations__ = {"owner": str, "return": entity | None}
-    return one
+    value = functions("def one(self, owner): ...")["one"]
+    value.__annotations__ = {"owner": str, "return": entity | None}
+    return value
 
 
 def pattern_called(name: str) -> None:
     entity = thing()
-    one = functions(f"def {name}(self, owner): ...")[name]
-    one.__annotations__ = {"owner": str, "return": entity | None}
-    cls = design(**{name: read("R1")(one)})
+    value = functions(f"def {name}(self, owner): ...")[name]
+    value.__annotations__ = {"owner": str, "return": entity | None}
+    cls = design(**{name: read("R1")(value)})
     with cls.open(":memory:") as store:
         item = store.put(entity(owner="o"))
         assert getattr(store, name)("o") == item == store.call(name, {"owner": "o"})

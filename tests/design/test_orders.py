@@ -31,14 +31,14 @@ INDEXED = (*SORTS, "{at:%Y%m}#{score:04d}#{name}")
 PAGE: Any = Page
 
 
-def players(table: str | None, one: str | None, two: str | None) -> type[Any]:
+def players(table: str | None, text: str | None, two: str | None) -> type[Any]:
     """Players of a game, in the table's order (else each by itself) and in those of two indexes."""
     body: dict[str, Any] = {
         "__annotations__": {"game": str, "name": str, "score": int, "at": datetime},
         "primary": Key("PLAYER#{name}", "HEAD") if table is None else Key("GAME#{game}", table),
     }
-    if one is not None:
-        body["by_one"] = Key("GAME#{game}", one, index=ONE)
+    if text is not None:
+        body["by_one"] = Key("GAME#{game}", text, index=ONE)
     if two is not None:
         body["by_two"] = Key("GAME#{game}", two, index=TWO)
     return type("Player", (Entity,), {**body, "__module__": __name__})
@@ -59,28 +59,28 @@ def names(design: type[Design], entity: type[Any]) -> list[str]:
         for number, name in enumerate("cadbe"):
             at = NOON + timedelta(days=number * 17 % 60)
             store.put(entity(game="chess", name=name, score=number * 3 % 5, at=at))
-        found: list[str] = []
+        result: list[str] = []
         cursor = None
         while True:
             page = store.call("ranking", {"game": "chess", "cursor": cursor})
-            found += [one.name for one in page]
+            result += [value.name for value in page]
             cursor = page.cursor
             if cursor is None:
-                return found
+                return result
 
 
 @pytest.mark.parametrize("newest_first", [None, True])
 @pytest.mark.parametrize("table", SORTS)
 def test_what_compiles_has_one_order(table: str, newest_first: bool | None) -> None:
     refused = 0
-    alone = {one: order_of(players(None, one, None), newest_first) for one in INDEXED}
-    for one, two in itertools.product(INDEXED, repeat=2):
-        found = order_of(players(table, one, two), newest_first)
-        if found is None:
-            assert len({one, two, table}) > 1
+    alone = {text: order_of(players(None, text, None), newest_first) for text in INDEXED}
+    for text, two in itertools.product(INDEXED, repeat=2):
+        result = order_of(players(table, text, two), newest_first)
+        if result is None:
+            assert len({text, two, table}) > 1
             refused += 1
         else:
-            assert alone[table] == alone[one] == alone[two] == found, (table, one, two)
+            assert alone[table] == alone[text] == alone[two] == result, (table, text, two)
     assert refused
 
 

@@ -43,7 +43,7 @@ KINDS = {GetPlan, ClaimPlan, QueryPlan, BatchGetPlan, ThroughPlan, ScanPlan}
 
 
 def test_the_contract_design_has_every_kind_of_plan() -> None:
-    assert {type(one.plan) for one in Everything.compiled.reads.values()} == KINDS
+    assert {type(pattern.plan) for pattern in Everything.compiled.reads.values()} == KINDS
 
 
 @pytest.mark.parametrize(

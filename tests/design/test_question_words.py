@@ -76,8 +76,8 @@ def test_unreadable_items_stand_where_each_item_stands_for_itself() -> None:
 
 def test_unreadable_items_stand_in_the_rest_api() -> None:
     answer = openapi(Asking.compiled)["paths"]["/api/readable"]["get"]["responses"]["200"]["content"]
-    (schema,) = [one["schema"] for one in answer.values()]
-    names = [one["$ref"].rpartition("/")[2] for one in schema["properties"]["items"]["items"]["anyOf"]]
+    (schema,) = [value["schema"] for value in answer.values()]
+    names = [value["$ref"].rpartition("/")[2] for value in schema["properties"]["items"]["items"]["anyOf"]]
     assert names == ["Job", "Unreadable"]
 
 
@@ -104,14 +104,14 @@ def test_segments_are_for_what_is_read_whole(options: dict[str, Any], returns: A
 
 def test_a_scan_of_several_segments_has_a_request_for_each() -> None:
     asked = explain(Asking, "all_jobs")
-    assert [one.parameters["Segment"] for one in asked.requests] == [0, 1, 2]
+    assert [request.parameters["Segment"] for request in asked.requests] == [0, 1, 2]
     assert "in 3 segments at a time" in asked.proof
 
 
 # Keys that exclude each other, on one index
 
 
-def two_keys(one: Key, other: Key) -> Callable[[], None]:
+def two_keys(key: Key, other: Key) -> Callable[[], None]:
     def define() -> None:
         class Ticket(Entity):
             ticket_id: str
@@ -120,7 +120,7 @@ def two_keys(one: Key, other: Key) -> Callable[[], None]:
             urgent: bool = False
 
             primary = Key("TICKET#{ticket_id}", "HEAD")
-            first = one
+            first = key
             second = other
 
         class Wrong(Design):
@@ -148,8 +148,8 @@ OPEN, CLOSED = {"state": "open"}, {"state": "closed"}
         ),
     ],
 )
-def test_keys_that_exclude_each_other_share_an_index(one: Key, other: Key) -> None:
-    two_keys(one, other)()
+def test_keys_that_exclude_each_other_share_an_index(key: Key, other: Key) -> None:
+    two_keys(key, other)()
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_keys_that_exclude_each_other_share_an_index(one: Key, other: Key) -> No
         ),
     ],
 )
-def test_keys_that_can_both_be_an_items_need_attributes_of_their_own(one: Key, other: Key, words: str) -> None:
-    place, message, hint = told(two_keys(one, other))
+def test_keys_that_can_both_be_an_items_need_attributes_of_their_own(key: Key, other: Key, words: str) -> None:
+    place, message, hint = told(two_keys(key, other))
     assert (place, message.startswith(words)) == ("Ticket.second", True), message
     assert "when= that excludes the other's" in str(hint) or "another word" in str(hint)
 
@@ -207,7 +207,7 @@ def test_a_changed_key_is_compared_with_its_own() -> None:
         return Tickets
 
     before, after = tickets("CLOSED#{team}"), tickets("DONE#{team}")
-    assert [(one.code, one.place) for one in entity_changes(before.compiled, after.compiled)] == [
+    assert [(change.code, change.place) for change in entity_changes(before.compiled, after.compiled)] == [
         ("key-changed", "Tickets.Ticket.done")
     ]
     assert list(entity_changes(before.compiled, before.compiled)) == []
@@ -235,15 +235,15 @@ def index_of(pattern: ReadPattern) -> str | None:
 
 
 def test_a_key_is_chosen_by_its_name() -> None:
-    assert [index_of(one) for one in Visits.compiled.reads.values()] == ["GSI2", "GSI1", None, "GSI1"]
-    others = {one.key: one.reason for one in explain(Visits, "by_country").others}
+    assert [index_of(pattern) for pattern in Visits.compiled.reads.values()] == ["GSI2", "GSI1", None, "GSI1"]
+    others = {alternative.key: alternative.reason for alternative in explain(Visits, "by_country").others}
     assert others == {"Visit.primary": "key= names another", "Visit.by_length": "key= names another"}
 
 
 def test_a_call_without_a_direction_has_the_default_one() -> None:
     pattern = Visits.compiled.reads["by_length"]
     plans = [pattern.as_called(arguments).plan for arguments in ({}, {"newest_first": True}, {"newest_first": False})]
-    assert [isinstance(one, QueryPlan) and one.forward for one in plans] == [False, False, True]
+    assert [isinstance(plan, QueryPlan) and plan.forward for plan in plans] == [False, False, True]
 
 
 def test_explanations_say_the_direction_of_a_call() -> None:
@@ -256,7 +256,10 @@ def test_explanations_say_the_direction_of_a_call() -> None:
 
 
 def test_the_direction_stands_in_the_rest_api() -> None:
-    parameters = {one["name"]: one for one in openapi(Asking.compiled)["paths"]["/api/jobs"]["get"]["parameters"]}
+    parameters = {
+        parameter["name"]: parameter
+        for parameter in openapi(Asking.compiled)["paths"]["/api/jobs"]["get"]["parameters"]
+    }
     assert parameters["newest_first"]["schema"] == {"type": "boolean", "default": True}
     assert parameters["newest_first"]["description"].startswith("Whether")
 

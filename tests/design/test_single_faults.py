@@ -226,16 +226,16 @@ def too_many_templates() -> None:
 
 @refused("Thing.by_kind", "it shares the attribute shared with by_name", "when={}")
 def two_memberships_for_one_attribute() -> None:
-    one, two = Index("ONE", "onepk", "shared"), Index("TWO", "twopk", "shared")
+    index, two = Index("ONE", "onepk", "shared"), Index("TWO", "twopk", "shared")
 
     class Thing(Entity):
         name: str
         kind: str
         primary = Key("THING#{name}", "HEAD")
-        by_name = Key("THINGS", "{name}", index=one)
+        by_name = Key("THINGS", "{name}", index=index)
         by_kind = Key("THINGS", "{name}", index=two, when={"kind": "x"})
 
-    design_of(Thing, indexes=(one, two))
+    design_of(Thing, indexes=(index, two))
 
 
 @refused("Thing.primary", "shards spread by the sort key, which has no field here", "add a field to the sort key")

@@ -34,7 +34,7 @@ TEMPLATES = [("P#{project}", "{at}#{ticket_id}"), ("P#{project}#{status}", "{at}
 
 
 def subsets() -> list[tuple[str, ...]]:
-    return [one for size in (1, 2, 3) for one in itertools.combinations(STATES, size)]
+    return [combination for size in (1, 2, 3) for combination in itertools.combinations(STATES, size)]
 
 
 def tickets(waits: Any, partition: str, sort: str) -> type[Any]:
@@ -73,10 +73,10 @@ def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str,
         ({"status": list(wanted)}, {}, [{}]),
         ({"status": wanted}, {}, [{}]),
         ({"status": set(wanted)}, {}, [{}]),
-        (None, {"status": literal}, [{"status": one} for one in wanted]),
+        (None, {"status": literal}, [{"status": text} for text in wanted]),
         (None, {"status": Each[literal]}, [{"status": list(some)} for some in (wanted, wanted[:1], ())]),
         ("status IN (:states)", {"states": Each[literal]}, [{"states": list(some)} for some in (wanted, wanted[:1])]),
-        ("status = :state", {"state": literal}, [{"state": one} for one in wanted]),
+        ("status = :state", {"state": literal}, [{"state": text} for text in wanted]),
     ]
     if len(wanted) == 1:
         shapes.append(({"status": wanted[0]}, {}, [{}]))
@@ -95,11 +95,11 @@ def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
     """The states that a call asks for."""
     if not call:
         return set(wanted)
-    values = [one for value in call.values() for one in (value if isinstance(value, list) else [value])]
+    values = [element for value in call.values() for element in (value if isinstance(value, list) else [value])]
     return set(values)
 
 
-@pytest.mark.parametrize("waits", WAITS, ids=lambda one: str(sorted(one) if isinstance(one, set) else one))
+@pytest.mark.parametrize("waits", WAITS, ids=lambda value: str(sorted(value) if isinstance(value, set) else value))
 @pytest.mark.parametrize(("partition", "sort"), TEMPLATES)
 def test_the_answer_is_right_however_the_question_is_put(waits: Any, partition: str, sort: str) -> None:
     entity = tickets(waits, partition, sort)
@@ -117,20 +117,20 @@ def test_the_answer_is_right_however_the_question_is_put(waits: Any, partition: 
                 continue
             assert set(wanted) <= allowed, how
             with design.open(":memory:") as store:
-                for one in stored:
-                    store.put(one)
+                for value in stored:
+                    store.put(value)
                 for call in calls:
-                    right = [one for one in stored if one.status in of_call(wanted, call)]
-                    found, cursor = [], None
+                    right = [value for value in stored if value.status in of_call(wanted, call)]
+                    result, cursor = [], None
                     while True:
                         page = store.call("asked", {"project": "p", **call, "cursor": cursor})
-                        found += list(page)
+                        result += list(page)
                         cursor = page.cursor
                         if cursor is None:
                             break
-                    assert sorted(found, key=str) == sorted(right, key=str), (how, call)
+                    assert sorted(result, key=str) == sorted(right, key=str), (how, call)
                     if "{status}" not in sort:
-                        assert [one.at for one in found] == sorted(one.at for one in right), (how, call)
+                        assert [value.at for value in result] == sorted(value.at for value in right), (how, call)
 
 
 def test_every_room_knows_a_question_of_several_values() -> None:
@@ -175,7 +175,7 @@ def test_an_enums_member_may_be_named_by_its_value() -> None:
         alarms.put(Alarm(alarm_id="1", level=Level.HIGH, at=NOON))
         alarms.put(Alarm(alarm_id="2", level=Level.LOW, at=NOON))
         alarms.put(Alarm(alarm_id="3", level=Level.HIGH, quiet=True, at=NOON))
-        assert [one.alarm_id for one in alarms.loud()] == ["1"]
+        assert [alarm.alarm_id for alarm in alarms.loud()] == ["1"]
 
 
 @pytest.mark.parametrize(

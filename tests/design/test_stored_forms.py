@@ -134,7 +134,7 @@ def test_updates_keep_the_form_and_conditions_compare_in_it(readings: Readings) 
         Update(given, at=later, tags={"c"}, secret="xyz", price=Decimal(3)).only_if(secret="abc", second=given.second)
     )
     assert changed == readings.get(Reading, name="a", iso=given.iso)
-    assert [one.secret for one in readings.by_time("a", Range(gt=MOMENT))] == ["xyz"]
+    assert [reading.secret for reading in readings.by_time("a", Range(gt=MOMENT))] == ["xyz"]
     with pytest.raises(ConditionFailed):
         readings.update(Update(changed, done=False).only_if(at=MOMENT))
     with pytest.raises(ConditionFailed):  # more exact than what is stored

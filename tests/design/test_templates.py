@@ -55,8 +55,8 @@ def text_of(template: Template, values: Sequence[Any]) -> str:
     return template.text(dict(zip("abc", values, strict=False)))
 
 
-def order(one: Any, other: Any) -> int:
-    return int(one > other) - int(one < other)
+def order(value: Any, other: Any) -> int:
+    return int(value > other) - int(value < other)
 
 
 @given(st.tuples(TEXTS, TEXTS, TEXTS), st.tuples(TEXTS, TEXTS, TEXTS))
@@ -64,17 +64,17 @@ def order(one: Any, other: Any) -> int:
 @example(("a", "a", "a"), ("a#", "a", "a"))
 @example(("a", "b", "c"), ("a\x00", "b", "c"))
 @example(("a", "$", "c"), ("a", "#", "c"))
-def test_joined_texts_compare_as_the_tuples_do(one: tuple[str, ...], other: tuple[str, ...]) -> None:
-    left, right = text_of(THREE, one), text_of(THREE, other)
-    assert order(left, right) == order(one, other)
-    assert order(left.encode(), right.encode()) == order(one, other)
+def test_joined_texts_compare_as_the_tuples_do(element: tuple[str, ...], other: tuple[str, ...]) -> None:
+    left, right = text_of(THREE, element), text_of(THREE, other)
+    assert order(left, right) == order(element, other)
+    assert order(left.encode(), right.encode()) == order(element, other)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, min_size=1, max_size=4))
 @example(["a"], ["a", "b"])
 @example(["a", "b"], ["a\x00"])
-def test_paths_compare_as_their_parts_do(one: list[str], other: list[str]) -> None:
-    assert order(PARTS.text({"a": tuple(one)}), PARTS.text({"a": tuple(other)})) == order(one, other)
+def test_paths_compare_as_their_parts_do(element: list[str], other: list[str]) -> None:
+    assert order(PARTS.text({"a": tuple(element)}), PARTS.text({"a": tuple(other)})) == order(element, other)
 
 
 @given(st.tuples(TEXTS, TEXTS, TEXTS))
@@ -126,11 +126,11 @@ TURNED = sort_template(int, "{a:05d:desc}")
 
 
 @given(st.tuples(NUMBERS, NUMBERS), st.tuples(NUMBERS, NUMBERS))
-def test_padded_and_turned_numbers_sort_as_numbers(one: tuple[int, int], other: tuple[int, int]) -> None:
-    left, right = text_of(PADDED, one), text_of(PADDED, other)
-    assert order(left, right) == order((one[0], -one[1]), (other[0], -other[1]))
-    assert PADDED.values(left) == {"a": one[0], "b": one[1]}
-    assert order(text_of(TURNED, one), text_of(TURNED, other)) == order(other[0], one[0])
+def test_padded_and_turned_numbers_sort_as_numbers(element: tuple[int, int], other: tuple[int, int]) -> None:
+    left, right = text_of(PADDED, element), text_of(PADDED, other)
+    assert order(left, right) == order((element[0], -element[1]), (other[0], -other[1]))
+    assert PADDED.values(left) == {"a": element[0], "b": element[1]}
+    assert order(text_of(TURNED, element), text_of(TURNED, other)) == order(other[0], element[0])
 
 
 @pytest.mark.parametrize("value", [-1, 100_000])
@@ -146,10 +146,10 @@ TIMES = sort_template(datetime, "T#{a}#{b:desc}")
 
 @given(st.tuples(MOMENTS, MOMENTS), st.tuples(MOMENTS, MOMENTS))
 @example((datetime(999, 12, 31, tzinfo=UTC),) * 2, (datetime(1000, 1, 1, tzinfo=UTC),) * 2)
-def test_moments_sort_by_time_in_whatever_zone(one: tuple[datetime, ...], other: tuple[datetime, ...]) -> None:
-    left, right = text_of(TIMES, one), text_of(TIMES, other)
-    assert order(left, right) == (order(one[0], other[0]) or order(other[1], one[1]))
-    assert TIMES.values(left) == {"a": one[0], "b": one[1]}
+def test_moments_sort_by_time_in_whatever_zone(element: tuple[datetime, ...], other: tuple[datetime, ...]) -> None:
+    left, right = text_of(TIMES, element), text_of(TIMES, other)
+    assert order(left, right) == (order(element[0], other[0]) or order(other[1], element[1]))
+    assert TIMES.values(left) == {"a": element[0], "b": element[1]}
 
 
 LAYOUT = sort_template(datetime, "{a:%Y%m%dT%H%M%S.%f}")
@@ -157,12 +157,12 @@ DAYS_OF_TIMES = sort_template(datetime, "{a:%Y-%m-%d}#{b}")
 
 
 @given(MOMENTS, MOMENTS)
-def test_own_layouts_sort_by_time(one: datetime, other: datetime) -> None:
-    assert order(LAYOUT.text({"a": one}), LAYOUT.text({"a": other})) == order(one, other)
-    assert LAYOUT.values(LAYOUT.text({"a": one})) == {"a": one}
-    left, right = (DAYS_OF_TIMES.text({"a": moment, "b": moment}) for moment in (one, other))
-    assert order(left, right) == order(one, other)
-    assert DAYS_OF_TIMES.values(left) == {"b": one}, "a day alone says less than the moment"
+def test_own_layouts_sort_by_time(element: datetime, other: datetime) -> None:
+    assert order(LAYOUT.text({"a": element}), LAYOUT.text({"a": other})) == order(element, other)
+    assert LAYOUT.values(LAYOUT.text({"a": element})) == {"a": element}
+    left, right = (DAYS_OF_TIMES.text({"a": moment, "b": moment}) for moment in (element, other))
+    assert order(left, right) == order(element, other)
+    assert DAYS_OF_TIMES.values(left) == {"b": element}, "a day alone says less than the moment"
 
 
 def test_a_moment_without_a_zone_is_refused() -> None:
@@ -174,10 +174,10 @@ DATES = sort_template(date, "D#{a}#{b:desc}")
 
 
 @given(st.tuples(st.dates(), st.dates()), st.tuples(st.dates(), st.dates()))
-def test_days_sort_by_time(one: tuple[date, date], other: tuple[date, date]) -> None:
-    left, right = text_of(DATES, one), text_of(DATES, other)
-    assert order(left, right) == (order(one[0], other[0]) or order(other[1], one[1]))
-    assert DATES.values(left) == {"a": one[0], "b": one[1]}
+def test_days_sort_by_time(element: tuple[date, date], other: tuple[date, date]) -> None:
+    left, right = text_of(DATES, element), text_of(DATES, other)
+    assert order(left, right) == (order(element[0], other[0]) or order(other[1], element[1]))
+    assert DATES.values(left) == {"a": element[0], "b": element[1]}
 
 
 class Color(enum.Enum):
@@ -197,7 +197,7 @@ class Color(enum.Enum):
 )
 def test_other_kinds_sort_by_their_texts(kind: Any, values: list[Any]) -> None:
     template = sort_template(kind, "{a}#{b}")
-    texts = [template.text({"a": one, "b": other}) for one in values for other in values]
+    texts = [template.text({"a": value, "b": other}) for value in values for other in values]
     assert texts == sorted(set(texts))
 
 
@@ -209,17 +209,17 @@ BYTES = sort_template(bytes, "{a}", attribute=Binary("gsk"))
 
 @given(st.lists(st.decimals(-(10**20), 10**20, allow_nan=False, places=5), min_size=2, max_size=6))
 def test_native_numbers_sort_by_value(numbers: list[Decimal]) -> None:
-    stored = [key_text({"N": NATIVE.text({"a": one})}) for one in sorted(numbers)]
+    stored = [key_text({"N": NATIVE.text({"a": number})}) for number in sorted(numbers)]
     assert stored == sorted(stored)
 
 
 @given(MOMENTS, MOMENTS)
 @example(datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC))
-def test_moments_as_numbers_are_whole_units_and_sort(one: datetime, other: datetime) -> None:
+def test_moments_as_numbers_are_whole_units_and_sort(element: datetime, other: datetime) -> None:
     for template, unit in ((MILLIS, timedelta(milliseconds=1)), (SECONDS, timedelta(seconds=1))):
-        left, right = (int(template.text({"a": moment})) for moment in (one, other))
+        left, right = (int(template.text({"a": moment})) for moment in (element, other))
         epoch = datetime(1970, 1, 1, tzinfo=UTC)
-        assert (left, right) == ((one - epoch) // unit, (other - epoch) // unit)
+        assert (left, right) == ((element - epoch) // unit, (other - epoch) // unit)
 
 
 def test_numbers_that_dynamodb_cannot_hold_are_refused() -> None:
@@ -231,7 +231,7 @@ def test_numbers_that_dynamodb_cannot_hold_are_refused() -> None:
 @given(st.lists(st.binary(min_size=1, max_size=4), min_size=2, max_size=5))
 def test_bytes_are_read_back(values: list[bytes]) -> None:
     ordered = sorted(values, key=cmp_to_key(order))
-    assert [BYTES.values(BYTES.text({"a": one})) for one in ordered] == [{"a": one} for one in ordered]
+    assert [BYTES.values(BYTES.text({"a": element})) for element in ordered] == [{"a": element} for element in ordered]
 
 
 class Sharded(Entity):

@@ -41,23 +41,23 @@ class Renamed(Design):
 
 def faults(data: Any, *others: type[Design]) -> dict[str, str]:
     with pytest.raises(TrafficError) as caught:
-        traffic_from(data, Things.compiled, *(one.compiled for one in others))
-    return {one.place: str(one) for one in caught.value.faults}
+        traffic_from(data, Things.compiled, *(design_class.compiled for design_class in others))
+    return {fault.place: str(fault) for fault in caught.value.faults}
 
 
 def test_decorators_alone() -> None:
-    found = traffic_of(Things.compiled)
-    assert found.patterns == {"thing": Load(per_second=4, items=10, item_bytes=200), "make": Load(per_second=1)}
-    assert found.entities == {"Thing": Stored()}
-    assert found.known
+    traffic = traffic_of(Things.compiled)
+    assert traffic.patterns == {"thing": Load(per_second=4, items=10, item_bytes=200), "make": Load(per_second=1)}
+    assert traffic.entities == {"Thing": Stored()}
+    assert traffic.known
     assert not traffic_of(Renamed.compiled).known
 
 
 def test_the_file_goes_before_the_decorators_member_by_member() -> None:
-    found = traffic_from({"patterns": {"T1": {"per_second": 9, "hottest": 0.5}}}, Things.compiled)
-    assert found.patterns["thing"] == Load(per_second=9, items=10, item_bytes=200, hottest=0.5)
-    assert found.patterns["thing"].peak == 9
-    assert found.patterns["make"].peak == 1
+    traffic = traffic_from({"patterns": {"T1": {"per_second": 9, "hottest": 0.5}}}, Things.compiled)
+    assert traffic.patterns["thing"] == Load(per_second=9, items=10, item_bytes=200, hottest=0.5)
+    assert traffic.patterns["thing"].peak == 9
+    assert traffic.patterns["make"].peak == 1
 
 
 @pytest.mark.parametrize(
@@ -70,12 +70,12 @@ def test_the_file_goes_before_the_decorators_member_by_member() -> None:
 def test_toml_and_json(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text)
-    found = read_traffic(path, Things.compiled)
-    assert (found.patterns["thing"].per_second, found.table.region, found.source) == (7, "eu-west-1", str(path))
+    traffic = read_traffic(path, Things.compiled)
+    assert (traffic.patterns["thing"].per_second, traffic.table.region, traffic.source) == (7, "eu-west-1", str(path))
 
 
 def test_all_faults_at_once_with_their_places() -> None:
-    found = faults(
+    result = faults(
         {
             "tabel": {},
             "table": {"region": "eu-wst-1", "replicas": ["mars-1"], "billing": "free", "x": 1},
@@ -88,16 +88,16 @@ def test_all_faults_at_once_with_their_places() -> None:
             "entities": {"Thin": {}, "Thing": {"count": "many", "fields": {"txt": 3}}},
         }
     )
-    assert set(found) == {
+    assert set(result) == {
         "tabel", "table.region", "table.replicas.0", "table.billing", "table.x", "patterns.thin", "patterns.T1",
         "patterns.thing.per_second", "patterns.thing.kept", "patterns.thing.hottest", "patterns.thing.items",
         "patterns.thing.rate", "patterns.make.per_second", "patterns.make.item_bytes", "entities.Thin",
         "entities.Thing.count", "entities.Thing.fields.txt",
     }  # fmt: skip
-    assert "did you mean thing?" in found["patterns.thin"]
-    assert "did you mean eu-west-1?" in found["table.region"]
-    assert "did you mean text?" in found["entities.Thing.fields.txt"]
-    assert "given: -1" in found["patterns.thing.per_second"]
+    assert "did you mean thing?" in result["patterns.thin"]
+    assert "did you mean eu-west-1?" in result["table.region"]
+    assert "did you mean text?" in result["entities.Thing.fields.txt"]
+    assert "given: -1" in result["patterns.thing.per_second"]
 
 
 @pytest.mark.parametrize("wrong", [True, "4", None, float("inf"), [], {}])
@@ -117,25 +117,25 @@ def test_what_has_another_form_is_told(wrong: Any) -> None:
 
 
 def test_contradictions_are_told() -> None:
-    found = faults(
+    result = faults(
         {
             "patterns": {"thing": {"per_second": 9, "peak_per_second": 3}},
             "entities": {"Thing": {"per_partition": 9, "per_partition_max": 3}},
         }
     )
-    assert "below the average" in found["patterns.thing.peak_per_second"]
-    assert "below the usual" in found["entities.Thing.per_partition_max"]
+    assert "below the average" in result["patterns.thing.peak_per_second"]
+    assert "below the usual" in result["entities.Thing.per_partition_max"]
 
 
 def test_contradictions_are_told_beside_other_faults() -> None:
-    found = faults(
+    result = faults(
         {
             "patterns": {"thing": {"per_second": 9, "peak_per_second": 3, "kept": 2}, "make": {"peak_per_second": "x"}},
             "entities": {"Thing": {"per_partition": "many", "per_partition_max": 3}, "Thin": 3},
         }
     )
-    assert "below the average" in found["patterns.thing.peak_per_second"]
-    assert set(found) == {
+    assert "below the average" in result["patterns.thing.peak_per_second"]
+    assert set(result) == {
         "patterns.thing.peak_per_second", "patterns.thing.kept", "patterns.make.peak_per_second",
         "entities.Thing.per_partition", "entities.Thin",
     }  # fmt: skip
@@ -178,6 +178,6 @@ def test_decorators_are_checked_when_the_class_is_made(given: dict[str, Any], to
             def make(self, thing: Thing) -> Writes:
                 yield from ()
 
-    assert [one.place for one in caught.value.faults] == ["Wrong.thing", "Wrong.make"]
+    assert [fault.place for fault in caught.value.faults] == ["Wrong.thing", "Wrong.make"]
     assert told in caught.value.faults[0].message
     assert next(iter(given)) in caught.value.faults[0].message

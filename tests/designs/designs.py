@@ -80,7 +80,7 @@ class EntitySpec:
     @property
     def identity(self) -> list[str]:
         primary = self.keys[0]
-        return [*primary.partition_fields, *(one.name for one in primary.sort_variables)]
+        return [*primary.partition_fields, *(variable.name for variable in primary.sort_variables)]
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class _Maker:
         ]
         used = {key.index.name for entity in entities for key in entity.keys if key.index}
         return DesignSpec(
-            number, tuple(one for one in indexes if one.name in used), entities, tuple(reads), tuple(writes)
+            number, tuple(index for index in indexes if index.name in used), entities, tuple(reads), tuple(writes)
         )
 
     # Indexes, entities, keys
@@ -208,15 +208,15 @@ class _Maker:
                 keys.append(self._index_key(name, index, fields))
                 keys += self._excluded(name, keys[-1], fields)
         unique = ""
-        texts = [one.name for one in fields.values() if one.kind == "str" and one.name != group]
+        texts = [spec.name for spec in fields.values() if spec.kind == "str" and spec.name != group]
         if texts and chance.random() < 0.15:
             unique = chance.choice(texts)
         return EntitySpec(name, fields, tuple(keys), unique, version=chance.random() < 0.15, group=group)
 
     def _variable(self, fields: dict[str, FieldSpec], *, sort: bool) -> Variable:
-        one = self._field(fields, self.chance.choice(KEY_KINDS), optional=False)
-        written, turned = one.template(self.chance, sort=sort)
-        return Variable(one.name, written, turned)
+        spec = self._field(fields, self.chance.choice(KEY_KINDS), optional=False)
+        written, turned = spec.template(self.chance, sort=sort)
+        return Variable(spec.name, written, turned)
 
     def _field(self, fields: dict[str, FieldSpec], kind: str, *, optional: bool) -> FieldSpec:
         name = f"f{next(self.names)}"
@@ -227,7 +227,7 @@ class _Maker:
         """Another key on the same index, for the other values of what the first one waits for."""
         if key.when is None or key.index is None or self.words.random() < 0.4:
             return []
-        others = tuple(one for one in STATUSES if one not in key.when[1])
+        others = tuple(text for text in STATUSES if text not in key.when[1])
         made = replace(self, chance=self.words)._index_key(f"{entity}ALSO", key.index, fields)
         return [replace(made, name=f"also_{key.index.name.lower()}", when=(key.when[0], others))] if others else []
 
@@ -255,7 +255,7 @@ class _Maker:
 
     def _key_field(self, fields: dict[str, FieldSpec], used: set[str], *, sort: bool) -> Variable:
         """A field that is there, or a new one."""
-        known = [one for one in fields.values() if one.kind in KEY_KINDS and one.name not in used]
+        known = [spec for spec in fields.values() if spec.kind in KEY_KINDS and spec.name not in used]
         if known and self.chance.random() < 0.6:
             chosen = self.chance.choice(known)
         else:
@@ -265,9 +265,9 @@ class _Maker:
         return Variable(chosen.name, written, turned)
 
     def _native(self, fields: dict[str, FieldSpec], used: set[str]) -> Variable:
-        one = self._field(fields, self.chance.choice(NATIVE_KINDS), optional=self.chance.random() < 0.3)
-        used.add(one.name)
-        return Variable(one.name, f"{{{one.name}}}")
+        spec = self._field(fields, self.chance.choice(NATIVE_KINDS), optional=self.chance.random() < 0.3)
+        used.add(spec.name)
+        return Variable(spec.name, f"{{{spec.name}}}")
 
     # Reads
 
@@ -306,14 +306,14 @@ class _Maker:
         known = list(key.partition_fields)
         if not key.shards and len(key.partition) == 1 and chance.random() < 0.15:
             each = chance.choice(known)
-            read = replace(read, each=each, equal=tuple(one for one in known if one != each))
+            read = replace(read, each=each, equal=tuple(text for text in known if text != each))
         if not key.shards and len(key.partition) > 1 and self.words.random() < 0.4:
             each, also = self.words.sample(known, 2)
-            equal = tuple(one for one in known if one not in {each, also})
+            equal = tuple(text for text in known if text not in {each, also})
             read = replace(read, each=each, each_too=also, equal=equal)
-        rest = [one for one in key.sort_variables if one.name not in known]
+        rest = [variable for variable in key.sort_variables if variable.name not in known]
         depth = chance.randint(0, len(rest)) if chance.random() < 0.6 else 0
-        read = replace(read, equal=(*read.equal, *(one.name for one in rest[:depth])))
+        read = replace(read, equal=(*read.equal, *(variable.name for variable in rest[:depth])))
         following = rest[depth : depth + 1]
         if following and following == key.sort_variables[-len(rest) + depth :][:1] and chance.random() < 0.5:
             name = following[0].name
@@ -354,25 +354,25 @@ class _Maker:
             read.prefix,
             *(name for name, _ in (*read.constants, *read.members)),
         }
-        free = [one for one in read.entity.fields.values() if one.name not in taken]
-        compared = [one for one in free if one.kind in {"int", "signed", "datetime", "date", "str", "decimal"}]
-        fixed = [one for one in free if one.kind in {"bool", "literal"} and not one.optional]
+        free = [spec for spec in read.entity.fields.values() if spec.name not in taken]
+        compared = [spec for spec in free if spec.kind in {"int", "signed", "datetime", "date", "str", "decimal"}]
+        fixed = [spec for spec in free if spec.kind in {"bool", "literal"} and not spec.optional]
         if compared and self.chance.random() < 0.6 and not read.constants and not read.members:
-            one = self.chance.choice(compared)
-            return replace(read, filter=(one.name, self.chance.choice((">", "<=", "=", "<>")), f"v{next(self.names)}"))
+            spec = self.chance.choice(compared)
+            return replace(read, filter=(spec.name, self.chance.choice((">", "<=", "=", "<>")), f"v{next(self.names)}"))
         if fixed and read.filter is None:
-            one = self.chance.choice(fixed)
-            return replace(read, constants=(*read.constants, (one.name, self.chance.choice(one.domain))))
+            spec = self.chance.choice(fixed)
+            return replace(read, constants=(*read.constants, (spec.name, self.chance.choice(spec.domain))))
         return read
 
     def _collections(self, entities: tuple[EntitySpec, ...]) -> list[ReadSpec]:
         """Several entities of one partition in one question."""
         reads: list[ReadSpec] = []
-        for group in sorted({one.group for one in entities if one.group}):
-            members = tuple(one for one in entities if one.group == group)
+        for group in sorted({entity.group for entity in entities if entity.group}):
+            members = tuple(entity for entity in entities if entity.group == group)
             if len(members) > 1 and self.chance.random() < 0.8:
                 some = tuple(self.chance.sample(members, self.chance.randint(2, len(members))))
-                some = tuple(sorted(some, key=lambda one: one.name))
+                some = tuple(sorted(some, key=lambda spec: spec.name))
                 shape = self.chance.choice(("union", "union list", "named"))
                 reads.append(ReadSpec(self._name("all"), some, some[0].keys[0], shape, (group,)))
         return reads
@@ -383,19 +383,21 @@ class _Maker:
         chance = self.chance
         writes: list[WriteSpec] = []
         keyed = {
-            name for key in entity.keys for name in (*key.partition_fields, *(one.name for one in key.sort_variables))
+            name
+            for key in entity.keys
+            for name in (*key.partition_fields, *(variable.name for variable in key.sort_variables))
         } | {key.when[0] for key in entity.keys if key.when}
-        fields = [one for one in entity.fields.values() if one.name not in {*entity.identity}]
+        fields = [spec for spec in entity.fields.values() if spec.name not in {*entity.identity}]
         if fields and chance.random() < 0.6:
             writes.append(WriteSpec(self._name("change"), "change", entity, chance.choice(fields).name))
-        counted = [one for one in fields if one.kind == "signed" and not one.optional and one.name not in keyed]
+        counted = [spec for spec in fields if spec.kind == "signed" and not spec.optional and spec.name not in keyed]
         if counted and not entity.version:
             writes.append(WriteSpec(self._name("count"), "count", entity, chance.choice(counted).name))
         if chance.random() < 0.4:
             writes.append(WriteSpec(self._name("make"), "make", entity))
         if fields and chance.random() < 0.4:
             writes.append(WriteSpec(self._name("move"), "move", entity, chance.choice(fields).name))
-        others = [one for one in entities if one.name != entity.name]
+        others = [spec for spec in entities if spec.name != entity.name]
         if others and chance.random() < 0.4:
             writes.append(WriteSpec(self._name("pair"), "pair", entity, other=chance.choice(others)))
         if chance.random() < 0.3:

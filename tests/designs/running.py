@@ -58,7 +58,7 @@ class Run:
         chance = self.chance
         entity = chance.choice(self.design.spec.entities)
         kinds: list[Callable[[EntitySpec], None]] = [self._put, self._put, self._change, self._delete, self._change]
-        writes = [one for one in self.design.spec.writes if one.entity is entity]
+        writes = [spec for spec in self.design.spec.writes if spec.entity is entity]
         if writes and chance.random() < 0.4:
             self._write(chance.choice(writes))
         else:
@@ -69,13 +69,13 @@ class Run:
         return cls
 
     def _value(self, entity: EntitySpec, name: str) -> Any:
-        one = entity.fields[name]
-        if one.optional and self.chance.random() < 0.35:
+        spec = entity.fields[name]
+        if spec.optional and self.chance.random() < 0.35:
             return None
-        value = self.chance.choice(one.domain)
-        if one.optional and one.kind == "texts" and not value:
+        value = self.chance.choice(spec.domain)
+        if spec.optional and spec.kind == "texts" and not value:
             return None  # an empty set isn't stored
-        return self.design.module.Colour(value) if one.kind == "enum" else value
+        return self.design.module.Colour(value) if spec.kind == "enum" else value
 
     def _new(self, entity: EntitySpec) -> Any:
         return self._cls(entity)(**{name: self._value(entity, name) for name in entity.fields})
@@ -106,8 +106,8 @@ class Run:
         return any(
             other[0] == entity.name
             and other != identity
-            and getattr(one, entity.unique) == getattr(item, entity.unique)
-            for other, one in self.items.items()
+            and getattr(value, entity.unique) == getattr(item, entity.unique)
+            for other, value in self.items.items()
         )
 
     def _put(self, entity: EntitySpec) -> None:
@@ -198,7 +198,7 @@ class Run:
     def _pair(self, write: WriteSpec, pattern: Any) -> None:
         assert write.other is not None
         both = [(entity, self._new(entity)) for entity in (write.entity, write.other)]
-        wrong = any(self._identity(*one) in self.items or self._taken(*one) for one in both)
+        wrong = any(self._identity(*element) in self.items or self._taken(*element) for element in both)
         what = f"{write.name}({both[0][1]!r}, {both[1][1]!r})"
         _, error = self._do(what, lambda: pattern(both[0][1], both[1][1]), TransactionFailed, WriteFailed)
         assert (error is not None) == wrong, f"{what} gave {error!r}"
@@ -220,9 +220,9 @@ class Run:
         if read.directed and self.chance.random() < 0.7:
             arguments["newest_first"] = self.chance.random() < 0.5
         read = replace(read, newest_first=arguments.get("newest_first", read.newest_first))
-        held = [[one for one in self._of(each) if self._holds(read, one, arguments)] for each in read.entities]
+        held = [[value for value in self._of(each) if self._holds(read, value, arguments)] for each in read.entities]
         expected = [
-            sorted_by_key(read, entity, [one for one in items if in_key(read, one)])
+            sorted_by_key(read, entity, [item for item in items if in_key(read, item)])
             for entity, items in zip(read.entities, held, strict=True)
         ]
         call = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -266,8 +266,8 @@ class Run:
             several = [self._argument(read, item, name)]
             several += self.chance.sample(self._domain(read, name), min(2, len(self._domain(read, name))))
             if read.entity.fields[name].kind == "enum":
-                several = [self.design.module.Colour(one) for one in several]
-            given[name] = [one for at, one in enumerate(several) if one not in several[:at]]
+                several = [self.design.module.Colour(value) for value in several]
+            given[name] = [value for at, value in enumerate(several) if value not in several[:at]]
         if read.prefix:
             given[read.prefix] = str(self._argument(read, item, read.prefix))[: self.chance.randint(1, 2)]
         if read.filter is not None:
@@ -302,16 +302,16 @@ class Run:
                 arguments["limit"] = self.chance.randint(1, 3)
             got = pattern(**arguments)
             return list(got) if read.shape == "iterator" else got
-        found: list[Any] = []
+        result: list[Any] = []
         cursor = None
         for _ in range(200):
             limit = self.chance.randint(1, 4)
             page = pattern(**arguments, limit=limit, cursor=cursor)
             assert len(page.items) <= limit, f"{read.name}: {len(page.items)} items with limit={limit}"
-            found.extend(page.items)
+            result.extend(page.items)
             cursor = page.cursor
             if cursor is None:
-                return found
+                return result
         raise AssertionError(f"{read.name}: 200 pages, and no end")
 
 
@@ -332,17 +332,17 @@ def in_key(read: ReadSpec, item: Any) -> bool:
     """Whether an item stands under the key that the read was made from: not while it lacks a field of it."""
     if read.key is None or read.shape in {"batch", "union", "union list", "named"}:
         return True
-    fields = [*read.key.partition_fields, *(one.name for one in read.key.sort_variables)]
+    fields = [*read.key.partition_fields, *(variable.name for variable in read.key.sort_variables)]
     return all(getattr(item, name) is not None for name in fields)
 
 
 def place(key: KeySpec, item: Any) -> list[tuple[Any, bool]]:
     """What orders an item under a key: its fields in the order of the sort key, and whether each is turned."""
-    return [(getattr(item, one.name), one.turned) for one in key.sort_variables]
+    return [(getattr(item, variable.name), variable.turned) for variable in key.sort_variables]
 
 
-def compared(one: list[tuple[Any, bool]], other: list[tuple[Any, bool]]) -> int:
-    for (left, turned), (right, _) in zip(one, other, strict=True):
+def compared(element: list[tuple[Any, bool]], other: list[tuple[Any, bool]]) -> int:
+    for (left, turned), (right, _) in zip(element, other, strict=True):
         if left != right:
             return (-1 if left < right else 1) * (-1 if turned else 1)
     return 0
@@ -353,7 +353,7 @@ def backwards(read: ReadSpec) -> bool:
     that is asked for, however the key is turned.
     """
     keys = [entity.keys[0] for entity in read.entities] if len(read.entities) > 1 else [read.key]
-    open_ = [one for key in keys if key for one in key.sort_variables if one.name not in read.equal]
+    open_ = [variable for key in keys if key for variable in key.sort_variables if variable.name not in read.equal]
     descending = read.newest_first or read.order_by.startswith("-")
     return descending != bool(open_ and open_[0].turned)
 
@@ -362,7 +362,7 @@ def sorted_by_key(read: ReadSpec, entity: EntitySpec, items: list[Any]) -> list[
     """The items in the order of the read's key, those that stand alike in one group."""
     if read.key is None or read.shape in {"scan", "batch", "one"}:
         return [items] if items else []
-    key = next(one for one in entity.keys if one.name == read.key.name)
+    key = next(spec for spec in entity.keys if spec.name == read.key.name)
     ordered = sorted(items, key=functools.cmp_to_key(lambda a, b: compared(place(key, a), place(key, b))))
     if backwards(read):
         ordered.reverse()
@@ -385,7 +385,7 @@ def judged(read: ReadSpec, expected: list[list[list[Any]]], got: Any, limit: int
         if got is None:
             return "gave nothing" if any(map(any, expected)) else None
         problems = [in_order(groups, part) for groups, part in zip(expected, got, strict=True)]
-        return next((one for one in problems if one), None)
+        return next((problem for problem in problems if problem), None)
     if read.shape in {"scan", "batch"}:
         wanted = [item for groups in expected for group in groups for item in group]
         return in_order([wanted], got)
@@ -402,9 +402,9 @@ def in_order(groups: list[list[Any]], got: Iterable[Any], limit: int | None = No
         return f"gave {len(rest)} items, not {total}"
     for group in groups:
         open_ = list(group)
-        for one in rest[: len(group)]:
-            if one not in open_:
+        for value in rest[: len(group)]:
+            if value not in open_:
                 return "gave other items, or in another order"
-            open_.remove(one)
+            open_.remove(value)
         rest = rest[len(group) :]
     return None

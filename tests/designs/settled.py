@@ -46,7 +46,7 @@ def settled(number: int) -> Settled:
 
 def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
     """The design as the compiler asks for it."""
-    reads = {one.name: one for one in spec.reads}
+    reads = {read_spec.name: read_spec for read_spec in spec.reads}
     for fault in error.faults or (Fault(error.place or "", error.message),):
         name = fault.place.rpartition(".")[2]
         read = reads.get(name)
@@ -63,7 +63,7 @@ def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
             reads.pop(name)
         else:
             raise AssertionError(f"design {spec.number} is refused: {fault}\n{source_of(spec)}") from error
-    writes = tuple(one for one in spec.writes if not one.get or one.get in reads)
+    writes = tuple(write_spec for write_spec in spec.writes if not write_spec.get or write_spec.get in reads)
     return replace(spec, reads=tuple(reads.values()), writes=writes)
 
 

@@ -33,13 +33,13 @@ class Colour(StrEnum):
 
 def source_of(design: DesignSpec) -> str:
     """The design's module."""
-    parts = [_HEAD, *(_index(one) for one in design.indexes), *(_entity(one) for one in design.entities)]
-    parts += [_named(one) for one in design.reads if one.shape == "named"]
-    indexes = ", ".join(one.name for one in design.indexes)
-    entities = ", ".join(one.name for one in design.entities)
+    parts = [_HEAD, *(_index(index) for index in design.indexes), *(_entity(entity) for entity in design.entities)]
+    parts += [_named(spec) for spec in design.reads if spec.shape == "named"]
+    indexes = ", ".join(index.name for index in design.indexes)
+    entities = ", ".join(entity.name for entity in design.entities)
     body = [f'    table = Table("table{design.number}", indexes=[{indexes}], entities=[{entities}])']
-    body += [_read(number, one) for number, one in enumerate(design.reads, 1)]
-    body += [_write(number, one) for number, one in enumerate(design.writes, 1)]
+    body += [_read(number, spec) for number, spec in enumerate(design.reads, 1)]
+    body += [_write(number, spec) for number, spec in enumerate(design.writes, 1)]
     parts.append(f"class D{design.number}(Design):\n" + "\n\n".join(body))
     return "\n\n".join(parts) + "\n"
 
@@ -61,19 +61,19 @@ def module_of(design: DesignSpec) -> types.ModuleType:
 def _index(index: IndexSpec) -> str:
     sort = [f'Number("{name}")' if native else f'"{name}"' for name, native in index.sort]
     if index.several:
-        partition = ", ".join(f'"{one}"' for one in index.partition)
+        partition = ", ".join(f'"{text}"' for text in index.partition)
         return f'{index.name} = Index("{index.name}", [{partition}], [{", ".join(sort)}])'
     return f'{index.name} = Index("{index.name}", "{index.partition[0]}", {sort[0]})'
 
 
 def _entity(entity: EntitySpec) -> str:
     lines = [f"class {entity.name}(Entity):"]
-    ordered = sorted(entity.fields.values(), key=lambda one: "=" in one.declaration)
-    lines += [f"    {one.declaration}" for one in ordered]
+    ordered = sorted(entity.fields.values(), key=lambda spec: "=" in spec.declaration)
+    lines += [f"    {spec.declaration}" for spec in ordered]
     if entity.version:
         lines.append("    version: Version = 0")
     lines.append("")
-    lines += [f"    {one.name} = {_key(one)}" for one in entity.keys]
+    lines += [f"    {key.name} = {_key(key)}" for key in entity.keys]
     if entity.unique:
         lines.append(f'    claim = Unique("{entity.name}CLAIM#{{{entity.unique}}}")')
     return "\n".join(lines)
@@ -84,7 +84,7 @@ def _key(key: KeySpec) -> str:
         text = "".join(part.written for part in attribute)  # type: ignore[attr-defined]
         return f'"{text}"'
 
-    partition, sort = [written(one) for one in key.partition], [written(one) for one in key.sort]
+    partition, sort = [written(element) for element in key.partition], [written(element) for element in key.sort]
     if key.index is not None and key.index.several:
         given = [f"[{', '.join(partition)}]", f"[{', '.join(sort)}]"]
     else:
@@ -101,7 +101,7 @@ def _key(key: KeySpec) -> str:
 
 def _named(read: ReadSpec) -> str:
     lines = [f"class {read.name.title().replace('_', '')}(NamedTuple):"]
-    lines += [f"    m{position}: list[{one.name}]" for position, one in enumerate(read.entities)]
+    lines += [f"    m{position}: list[{spec.name}]" for position, spec in enumerate(read.entities)]
     return "\n".join(lines)
 
 
@@ -150,7 +150,7 @@ def _read(number: int, read: ReadSpec) -> str:
         options.append("consistent=True")
     if read.shape == "scan":
         options.append("scan=True")
-    both = " | ".join(one.name for one in read.entities)
+    both = " | ".join(entity.name for entity in read.entities)
     shapes = {
         "one": f"{both} | None", "page": f"Page[{both}]", "scan": f"Page[{both}]", "union": f"Page[{both}]",
         "list": f"list[{both}]", "limited": f"list[{both}]", "batch": f"list[{both}]", "union list": f"list[{both}]",
@@ -165,8 +165,8 @@ def _write(number: int, write: WriteSpec) -> str:
     fields = entity.fields
     key = ", ".join(f"{name}={name}" for name in entity.identity)
     keyed = ", ".join(f"{name}: {fields[name].annotation}" for name in entity.identity)
-    one = fields.get(write.field)
-    kind = "" if one is None else f"{one.annotation}{' | None' * one.optional}"
+    spec = fields.get(write.field)
+    kind = "" if spec is None else f"{spec.annotation}{' | None' * spec.optional}"
     match write.kind:
         case "change":
             arguments = f"item: {entity.name}, value: {kind}"

@@ -31,7 +31,7 @@ def designs(first: int) -> list[Settled]:
 
 
 def names_of(design: Settled) -> list[str]:
-    return [*(one.name for one in design.spec.reads), *(one.name for one in design.spec.writes)]
+    return [*(spec.name for spec in design.spec.reads), *(spec.name for spec in design.spec.writes)]
 
 
 @numbers
@@ -49,10 +49,10 @@ def test_the_design_s_own_tools_can_look_at_it(first: int) -> None:
     """``check`` and ``cost`` judge it, and each of its patterns can be explained."""
     for design in designs(first):
         report = check(design.cls)
-        broken = [one for one in report.findings if one.code == "KP100"]
+        broken = [finding for finding in report.findings if finding.code == "KP100"]
         assert not broken, f"{broken}\n{source_of(design.spec)}"
-        found = estimate(design.cls)
-        assert {one.name for one in found.patterns} == {*names_of(design)}
+        result = estimate(design.cls)
+        assert {pattern.name for pattern in result.patterns} == {*names_of(design)}
 
 
 @numbers
@@ -75,5 +75,5 @@ def test_most_questions_have_answers() -> None:
             run = Run(design, store, Random(number))
             run.go()
             asked += len(design.spec.reads)
-            answered += sum(1 for one in design.spec.reads if run.counts[one.name])
+            answered += sum(1 for spec in design.spec.reads if run.counts[spec.name])
     assert answered > asked * 0.6, (answered, asked)

@@ -30,19 +30,19 @@ _OPTIONS = re.compile(r", (?:newest_first=True|order_by='[^']*')")
 def asked_for_less(spec: DesignSpec, chance: Random) -> str:
     """The design's module, with its questions in smaller forms besides."""
     text = source_of(spec)
-    small = chance.choice([one for one in spec.indexes if not one.local] or [None])
-    if small is not None and all(_is_whole(one, small.name) for one in spec.reads):
+    small = chance.choice([index for index in spec.indexes if not index.local] or [None])
+    if small is not None and all(_is_whole(read_spec, small.name) for read_spec in spec.reads):
         text = re.sub(rf"^({small.name} = Index\(.*)\)$", r'\1, projection="KEYS_ONLY")', text, flags=re.MULTILINE)
     else:
         small = None
     lines: list[str] = []
     for number, read in enumerate(spec.reads, 1):
-        found = re.search(rf'    @read\("R{number}"(.*?)\)\n    def {read.name}\((.*?)\) -> (.*?): \.\.\.', text)
-        assert found is not None
-        options, parameters, _ = found.groups()
+        match = re.search(rf'    @read\("R{number}"(.*?)\)\n    def {read.name}\((.*?)\) -> (.*?): \.\.\.', text)
+        assert match is not None
+        options, parameters, _ = match.groups()
         by_small = small is not None and read.key is not None and read.key.index is small
         if by_small:
-            text = text.replace(found.group(), found.group().replace(f'"R{number}"', f'"R{number}", complete=True'))
+            text = text.replace(match.group(), match.group().replace(f'"R{number}"', f'"R{number}", complete=True'))
         if read.shape in PLAIN and len(read.entities) == 1:
             lines += _less(number, read, options, parameters, chance, complete=by_small)
     lines += _whole(spec, small.name if small is not None else "")
@@ -63,12 +63,12 @@ def _less(
     number: int, read: ReadSpec, options: str, parameters: str, chance: Random, *, complete: bool
 ) -> Iterator[str]:
     entity = read.entity
-    plain = ", ".join(one for one in parameters.split(", ") if not one.startswith(("limit:", "cursor:")))
-    told = _OPTIONS.sub("", options)
+    plain = ", ".join(part for part in parameters.split(", ") if not part.startswith(("limit:", "cursor:")))
+    text = _OPTIONS.sub("", options)
     if read.shape != "one":
-        yield f'    @read("C{number}", of={entity.name}{told})\n    def how_many_{read.name}({plain}) -> int: ...'
+        yield f'    @read("C{number}", of={entity.name}{text})\n    def how_many_{read.name}({plain}) -> int: ...'
     if not read.each:
-        yield f'    @read("E{number}", of={entity.name}{told})\n    def any_{read.name}({plain}) -> bool: ...'
+        yield f'    @read("E{number}", of={entity.name}{text})\n    def any_{read.name}({plain}) -> bool: ...'
     names = chance.sample(list(entity.fields), chance.randint(1, len(entity.fields)))
     view = f"V{number}{entity.name}"
     fields = "\n".join(
@@ -87,14 +87,14 @@ def _in_keys(read: ReadSpec) -> set[str]:
     """The fields that stand whole in the keys by which a read's entries are known."""
     assert read.key is not None
     keys = (read.entity.keys[0], read.key)
-    parts = [part for key in keys for one in (*key.partition, *key.sort) for part in one]
+    parts = [part for key in keys for element in (*key.partition, *key.sort) for part in element]
     written = [(part.name, part.written) for part in parts if isinstance(part, Variable)]
     return {name for name, text in written if "%" not in text}
 
 
 def _whole(spec: DesignSpec, small: str) -> Iterator[str]:
     for index in spec.indexes:
-        standing = [one.name for one in spec.entities if any(key.index is index for key in one.keys)]
+        standing = [entity.name for entity in spec.entities if any(key.index is index for key in entity.keys)]
         more = ", complete=True" if index.name == small else ""
         options = f'"A{index.name}", all_of={index.name}{more}'
         yield f"    @read({options})\n    def all_{index.name}(self) -> list[{' | '.join(standing)}]: ..."
@@ -109,7 +109,9 @@ def compiled(text: str, number: int) -> Any:
     try:
         exec(compile(text, f"<{module.__name__}>", "exec"), vars(module))
     except DesignError as error:
-        needless = [one.place.rpartition(".")[2] for one in error.faults if "holds all that is asked" in one.message]
+        needless = [
+            fault.place.rpartition(".")[2] for fault in error.faults if "holds all that is asked" in fault.message
+        ]
         if len(needless) < len(error.faults):
             raise AssertionError(f"{error}\n{text}") from error
         for name in needless:

@@ -111,4 +111,4 @@ def compared(*changes: tuple[str, str]) -> Difference:
 
 def codes(changes: tuple[Change, ...]) -> list[str]:
     """Each change in short: ``breaks table-renamed Shop.table``."""
-    return [f"{one.severity.value} {one.code} {one.place.removeprefix('Shop.')}" for one in changes]
+    return [f"{change.severity.value} {change.code} {change.place.removeprefix('Shop.')}" for change in changes]

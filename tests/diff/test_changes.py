@@ -191,18 +191,18 @@ CASES: list[tuple[str, str, list[str]]] = [
 
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
 def test_a_change_is_told_with_its_weight(old: str, new: str, wanted: list[str]) -> None:
-    found = compared((old, new))
+    result = compared((old, new))
     order = ["breaks", "migrate", "callers", "safe"]
-    assert codes(found.changes) == sorted(wanted, key=lambda one: order.index(one.split()[0]))
-    for one in found.changes:
-        assert one.what
+    assert codes(result.changes) == sorted(wanted, key=lambda text: order.index(text.split()[0]))
+    for change in result.changes:
+        assert change.what
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_design_is_no_different_from_itself(name: str) -> None:
-    found = difference(design(name).compiled, design(name).compiled)
-    assert found.changes == ()
-    assert found.summary == "no change"
+    result = difference(design(name).compiled, design(name).compiled)
+    assert result.changes == ()
+    assert result.summary == "no change"
 
 
 def test_types_of_two_files_are_the_same_when_they_take_the_same() -> None:
@@ -213,18 +213,18 @@ def test_types_of_two_files_are_the_same_when_they_take_the_same() -> None:
 
 
 def test_an_entity_of_another_name_and_the_same_key_is_renamed() -> None:
-    found = difference(loaded(SHOP).compiled, loaded(SHOP.replace("Order", "Sale")).compiled)
-    assert "safe entity-renamed Sale" in codes(found.changes)
-    assert not [one for one in codes(found.changes) if "removed" in one or "added" in one]
+    result = difference(loaded(SHOP).compiled, loaded(SHOP.replace("Order", "Sale")).compiled)
+    assert "safe entity-renamed Sale" in codes(result.changes)
+    assert not [code for code in codes(result.changes) if "removed" in code or "added" in code]
 
 
 def test_a_pattern_served_by_another_index() -> None:
-    found = compared(
+    result = compared(
         ("index=GSI1, when", "index=GSI9, when"),
         ("GSI1 = Index", 'GSI9 = Index("GSI9", "gsi9pk", "gsi9sk")\nGSI1 = Index'),
         ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2, LSI1, GSI9]"),
     )
-    assert codes(found.changes) == [
+    assert codes(result.changes) == [
         "migrate index-added GSI9",
         "migrate key-added Order.pending",
         "safe key-removed Order.pending",
@@ -251,9 +251,9 @@ OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, Sto
 )
 def test_what_other_programs_store_is_compared(old: str, new: str, wanted: list[str]) -> None:
     """A form, and a label, are what items hold and are known by."""
-    found = difference(loaded(OF_OTHERS).compiled, loaded(OF_OTHERS.replace(old, new)).compiled)
-    assert codes(found.changes) == wanted
-    assert all(one.what for one in found.changes)
+    result = difference(loaded(OF_OTHERS).compiled, loaded(OF_OTHERS.replace(old, new)).compiled)
+    assert codes(result.changes) == wanted
+    assert all(change.what for change in result.changes)
 
 
 def test_functions_that_store_are_compared_by_their_code() -> None:
@@ -268,32 +268,32 @@ def test_functions_that_store_are_compared_by_their_code() -> None:
 
 
 def test_a_strong_read_costs_twice() -> None:
-    found = difference(
+    result = difference(
         loaded(SHOP.replace(", consistent=True", "")).compiled,
         loaded(SHOP).compiled,
     )
-    assert codes(found.changes) == ["safe consistency-changed order"]
+    assert codes(result.changes) == ["safe consistency-changed order"]
 
 
 def test_a_removed_pattern_and_a_new_one() -> None:
-    found = compared(
+    result = compared(
         ('@read("E1", consistent=True)\n    def order(', '@read("E7", consistent=True)\n    def get_order('),
     )
-    assert codes(found.changes) == ["callers pattern-removed order", "safe pattern-added get_order"]
+    assert codes(result.changes) == ["callers pattern-removed order", "safe pattern-added get_order"]
 
 
 def test_the_gravest_come_first_and_are_counted() -> None:
-    found = compared(
+    result = compared(
         ("    merchant: str\n", "    merchant: str\n    paid_by: str\n"),
         ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")'),
         ("def order(self", "def one_order(self"),
         ('    name: str = "?"\n', '    name: str = "!"\n'),
     )
-    assert [one.severity.value for one in found.changes] == ["breaks", "migrate", "callers", "safe"]
-    assert found.summary == (
+    assert [change.severity.value for change in result.changes] == ["breaks", "migrate", "callers", "safe"]
+    assert result.summary == (
         "1 breaks deployed data, 1 needs work on deployed data, 1 changes what callers see, 1 safe"
     )
-    assert found.as_json()["counts"] == {"breaks": 1, "migrate": 1, "callers": 1, "safe": 1}
+    assert result.as_json()["counts"] == {"breaks": 1, "migrate": 1, "callers": 1, "safe": 1}
 
 
 def test_markdown_keeps_its_cells() -> None:
@@ -307,5 +307,5 @@ def test_a_version_that_is_dropped_protects_no_more() -> None:
     with_version = SHOP.replace(
         "    note: str | None = None\n", "    note: str | None = None\n    revision: Version = 0\n"
     )
-    found = difference(loaded(with_version).compiled, loaded(with_version.replace("Version = 0", "int = 0")).compiled)
-    assert codes(found.changes) == ["migrate version-removed Order.revision"]
+    result = difference(loaded(with_version).compiled, loaded(with_version.replace("Version = 0", "int = 0")).compiled)
+    assert codes(result.changes) == ["migrate version-removed Order.revision"]

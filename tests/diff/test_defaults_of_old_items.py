@@ -36,5 +36,5 @@ def _design(**fields: Any) -> type[Design]:
     ids=str,
 )  # fmt: skip
 def test_what_nothing_reads_as_is_told(before: Any, after: Any, told: tuple[str, str] | None) -> None:
-    found = difference(_design(**before).compiled, _design(**after).compiled).changes
-    assert [(one.severity.value, one.code) for one in found] == ([] if told is None else [told])
+    changes = difference(_design(**before).compiled, _design(**after).compiled).changes
+    assert [(change.severity.value, change.code) for change in changes] == ([] if told is None else [told])

@@ -42,30 +42,30 @@ def entity(design: Any, name: str) -> Any:
 
 
 def test_a_required_field_breaks_reads(deployed: Any) -> None:
-    shop, told = deployed(("    merchant: str\n", "    merchant: str\n    paid_by: str\n"))
+    shop, result = deployed(("    merchant: str\n", "    merchant: str\n    paid_by: str\n"))
     with shop, pytest.raises(ItemNotReadable):
         shop.order("1")
-    assert told == ["breaks field-required Order.paid_by"]
+    assert result == ["breaks field-required Order.paid_by"]
 
 
 @pytest.mark.parametrize("field", ['paid_by: str = "?"', "paid_by: str | None", "paid_by: set[str]"])
 def test_other_fields_dont(deployed: Any, field: str) -> None:
-    shop, told = deployed(("    merchant: str\n", f"    merchant: str\n    {field}\n"))
+    shop, result = deployed(("    merchant: str\n", f"    merchant: str\n    {field}\n"))
     with shop:
         assert shop.order("1").merchant == "m"
-    assert told == ["safe field-added Order.paid_by"]
+    assert result == ["safe field-added Order.paid_by"]
 
 
 def test_a_field_of_another_attribute_is_lost_unless_a_key_holds_it(deployed: Any) -> None:
-    shop, told = deployed(("    order_id: str\n", '    order_id: str = Field(alias="id")\n'))
+    shop, result = deployed(("    order_id: str\n", '    order_id: str = Field(alias="id")\n'))
     with shop:
         assert shop.order("1").order_id == "1"
-    assert told == ["safe attribute-renamed Order.order_id"]
+    assert result == ["safe attribute-renamed Order.order_id"]
 
 
 def test_a_sparse_key_holds_it_of_some_items_only(deployed: Any) -> None:
-    shop, told = deployed(("    placed: str\n", '    placed: str = Field(alias="placed_on")\n'))
-    assert told == ["breaks attribute-renamed Order.placed"]
+    shop, result = deployed(("    placed: str\n", '    placed: str = Field(alias="placed_on")\n'))
+    assert result == ["breaks attribute-renamed Order.placed"]
     with shop:
         assert shop.order("1").placed == "2026"
         shop.store.transport.call(
@@ -81,50 +81,50 @@ def test_a_sparse_key_holds_it_of_some_items_only(deployed: Any) -> None:
 
 
 def test_a_narrower_type_breaks_reads(deployed: Any) -> None:
-    shop, told = deployed(('SMALL = "small"', 'SMALL = "tiny"'))
+    shop, result = deployed(('SMALL = "small"', 'SMALL = "tiny"'))
     with shop, pytest.raises(ItemNotReadable):
         shop.order("1")
-    assert "breaks type-narrowed Order.kind" in told
+    assert "breaks type-narrowed Order.kind" in result
 
 
 def test_another_primary_key_hides_items_until_they_are_copied(deployed: Any) -> None:
-    shop, told = deployed(('"ORDER#{order_id}", "HEAD"', '"SALE#{order_id}", "HEAD"'))
-    assert "breaks primary-key-changed Order.primary" in told
+    shop, result = deployed(('"ORDER#{order_id}", "HEAD"', '"SALE#{order_id}", "HEAD"'))
+    assert "breaks primary-key-changed Order.primary" in result
     with shop:
         assert shop.order("1") is None
 
 
 def test_an_index_key_is_made_anew_by_a_put(deployed: Any) -> None:
-    shop, told = deployed(('Key("MERCHANT#{merchant}"', 'Key("SHOP#{merchant}"'))
-    assert told == ["migrate key-changed Order.pending"]
+    shop, result = deployed(('Key("MERCHANT#{merchant}"', 'Key("SHOP#{merchant}"'))
+    assert result == ["migrate key-changed Order.pending"]
     with shop:
         assert shop.pending_orders("m") == []
         shop.put(shop.order("1"))
-        assert [one.order_id for one in shop.pending_orders("m")] == ["1"]
+        assert [order.order_id for order in shop.pending_orders("m")] == ["1"]
 
 
 def test_a_new_index_is_filled_with_the_items_that_have_its_attributes(deployed: Any) -> None:
     read = '    @read("E3")\n    def placed_on(self, placed: str) -> list[Order]: ...\n\n    @write'
-    shop, told = deployed(
+    shop, result = deployed(
         ("    pending = Key(", '    by_placed = Key("{placed}", index=PLACED)\n    pending = Key('),
         ("GSI1 = Index", 'PLACED = Index("PLACED", "placed")\nGSI1 = Index'),
         ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2, LSI1, PLACED]"),
         ("    @write", read),
     )
-    assert told == ["migrate index-added PLACED", "safe key-added Order.by_placed", "safe pattern-added placed_on"]
+    assert result == ["migrate index-added PLACED", "safe key-added Order.by_placed", "safe pattern-added placed_on"]
     with shop:
-        assert [one.order_id for one in shop.placed_on("2026")] == ["1"]
+        assert [value.order_id for value in shop.placed_on("2026")] == ["1"]
 
 
 def test_a_new_index_lacks_items_without_its_attributes_until_they_are_written_anew(deployed: Any) -> None:
     read = '    @read("E3")\n    def placed_on(self, placed: str) -> list[Order]: ...\n\n    @write'
-    shop, told = deployed(
+    shop, result = deployed(
         ("    pending = Key(", '    by_placed = Key("PLACED#{placed}", "{order_id}", index=GSI3)\n    pending = Key('),
         ("GSI1 = Index", 'GSI3 = Index("GSI3", "gsi3pk", "gsi3sk")\nGSI1 = Index'),
         ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2, LSI1, GSI3]"),
         ("    @write", read),
     )
-    assert told[:2] == ["migrate index-added GSI3", "migrate key-added Order.by_placed"]
+    assert result[:2] == ["migrate index-added GSI3", "migrate key-added Order.by_placed"]
     with shop:
         assert shop.placed_on("2026") == []
         shop.put(shop.order("1"))
@@ -134,8 +134,8 @@ def test_a_new_index_lacks_items_without_its_attributes_until_they_are_written_a
 def test_items_with_claims_get_an_index_key_anew_by_an_update(deployed: Any) -> None:
     """A put would not know what the item before had claimed."""
     read = '    @read("E3")\n    def users_with(self, initial: str) -> list[User]: ...\n\n    @write'
-    shop, told = deployed(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"'), ("    @write", read))
-    assert "migrate key-changed User.by_initial" in told
+    shop, result = deployed(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"'), ("    @write", read))
+    assert "migrate key-changed User.by_initial" in result
     (change,) = compared(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"')).changes
     assert "Update(item, name=item.name).only_if(name=item.name)" in change.action
     with shop:
@@ -147,11 +147,11 @@ def test_items_with_claims_get_an_index_key_anew_by_an_update(deployed: Any) -> 
 
 def test_a_new_claim_is_made_by_an_update_there_and_back(deployed: Any) -> None:
     read = '    @read("E3")\n    def user_named(self, name: str) -> User | None: ...\n\n    @write'
-    shop, told = deployed(
+    shop, result = deployed(
         ('Unique("EMAIL#{email}")\n', 'Unique("EMAIL#{email}")\n    name_claim = Unique("NAME#{name}")\n'),
         ("    @write", read),
     )
-    assert "migrate claim-added User.name_claim" in told
+    assert "migrate claim-added User.name_claim" in result
     with shop:
         assert shop.user_named("Ada") is None
         user = shop.get(entity(shop, "User"), user_id="1")
@@ -160,8 +160,8 @@ def test_a_new_claim_is_made_by_an_update_there_and_back(deployed: Any) -> None:
 
 
 def test_a_default_that_was_none_is_read_where_nothing_is_stored(deployed: Any) -> None:
-    shop, told = deployed(("    note: str | None = None\n", '    note: str | None = "none"\n'))
-    assert told == ["migrate default-changed Order.note"]
+    shop, result = deployed(("    note: str | None = None\n", '    note: str | None = "none"\n'))
+    assert result == ["migrate default-changed Order.note"]
     with shop:
         assert shop.order("1").note == "none"
 
@@ -175,8 +175,8 @@ def test_an_altered_index_is_refused_when_the_design_is_opened(deployed: Any) ->
 
 def test_expiry_that_was_text_can_be_read_as_a_moment(deployed: Any) -> None:
     """A moment is read from epoch seconds as well: only the table's setting is to be switched off."""
-    shop, told = deployed(("expires: Ttl", "expires: datetime"))
-    assert told == ["migrate expiry-removed table"]
+    shop, result = deployed(("expires: Ttl", "expires: datetime"))
+    assert result == ["migrate expiry-removed table"]
     with shop:
         assert shop.get(entity(shop, "User"), user_id="1").expires is None
 
@@ -191,8 +191,8 @@ def test_the_advice_on_items_written_before_loses_no_write(deployed: Any) -> Non
         item = shop.order("1")
         shop.update(item, note="written meanwhile")
         shop.transact([Update(item, merchant=item.merchant).only_if(merchant=item.merchant)])
-        (found,) = shop.pending_orders("m")
-        assert found.note == "written meanwhile"
+        (result,) = shop.pending_orders("m")
+        assert result.note == "written meanwhile"
 
 
 def test_a_cursor_of_another_order_is_refused(deployed: Any, tmp_path: Path) -> None:

@@ -22,14 +22,14 @@ class Checkpoints:
 
 def shards(call: Call, arn: str, page: int = 20) -> list[dict[str, Any]]:
     """All shards of a stream, by pages."""
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     start: str | None = None
     while True:
         described = call("DescribeStream", {"StreamArn": arn, "Limit": page, "ExclusiveStartShardId": start})
-        found += described["StreamDescription"]["Shards"]
+        result += described["StreamDescription"]["Shards"]
         start = described["StreamDescription"].get("LastEvaluatedShardId")
         if start is None:
-            return found
+            return result
 
 
 def consume(
@@ -73,5 +73,5 @@ def _start(call: Call, arn: str, shard: str, checkpoints: Checkpoints) -> str:
     wanted: dict[str, Any] = {"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
     if shard in checkpoints.last:
         wanted |= {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": checkpoints.last[shard]}
-    found: str = call("GetShardIterator", wanted)["ShardIterator"]
-    return found
+    text: str = call("GetShardIterator", wanted)["ShardIterator"]
+    return text

@@ -76,8 +76,8 @@ def refused(engine: Engine, operation: str, params: dict[str, Any]) -> tuple[str
 def iterator(engine: Engine, arn: str, kind: str, shard: int = 0, **more: Any) -> str:
     name = shards(engine.call, arn)[shard]["ShardId"]
     answer = engine.call("GetShardIterator", {"StreamArn": arn, "ShardId": name, "ShardIteratorType": kind, **more})
-    found: str = answer["ShardIterator"]
-    return found
+    text: str = answer["ShardIterator"]
+    return text
 
 
 def read(engine: Engine, place: str, **more: Any) -> list[str]:

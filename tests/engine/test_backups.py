@@ -54,8 +54,8 @@ def keep_history(engine: Engine, *, enabled: bool = True, **more: Any) -> dict[s
 
 
 def items(engine: Engine, table: str, **more: Any) -> list[dict[str, Any]]:
-    found = pages(engine, "Scan", {"TableName": table, **more})
-    return sorted(found, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
+    result = pages(engine, "Scan", {"TableName": table, **more})
+    return sorted(result, key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
 
 
 # --- backups ----------------------------------------------------------------------------------------------
@@ -118,8 +118,8 @@ def test_backups_are_listed_by_table_time_type_and_page(engine: Engine, clock: C
     arns.append(back_up(engine, "four", "others"))
 
     def listed(**request: Any) -> list[str]:
-        found = engine.call("ListBackups", request)
-        return [each["BackupArn"] for each in found["BackupSummaries"]]
+        result = engine.call("ListBackups", request)
+        return [each["BackupArn"] for each in result["BackupSummaries"]]
 
     assert listed() == arns
     assert listed(TableName="orders") == arns[:3]
@@ -310,18 +310,18 @@ def test_a_table_without_history_pays_nothing(engine: Engine) -> None:
 def test_who_knows_the_table_from_before_remembers_too(tmp_path: Path) -> None:
     """Another process has the table in its cache, from before its history began."""
     path = tmp_path / "store.db"
-    with Engine.open(path) as one, Engine.open(path) as other:
-        create(one)
-        put(one, "a", "1", value=n(1))
+    with Engine.open(path) as element, Engine.open(path) as other:
+        create(element)
+        put(element, "a", "1", value=n(1))
         put(other, "b", "1")
-        keep_history(one)
-        moment_s = one.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"][
+        keep_history(element)
+        moment_s = element.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"][
             "PointInTimeRecoveryDescription"
         ]["LatestRestorableDateTime"]
         put(other, "a", "1", value=n(2))
         request = {"SourceTableName": "orders", "TargetTableName": "again", "RestoreDateTime": moment_s}
-        one.call("RestoreTableToPointInTime", request)
-        assert items(one, "again")[0]["value"] == n(1)
+        element.call("RestoreTableToPointInTime", request)
+        assert items(element, "again")[0]["value"] == n(1)
 
 
 def test_a_deleted_table_with_history_leaves_a_backup_for_its_time(engine: Engine, clock: Clock) -> None:

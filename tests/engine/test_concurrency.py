@@ -156,7 +156,7 @@ def test_a_stale_catalogue_never_misses_an_index(path: str) -> None:
         assert get(second, "a", "1") is not None
         change_index(first, {"Create": index("ByK", "k")})
         put(second, "a", "2", g=s("g"), h=s("h"), k=s("k"))
-        found = pages(
+        result = pages(
             second,
             "Query",
             {
@@ -166,7 +166,7 @@ def test_a_stale_catalogue_never_misses_an_index(path: str) -> None:
                 "ExpressionAttributeValues": {":k": s("k")},
             },
         )
-        assert [item["sk"] for item in found] == [s("1"), s("2")]
+        assert [item["sk"] for item in result] == [s("1"), s("2")]
         change_index(first, {"Delete": {"IndexName": "ByK"}})
         put(second, "a", "3", k={"L": []})
         second.call("DeleteTable", {"TableName": "orders"})

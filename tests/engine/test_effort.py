@@ -89,9 +89,9 @@ def test_large_items_are_judged_while_no_transaction_is_open(
     judge = judging.judge
     open_: list[int] = []
 
-    def noting(write: Any, found: Any) -> Any:
+    def noting(write: Any, result: Any) -> Any:
         open_.append(engine._storage._writing_thread)
-        return judge(write, found)
+        return judge(write, result)
 
     monkeypatch.setattr(judging, "judge", noting)
     engine.call(name, params)
@@ -133,8 +133,8 @@ def test_conditions_and_faults_are_judged_there_too(engine: Engine) -> None:
     values = {"ExpressionAttributeValues": {":c": n(7), ":d": n(2)}}
     update = {**OF_KEY, "UpdateExpression": "REMOVE x[0]", **failing, **values}
     assert answer(engine, "UpdateItem", update)["error"] == "ConditionalCheckFailedException"
-    told = answer(engine, "UpdateItem", {**update, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
-    assert told["Item"]["x"] == MEMBERS
+    result = answer(engine, "UpdateItem", {**update, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
+    assert result["Item"]["x"] == MEMBERS
     wrong = {**OF_KEY, "UpdateExpression": "SET x = x + :c", "ExpressionAttributeValues": {":c": n(7)}}
     assert answer(engine, "UpdateItem", wrong)["message"].startswith("An operand in the update expression")
     check = {"ConditionCheck": {**OF_KEY, **failing, **values}}
@@ -175,8 +175,8 @@ def test_an_update_that_multiplies_an_item_is_not_measured_to_its_end(part: str)
         large(engine)
         for times in (5, 80):
             text = "SET " + ",".join(part.format(number) for number in range(times))
-            count, told = calls_of(engine, "UpdateItem", {**OF_KEY, "UpdateExpression": text})
-            assert told["message"] == "Item size to update has exceeded the maximum allowed size"
+            count, result = calls_of(engine, "UpdateItem", {**OF_KEY, "UpdateExpression": text})
+            assert result["message"] == "Item size to update has exceeded the maximum allowed size"
             counts.append(count)
     assert counts[1] < 1.1 * counts[0]
 
@@ -184,5 +184,5 @@ def test_an_update_that_multiplies_an_item_is_not_measured_to_its_end(part: str)
 def test_large_sets_are_not_repeated(engine: Engine) -> None:
     create(engine)
     item = {**KEY, "x": {"SS": ["same"] * 100_000}}
-    told = answer(engine, "PutItem", {"TableName": "orders", "Item": item})["message"]
-    assert told.endswith("One or more parameter values were invalid: Input collection contains duplicates.")
+    result = answer(engine, "PutItem", {"TableName": "orders", "Item": item})["message"]
+    assert result.endswith("One or more parameter values were invalid: Input collection contains duplicates.")

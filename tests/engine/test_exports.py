@@ -58,15 +58,15 @@ def lines_of(s3: Path, description: dict[str, Any]) -> list[bytes]:
         assert (place.parent / f"manifest-{name}.checksum").read_bytes() == digest
     assert (place.parent / "_started").read_bytes() == b""
     files = [json.loads(line) for line in (bucket / summary["manifestFilesS3Key"]).read_bytes().splitlines()]
-    found: list[bytes] = []
+    result: list[bytes] = []
     for file in files:
         packed = (bucket / file["dataFileS3Key"]).read_bytes()
         assert file["md5Checksum"] == base64.b64encode(hashlib.md5(packed, usedforsecurity=False).digest()).decode()
         lines = gzip.decompress(packed).splitlines()
         assert file["itemCount"] == len(lines)
-        found += lines
-    assert summary["itemCount"] == description["ItemCount"] == len(found)
-    return found
+        result += lines
+    assert summary["itemCount"] == description["ItemCount"] == len(result)
+    return result
 
 
 def start_import(engine: Engine, name: str = "copy", prefix: str = "", **more: Any) -> dict[str, Any]:
@@ -183,8 +183,8 @@ def test_an_export_may_be_filtered(engine: Engine, s3: Path) -> None:
         "ExpressionAttributeValues": {":pk": s("a"), ":low": s("0001"), ":high": s("0005"), ":least": n(3)},
     }
     done = export(engine, FilterSpecification=specification)
-    found = [json.loads(line)["Item"] for line in lines_of(s3, done)]
-    assert found == [{"pk": s("a"), "number": n(4)}, {"pk": s("a"), "number": n(5)}]
+    result = [json.loads(line)["Item"] for line in lines_of(s3, done)]
+    assert result == [{"pk": s("a"), "number": n(4)}, {"pk": s("a"), "number": n(5)}]
     request = {"TableArn": ARN, "S3Bucket": "bucket", "FilterSpecification": {"FilterExpression": "(("}}
     assert answer(engine, "ExportTableToPointInTime", request)["error"] == "ValidationException"
 
@@ -312,9 +312,9 @@ def test_faults_are_counted_and_logged(engine: Engine, s3: Path) -> None:
     done = start_import(engine)
     assert (done["ImportStatus"], done["FailureCode"]) == ("FAILED", "ItemValidationError")
     assert (done["ProcessedItemCount"], done["ImportedItemCount"], done["ErrorCount"]) == (10, 4, 6)
-    found = items(engine, "copy")
-    assert [item["pk"]["S"] for item in found] == ["a", "b", "c"]
-    assert found[0]["value"] == n(2)
+    result = items(engine, "copy")
+    assert [item["pk"]["S"] for item in result] == ["a", "b", "c"]
+    assert result[0]["value"] == n(2)
     number = done["ImportArn"].rpartition("/")[2]
     log = (s3 / ".logs" / "aws-dynamodb" / "imports" / number / "error").read_bytes().splitlines()
     assert len(log) == 6
@@ -354,8 +354,8 @@ def test_csv_gives_keys_their_types_and_all_else_as_text(engine: Engine, s3: Pat
         engine, InputFormat="CSV", TableCreationParameters=parameters("copy", AttributeDefinitions=definitions)
     )
     assert (done["ImportedItemCount"], done["ErrorCount"]) == (1, 2)
-    found = pages(engine, "Scan", {"TableName": "copy"})
-    assert found == [{"pk": s("a"), "sk": n(1), "number": s("7"), "note": s('x, "y"\nz')}]
+    result = pages(engine, "Scan", {"TableName": "copy"})
+    assert result == [{"pk": s("a"), "sk": n(1), "number": s("7"), "note": s('x, "y"\nz')}]
 
 
 def test_csv_with_a_header_of_its_own(engine: Engine, s3: Path) -> None:
@@ -439,8 +439,8 @@ def test_a_job_whose_process_ended_has_failed(tmp_path: Path, s3: Path) -> None:
         body["Description"]["ExportStatus"] = "IN_PROGRESS"
         connection.execute("UPDATE keyplan_records SET body = ?", (json.dumps(body).encode(),))
         engine._storage.pool.give(connection)
-        told = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
-        assert told["ExportStatus"] == "FAILED"
+        result = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
+        assert result["ExportStatus"] == "FAILED"
 
 
 def test_jobs_behind_are_done_in_the_end(tmp_path: Path, s3: Path, clock: Clock) -> None:
@@ -450,8 +450,8 @@ def test_jobs_behind_are_done_in_the_end(tmp_path: Path, s3: Path, clock: Clock)
         keep_history(engine)
         arn = export_arn(engine)
     with Engine.open(path, s3=s3, clock=clock) as engine:
-        told = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
-        assert (told["ExportStatus"], told["ItemCount"]) == ("COMPLETED", 30)
+        result = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
+        assert (result["ExportStatus"], result["ItemCount"]) == ("COMPLETED", 30)
 
 
 def test_what_is_exported_is_never_all_in_memory(engine: Engine, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:

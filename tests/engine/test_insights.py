@@ -55,17 +55,17 @@ def test_they_are_listed_by_pages(engine: Engine) -> None:
     update(engine, "ENABLE", IndexName="ByG")
     update(engine, "ENABLE")
     update(engine, "ENABLE", TableName="others")
-    found: list[tuple[str, str | None]] = []
+    result: list[tuple[str, str | None]] = []
     token = None
     while True:
         page = engine.call("ListContributorInsights", {"MaxResults": 1, "NextToken": token})
-        found += [(each["TableName"], each.get("IndexName")) for each in page["ContributorInsightsSummaries"]]
+        result += [(each["TableName"], each.get("IndexName")) for each in page["ContributorInsightsSummaries"]]
         token = page.get("NextToken")
         if token is None:
             break
-    assert found == [("orders", None), ("orders", "ByG"), ("others", None)]
+    assert result == [("orders", None), ("orders", "ByG"), ("others", None)]
     assert answer(engine, "ListContributorInsights", {"NextToken": "x"})["message"] == "Invalid NextToken"
-    one = engine.call("ListContributorInsights", {"TableName": "others"})
-    assert [each["TableName"] for each in one["ContributorInsightsSummaries"]] == ["others"]
+    element = engine.call("ListContributorInsights", {"TableName": "others"})
+    assert [each["TableName"] for each in element["ContributorInsightsSummaries"]] == ["others"]
     missing = answer(engine, "ListContributorInsights", {"TableName": "missing"})
     assert missing["message"] == "Requested resource not found: Table: missing not found"

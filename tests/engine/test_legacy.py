@@ -89,11 +89,11 @@ CONDITIONS: list[tuple[str, dict[str, Any], bool]] = [
 
 @pytest.mark.parametrize(("name", "given", "holds"), CONDITIONS)
 def test_each_operator_everywhere(engine: Engine, name: str, given: dict[str, Any], holds: bool) -> None:
-    found = engine.call("Scan", {**TABLE, "ScanFilter": {name: given}})
-    assert (found["Count"], found["ScannedCount"]) == (int(holds), 1)
+    result = engine.call("Scan", {**TABLE, "ScanFilter": {name: given}})
+    assert (result["Count"], result["ScannedCount"]) == (int(holds), 1)
     keys = {"pk": condition("EQ", s("a"))}
-    found = engine.call("Query", {**TABLE, "KeyConditions": keys, "QueryFilter": {name: given}})
-    assert (found["Count"], found["ScannedCount"]) == (int(holds), 1)
+    result = engine.call("Query", {**TABLE, "KeyConditions": keys, "QueryFilter": {name: given}})
+    assert (result["Count"], result["ScannedCount"]) == (int(holds), 1)
     for operation, params in (
         ("UpdateItem", {"Key": KEY, "AttributeUpdates": {"done": {"Value": n(1)}}}),
         ("PutItem", {"Item": ITEM}),
@@ -124,14 +124,14 @@ def test_each_operator_everywhere(engine: Engine, name: str, given: dict[str, An
 )
 def test_expected(engine: Engine, expected: dict[str, Any], operator: str | None, holds: bool) -> None:
     more = {} if operator is None else {"ConditionalOperator": operator}
-    found = answer(engine, "PutItem", {**TABLE, "Item": ITEM, "Expected": expected, **more})
-    assert ("error" not in found) is holds
+    result = answer(engine, "PutItem", {**TABLE, "Item": ITEM, "Expected": expected, **more})
+    assert ("error" not in result) is holds
 
 
 def test_a_failed_expectation_hands_back_the_item_where_that_is_asked_for(engine: Engine) -> None:
     params = {**TABLE, "Key": KEY, "Expected": {"text": {"Exists": False}}}
-    found = answer(engine, "DeleteItem", {**params, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
-    assert found["Item"] == answer(engine, "GetItem", {**TABLE, "Key": KEY})["Item"]
+    result = answer(engine, "DeleteItem", {**params, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
+    assert result["Item"] == answer(engine, "GetItem", {**TABLE, "Key": KEY})["Item"]
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,10 @@ def test_updates_of_an_item_that_is_not_there(engine: Engine) -> None:
 def test_key_conditions_go_with_filters_that_are_expressions(engine: Engine) -> None:
     engine.call("PutItem", {**TABLE, "Item": {"pk": s("a"), "sk": s("2"), "g": s("g"), "h": s("h")}})
     keys = {"pk": condition("EQ", s("a")), "sk": condition("BETWEEN", s("1"), s("2"))}
-    found = engine.call("Query", {**TABLE, "KeyConditions": keys, "ScanIndexForward": False, "AttributesToGet": ["sk"]})
-    assert found["Items"] == [{"sk": s("2")}, {"sk": s("1")}]
+    result = engine.call(
+        "Query", {**TABLE, "KeyConditions": keys, "ScanIndexForward": False, "AttributesToGet": ["sk"]}
+    )
+    assert result["Items"] == [{"sk": s("2")}, {"sk": s("1")}]
     more = {"FilterExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}, "ProjectionExpression": "h"}
     assert engine.call("Query", {**TABLE, "KeyConditions": keys, **more})["Items"] == [{"h": s("h")}]
     by_index = {"g": condition("EQ", s("g")), "h": condition("BEGINS_WITH", s("h"))}
@@ -282,9 +284,9 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
         ),
         # Expected.
         *[
-            (operation, {**params, "Expected": {"a": given}}, f"{ENVELOPE}{INVALID}{told}")
+            (operation, {**params, "Expected": {"a": given}}, f"{ENVELOPE}{INVALID}{text}")
             for operation, params in (("PutItem", PUT), ("DeleteItem", GET), ("UpdateItem", GET))
-            for given, told in (
+            for given, text in (
                 ({"Exists": True}, "Value must be provided when Exists is true for Attribute: a"),
                 ({}, "Value must be provided when Exists is null for Attribute: a"),
                 ({"Exists": False, "Value": s("x")}, "Value cannot be used when Exists is false for Attribute: a"),
@@ -376,8 +378,8 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
         ),
         # AttributeUpdates.
         *[
-            ("UpdateItem", {**GET, "AttributeUpdates": {"a": given}}, f"{ENVELOPE}{INVALID}{told}")
-            for given, told in (
+            ("UpdateItem", {**GET, "AttributeUpdates": {"a": given}}, f"{ENVELOPE}{INVALID}{text}")
+            for given, text in (
                 ({"Action": "PUT"}, "Only DELETE action is allowed when no attribute value is specified"),
                 ({"Action": "ADD"}, "Only DELETE action is allowed when no attribute value is specified"),
                 ({}, "Only DELETE action is allowed when no attribute value is specified"),

@@ -212,7 +212,7 @@ def test_a_prefix_may_end_with_any_character(last: str) -> None:
         sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
         for sk in sorts:
             put(engine, "p", f"x{sk}")
-        found = engine.call(
+        result = engine.call(
             "Query",
             {
                 "TableName": "orders",
@@ -221,4 +221,4 @@ def test_a_prefix_may_end_with_any_character(last: str) -> None:
             },
         )["Items"]
     wanted = {f"x{sk}" for sk in sorts if sk.startswith(last)}
-    assert [item["sk"]["S"] for item in found] == sorted(wanted, key=str.encode)
+    assert [item["sk"]["S"] for item in result] == sorted(wanted, key=str.encode)

@@ -143,7 +143,7 @@ class Store(RuleBasedStateMachine):
 
     @rule(pk=partitions, forward=st.booleans(), limit=st.integers(1, 4), low=sorts)
     def query_table(self, pk: str, forward: bool, limit: int, low: str) -> None:
-        found = pages(
+        result = pages(
             self.engine,
             "Query",
             {
@@ -158,11 +158,11 @@ class Store(RuleBasedStateMachine):
             item for (partition, sk), item in self.items.items() if partition == pk and sk.encode() >= low.encode()
         ]
         expected.sort(key=lambda item: item["sk"]["S"].encode(), reverse=not forward)
-        assert found == expected
+        assert result == expected
 
     @rule(g=st.sampled_from(["g1", "g2"]), forward=st.booleans(), limit=st.integers(1, 4), low=numbers)
     def query_index(self, g: str, forward: bool, limit: int, low: str) -> None:
-        found = pages(
+        result = pages(
             self.engine,
             "Query",
             {
@@ -179,13 +179,13 @@ class Store(RuleBasedStateMachine):
             for item in self.items.values()
             if item.get("g") == s(g) and "h" in item and float(item["h"]["N"]) > float(low)
         ]
-        assert printed(found) == printed(expected)
-        order = [key_text(item["h"]) for item in found]
+        assert printed(result) == printed(expected)
+        order = [key_text(item["h"]) for item in result]
         assert order == sorted(order, reverse=not forward)
 
     @rule(segments=st.integers(1, 4))
     def scan(self, segments: int) -> None:
-        found = [
+        result = [
             item
             for segment in range(segments)
             for item in pages(
@@ -194,7 +194,7 @@ class Store(RuleBasedStateMachine):
                 {"TableName": "orders", "Segment": segment, "TotalSegments": segments, "Limit": 3},
             )
         ]
-        assert printed(found) == printed(self.items.values())
+        assert printed(result) == printed(self.items.values())
 
     @invariant()
     def counts_agree(self) -> None:

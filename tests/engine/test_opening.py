@@ -169,10 +169,10 @@ def opened_by_nobody(path: Path) -> str:
                 os.setuid(65534)
             try:
                 Engine.open(str(path)).call("ListTables", {})
-                told = "opened"
+                text = "opened"
             except StoreError as error:
-                told = error.message if error.hint and error.place == str(path) else "no hint"
-            os.write(writing, told.encode())
+                text = error.message if error.hint and error.place == str(path) else "no hint"
+            os.write(writing, text.encode())
         finally:
             os._exit(0)
     os.close(writing)

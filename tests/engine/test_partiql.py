@@ -220,8 +220,8 @@ def test_a_table_that_is_not_there(engine: Engine) -> None:
         ("text >= 'h' /* and */ OR pk = 'none'", "1"),
     ],
 )
-def test_conditions(engine: Engine, where: str, found: str) -> None:
-    assert "".join(sorts(run(engine, f"SELECT * FROM orders WHERE {where}"))) == found
+def test_conditions(engine: Engine, where: str, text: str) -> None:
+    assert "".join(sorts(run(engine, f"SELECT * FROM orders WHERE {where}"))) == text
 
 
 def test_projections(engine: Engine) -> None:
@@ -292,16 +292,16 @@ def test_order(engine: Engine) -> None:
 def test_pages(engine: Engine) -> None:
     statement = "SELECT sk FROM orders WHERE pk IN [?, 'a', 'none'] AND sk <> '1'"
     asked: dict[str, Any] = {"Statement": statement, "Parameters": [s("b")]}
-    found: list[str] = []
+    result: list[str] = []
     pages = 0
     token: str | None = None
     while pages == 0 or token is not None:
         page = engine.call("ExecuteStatement", {**asked, "Limit": 2, **({"NextToken": token} if token else {})})
         assert len(page["Items"]) <= 2
-        found += sorts(page)
+        result += sorts(page)
         token = page.get("NextToken")
         pages += 1
-    assert found == list("234502")
+    assert result == list("234502")
     assert pages == 5
     first = engine.call("ExecuteStatement", {**asked, "Limit": 2})["NextToken"]
     assert told(engine, statement, s("c"), NextToken=first) == "NextToken does not match request"
@@ -311,8 +311,8 @@ def test_pages(engine: Engine) -> None:
 
 
 def test_capacity_and_what_a_read_costs(engine: Engine) -> None:
-    one = run(engine, "SELECT * FROM orders WHERE pk='a'", ReturnConsumedCapacity="INDEXES", ConsistentRead=True)
-    assert one["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}
+    element = run(engine, "SELECT * FROM orders WHERE pk='a'", ReturnConsumedCapacity="INDEXES", ConsistentRead=True)
+    assert element["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}
     two = run(engine, "SELECT * FROM orders WHERE pk IN ['a','b']", ReturnConsumedCapacity="TOTAL")
     assert two["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0}
     insert = "INSERT INTO orders VALUE {'pk': 'c', 'sk': '1'}"
@@ -333,8 +333,8 @@ def test_without_the_partition_key_all_is_read(engine: Engine) -> None:
 
 
 def test_indexes(engine: Engine) -> None:
-    found = run(engine, "SELECT sk FROM \"orders\".\"ByG\" WHERE g = 'g1' AND h > '2' ORDER BY h DESC")
-    assert sorts(found) == list("543")
+    result = run(engine, "SELECT sk FROM \"orders\".\"ByG\" WHERE g = 'g1' AND h > '2' ORDER BY h DESC")
+    assert sorts(result) == list("543")
     told_text = told(engine, "SELECT * FROM orders.ByG WHERE g='g1'", ConsistentRead=True)
     assert told_text == "Strongly consistent read is not supported on Global Secondary Indexes"
 
@@ -410,13 +410,13 @@ def test_a_batch_of_reads(engine: Engine) -> None:
         {"Statement": "SELECT * FROM nowhere WHERE pk = 'a'"},
         {"Statement": "SELECT"},
     ]
-    one = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
+    text = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
     answered = engine.call("BatchExecuteStatement", {"Statements": statements, "ReturnConsumedCapacity": "TOTAL"})
     assert answered["Responses"] == [
         {"TableName": "orders", "Item": {"number": n(5)}},
         {"TableName": "orders"},
-        {"Error": {"Code": "ValidationError", "Message": one}},
-        {"Error": {"Code": "ValidationError", "Message": one}},
+        {"Error": {"Code": "ValidationError", "Message": text}},
+        {"Error": {"Code": "ValidationError", "Message": text}},
         {"Error": {"Code": "ResourceNotFound", "Message": "Requested resource not found"}},
         {"Error": {"Code": "ValidationError", "Message": BAD + "Unexpected term"}},
     ]

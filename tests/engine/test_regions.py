@@ -37,8 +37,8 @@ def put(engine: Engine, sk: str, value: object) -> None:
 
 
 def items(engine: Engine, **more: Any) -> dict[str, str]:
-    found: list[dict[str, Any]] = engine.call("Scan", {"TableName": "orders", **more})["Items"]
-    return {item["sk"]["S"]: item["v"]["N"] for item in found}
+    result: list[dict[str, Any]] = engine.call("Scan", {"TableName": "orders", **more})["Items"]
+    return {item["sk"]["S"]: item["v"]["N"] for item in result}
 
 
 def replicas(engine: Engine, *updates: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -115,8 +115,8 @@ def test_what_cannot_be(regions: Regions) -> None:
     east, west = regions.engines[EAST], regions.engines[WEST]
 
     def message(*updates: dict[str, Any], **more: Any) -> str:
-        told: str = replicas(east, *updates, **more)["message"]
-        return told
+        text: str = replicas(east, *updates, **more)["message"]
+        return text
 
     assert message(add(EAST)).endswith("Cannot add or delete the local region through ReplicaUpdates")
     assert message(add(WEST), add(SOUTH)).endswith("more than one create or delete replica actions not allowed")
@@ -153,8 +153,8 @@ def test_settings_go_to_the_group(regions: Regions) -> None:
     replicas(east, add(WEST))
     given = {"TableName": "orders", "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "until"}}
     east.call("UpdateTimeToLive", given)
-    told = west.call("DescribeTimeToLive", {"TableName": "orders"})["TimeToLiveDescription"]
-    assert told["AttributeName"] == "until"
+    result = west.call("DescribeTimeToLive", {"TableName": "orders"})["TimeToLiveDescription"]
+    assert result["AttributeName"] == "until"
     remove = [{"Delete": {"IndexName": "ByG"}}]
     east.call("UpdateTable", {"TableName": "orders", "GlobalSecondaryIndexUpdates": remove})
     assert "GlobalSecondaryIndexes" not in described(west)
@@ -212,7 +212,7 @@ def test_records_tell_the_region_of_their_store() -> None:
 
 def arns_in(answer: object) -> set[str]:
     """All texts in an answer that are ARNs."""
-    found: set[str] = set()
+    result: set[str] = set()
     stack = [answer]
     while stack:
         each = stack.pop()
@@ -221,8 +221,8 @@ def arns_in(answer: object) -> set[str]:
         elif isinstance(each, list):
             stack.extend(each)
         elif isinstance(each, str) and each.startswith("arn:aws:"):
-            found.add(each)
-    return found
+            result.add(each)
+    return result
 
 
 def test_arns_name_the_region_of_their_store(tmp_path: Path) -> None:

@@ -41,8 +41,8 @@ def engine(clock: Clock) -> Iterator[Engine]:
 
 
 def refused(engine: Engine, operation: str, params: dict[str, Any]) -> str:
-    found = answer(engine, operation, params)
-    return f"{found['error']}: {found['message']}"
+    result = answer(engine, operation, params)
+    return f"{result['error']}: {result['message']}"
 
 
 def described(engine: Engine) -> dict[str, Any]:

@@ -48,17 +48,17 @@ def test_replace_and_remove(storage: Storage, table: StoredTable) -> None:
     fill(storage, table, ("a", "1"))
 
     def work(writer: Writer) -> None:
-        found = writer.find(table, "a", "1")
-        assert found is not None
-        writer.replace(table, found[0], 20, b"new")
+        result = writer.find(table, "a", "1")
+        assert result is not None
+        writer.replace(table, result[0], 20, b"new")
 
     storage.write(work)
     assert table.get("a", "1") == (20, b"new")
 
     def remove(writer: Writer) -> None:
-        found = writer.find(table, "a", "1")
-        assert found is not None
-        writer.remove(table, found[0])
+        result = writer.find(table, "a", "1")
+        assert result is not None
+        writer.remove(table, result[0])
 
     storage.write(remove)
     assert table.get("a", "1") is None
@@ -137,9 +137,9 @@ def test_a_page_goes_on_after_an_entry_that_is_gone(storage: Storage, table: Sto
     fill(storage, table, ("a", "s1"), ("b", "s1"), ("c", "s1"), entry="e")
 
     def remove(writer: Writer) -> None:
-        found = writer.find(table, "b", "s1")
-        assert found is not None
-        writer.remove(table, found[0])
+        result = writer.find(table, "b", "s1")
+        assert result is not None
+        writer.remove(table, result[0])
         writer.remove_entry(table, 1, Entry(("e", "s"), None), ("b", "s1"))
 
     storage.write(remove)

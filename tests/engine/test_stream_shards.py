@@ -109,15 +109,15 @@ def test_open_shards_do_not_become_ever_more(clock: Clock) -> None:
 
 def test_another_process_learns_of_a_new_stream(tmp_path: Any) -> None:
     path = tmp_path / "store.db"
-    with Engine.open(path) as one, Engine.open(path) as other:
-        create(one)
+    with Engine.open(path) as element, Engine.open(path) as other:
+        create(element)
         put(other, "before")
-        arn = switch(one, "KEYS_ONLY")["LatestStreamArn"]
+        arn = switch(element, "KEYS_ONLY")["LatestStreamArn"]
         put(other, "a")
-        put(one, "b")
+        put(element, "b")
         switch(other, None)
-        put(one, "after")
-        assert [record["dynamodb"]["Keys"]["pk"]["S"] for record in records(one, arn)] == ["a", "b"]
+        put(element, "after")
+        assert [record["dynamodb"]["Keys"]["pk"]["S"] for record in records(element, arn)] == ["a", "b"]
 
 
 # --- iterators

@@ -55,13 +55,13 @@ def test_the_examples_of_the_developer_guide() -> None:
             },
         )
         engine.call("DeleteItem", {"TableName": "guide", "Key": key})
-        found = records(engine, made["TableDescription"]["LatestStreamArn"])
-    assert [record["dynamodb"]["SizeBytes"] for record in found] == [26, 59, 38]
-    assert [record["eventName"] for record in found] == ["INSERT", "MODIFY", "REMOVE"]
-    first = found[0]
+        result = records(engine, made["TableDescription"]["LatestStreamArn"])
+    assert [record["dynamodb"]["SizeBytes"] for record in result] == [26, 59, 38]
+    assert [record["eventName"] for record in result] == ["INSERT", "MODIFY", "REMOVE"]
+    first = result[0]
     assert first.keys() == {"eventID", "eventName", "eventVersion", "eventSource", "awsRegion", "dynamodb"}
     assert (first["eventVersion"], first["eventSource"], first["awsRegion"]) == ("1.1", "aws:dynamodb", "local")
-    assert len({record["eventID"] for record in found}) == 3
+    assert len({record["eventID"] for record in result}) == 3
     sequence = first["dynamodb"].pop("SequenceNumber")
     assert sequence.isdecimal()
     assert 21 <= len(sequence) <= 40
@@ -153,8 +153,8 @@ def test_every_way_to_write(engine: Engine, clock: Clock) -> None:
         [("PutItem", {"TableName": "orders", "Item": {"pk": s(pk), "sk": s("1")}}) for pk in ("e", "f")]
     )
     assert engine.sweep() == 1
-    found = records(engine, arn)
-    assert [(record["eventName"], record["dynamodb"]["Keys"]["pk"]["S"]) for record in found] == [
+    result = records(engine, arn)
+    assert [(record["eventName"], record["dynamodb"]["Keys"]["pk"]["S"]) for record in result] == [
         ("INSERT", "a"),
         ("INSERT", "b"),
         ("INSERT", "c"),
@@ -163,8 +163,8 @@ def test_every_way_to_write(engine: Engine, clock: Clock) -> None:
         ("INSERT", "f"),
         ("REMOVE", "a"),
     ]
-    assert found[-1]["userIdentity"] == {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
-    assert all("userIdentity" not in record for record in found[:-1])
+    assert result[-1]["userIdentity"] == {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
+    assert all("userIdentity" not in record for record in result[:-1])
 
 
 def test_keys_of_every_type(engine: Engine) -> None:
@@ -184,8 +184,8 @@ def test_keys_of_every_type(engine: Engine) -> None:
     key = {"p": {"B": "AAEC/w=="}, "s": n("-12.5")}
     engine.call("PutItem", {"TableName": "typed", "Item": key})
     engine.call("DeleteItem", {"TableName": "typed", "Key": key})
-    found = records(engine, made["TableDescription"]["LatestStreamArn"])
-    assert [record["dynamodb"]["Keys"] for record in found] == [key, key]
+    result = records(engine, made["TableDescription"]["LatestStreamArn"])
+    assert [record["dynamodb"]["Keys"] for record in result] == [key, key]
 
 
 def test_what_it_costs(tmp_path: Any) -> None:
@@ -338,15 +338,15 @@ def test_indexes_come_and_go_beside_a_stream(engine: Engine) -> None:
 
 def test_listing_by_pages(engine: Engine) -> None:
     arns = sorted(streamed(engine, name=f"table{number}") for number in range(5))
-    found: list[str] = []
+    result: list[str] = []
     start = None
     while True:
         answer = engine.call("ListStreams", {"Limit": 2, "ExclusiveStartStreamArn": start})
-        found += [each["StreamArn"] for each in answer["Streams"]]
+        result += [each["StreamArn"] for each in answer["Streams"]]
         start = answer.get("LastEvaluatedStreamArn")
         if start is None:
             break
-    assert found == arns
+    assert result == arns
     assert engine.call("ListStreams", {"TableName": "nothing"}) == {"Streams": []}
 
 
@@ -386,7 +386,7 @@ def test_kinesis_destinations_cannot_be_reached(engine: Engine) -> None:
         f"TableName: orders, kdsArn: {kinesis}"
     )
     for operation in ("Describe", "Enable", "Disable", "Update"):
-        told = refused(
+        result = refused(
             engine, f"{operation}KinesisStreamingDestination", {**wanted, **precision, "TableName": "nothing"}
         )
-        assert told == ("ResourceNotFoundException", "Requested resource not found: Table: nothing not found")
+        assert result == ("ResourceNotFoundException", "Requested resource not found: Table: nothing not found")

@@ -22,8 +22,8 @@ def tags(*pairs: tuple[str, str]) -> list[dict[str, str]]:
 
 
 def listed(engine: Engine) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = engine.call("ListTagsOfResource", {"ResourceArn": arn_of(engine)})["Tags"]
-    return found
+    result: list[dict[str, str]] = engine.call("ListTagsOfResource", {"ResourceArn": arn_of(engine)})["Tags"]
+    return result
 
 
 def test_tags_come_and_go(engine: Engine) -> None:

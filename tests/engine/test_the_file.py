@@ -104,14 +104,16 @@ def test_many_processes_open_a_new_file(tmp_path: Path) -> None:
     for round_ in range(8):
         path = str(tmp_path / f"{round_}.db")
         start = context.Barrier(4)
-        processes = [context.Process(target=_open_and_write, args=(path, f"table{one}", start)) for one in range(4)]
+        processes = [
+            context.Process(target=_open_and_write, args=(path, f"table{number}", start)) for number in range(4)
+        ]
         for process in processes:
             process.start()
         for process in processes:
             process.join()
         assert [process.exitcode for process in processes] == [0] * 4
         with Engine.open(path) as engine:
-            assert engine.call("ListTables", {})["TableNames"] == [f"table{one}" for one in range(4)]
+            assert engine.call("ListTables", {})["TableNames"] == [f"table{number}" for number in range(4)]
 
 
 # --- forks
@@ -405,7 +407,7 @@ def test_processes_renew_a_file_together(tmp_path: Path) -> None:
         create(engine)
     as_format_1(path)
     start = context.Barrier(4)
-    processes = [context.Process(target=_open_and_write, args=(path, f"table{one}", start)) for one in range(4)]
+    processes = [context.Process(target=_open_and_write, args=(path, f"table{number}", start)) for number in range(4)]
     for process in processes:
         process.start()
     for process in processes:

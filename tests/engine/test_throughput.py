@@ -64,8 +64,8 @@ def described(engine: Engine) -> dict[str, Any]:
 
 
 def refused(engine: Engine, operation: str, **members: Any) -> str:
-    found = answer(engine, operation, {**TABLE, **members})
-    return f"{found['error']}: {found['message']}"
+    result = answer(engine, operation, {**TABLE, **members})
+    return f"{result['error']}: {result['message']}"
 
 
 def test_a_new_table_on_demand(engine: Engine) -> None:

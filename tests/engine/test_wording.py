@@ -46,9 +46,9 @@ def engine() -> Iterator[Engine]:
 
 
 def message(engine: Engine, operation: str, params: dict[str, Any]) -> str:
-    found = answer(engine, operation, params)
-    assert found.get("error") == "ValidationException", found
-    return str(found["message"])
+    result = answer(engine, operation, params)
+    assert result.get("error") == "ValidationException", result
+    return str(result["message"])
 
 
 def deep(levels: int) -> dict[str, Any]:
@@ -249,8 +249,8 @@ def test_wrong_json_types_within_values_are_told_first(engine: Engine, value: di
 @pytest.mark.parametrize("number", [2**31, 2**63 - 1, 2**63, 2**64, -(2**31) - 1])
 def test_integers_have_their_bits(engine: Engine, number: int) -> None:
     for operation, member in (("Scan", "Limit"), ("Query", "Limit"), ("Scan", "Segment"), ("ListTables", "Limit")):
-        found = answer(engine, operation, {**TABLE, member: number})
-        assert found == {"error": "SerializationException", "message": "NUMBER_VALUE cannot be converted to Integer"}
+        result = answer(engine, operation, {**TABLE, member: number})
+        assert result == {"error": "SerializationException", "message": "NUMBER_VALUE cannot be converted to Integer"}
 
 
 # --- transactions -------------------------------------------------------------------------------------------
@@ -281,12 +281,12 @@ def test_a_transaction_stops_at_the_first_action_that_does_not_fit(engine: Engin
         ((wrong, wrong, failing), ["ValidationError", "None", "None"]),
         ((failing, wrong, wrong), ["None", "ValidationError", "None"]),
     ):
-        found = transact(engine, *actions)
-        assert [reason["Code"] for reason in found["CancellationReasons"]] == reasons
-        assert found["message"].endswith(f"[{', '.join(reasons)}]")
+        result = transact(engine, *actions)
+        assert [reason["Code"] for reason in result["CancellationReasons"]] == reasons
+        assert result["message"].endswith(f"[{', '.join(reasons)}]")
     gets = [{"Get": {**TABLE, "Key": {"pk": n(5), "sk": s("1")}}}] * 2
-    found = answer(engine, "TransactGetItems", {"TransactItems": gets})
-    assert [reason["Code"] for reason in found["CancellationReasons"]] == ["ValidationError", "None"]
+    result = answer(engine, "TransactGetItems", {"TransactItems": gets})
+    assert [reason["Code"] for reason in result["CancellationReasons"]] == ["ValidationError", "None"]
 
 
 SYNTAX = 'Invalid ConditionExpression: Syntax error; token: "=", near: "= = b"'
@@ -323,7 +323,7 @@ B = {"pk": s("b"), "sk": s("1")}
 def test_actions_are_checked_one_after_the_other_before_any_table(
     engine: Engine, actions: list[dict[str, Any]], told: str
 ) -> None:
-    absent = [{kind: {**each, "TableName": "absent"} for kind, each in one.items()} for one in actions]
+    absent = [{kind: {**each, "TableName": "absent"} for kind, each in element.items()} for element in actions]
     assert transact(engine, *absent) == {"error": "ValidationException", "message": told}
 
 
@@ -335,8 +335,8 @@ def test_an_update_that_only_removes_makes_nothing(engine: Engine, expression: s
     values = {"ExpressionAttributeValues": {":v": {"SS": ["a"]}}} if ":v" in expression else {}
     params = {**UPDATE, "UpdateExpression": expression, **values, "ReturnConsumedCapacity": "TOTAL"}
     for returned in ("ALL_NEW", "UPDATED_NEW", "ALL_OLD", "NONE"):
-        found = engine.call("UpdateItem", {**params, "ReturnValues": returned})
-        assert found == {"ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 1.0}}
+        result = engine.call("UpdateItem", {**params, "ReturnValues": returned})
+        assert result == {"ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 1.0}}
     transact(engine, {"Update": {**UPDATE, "UpdateExpression": expression, **values}})
     assert engine.call("Scan", {**TABLE})["Count"] == 0
     # One that does nothing, or sets something, makes it.
@@ -354,8 +354,8 @@ def test_a_query_of_an_index_with_two_partition_attributes_and_no_sort_attribute
     engine.call("PutItem", {"TableName": "two", "Item": {**KEY, "g": s("g"), "h": s("h")}})
     asked = {"TableName": "two", "IndexName": "Two"}
     values = {"ExpressionAttributeValues": {":g": s("g"), ":h": s("h")}}
-    found = engine.call("Query", {**asked, "KeyConditionExpression": "g = :g AND h = :h", **values})
-    assert found["Count"] == 1
+    result = engine.call("Query", {**asked, "KeyConditionExpression": "g = :g AND h = :h", **values})
+    assert result["Count"] == 1
     params = {**asked, "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
     assert (
         message(engine, "Query", params) == "HASH key attributes h must have equality conditions specified in the query"
@@ -385,12 +385,12 @@ def test_key_conditions(engine: Engine, condition: str, told: str) -> None:
 
 
 def test_a_query_of_one_item_can_not_be_restarted(engine: Engine) -> None:
-    told = "The query can return at most one row and cannot be restarted"
+    text = "The query can return at most one row and cannot be restarted"
     params = {"TableName": "flat", "KeyConditionExpression": "pk = :v", **V, "ExclusiveStartKey": {"pk": s("x")}}
-    assert message(engine, "Query", params) == told
+    assert message(engine, "Query", params) == text
     params = {**TABLE, "KeyConditionExpression": "pk = :v AND sk > :v", **V}
     other = {**params, "ExclusiveStartKey": {"pk": s("other"), "sk": s("z")}}
-    assert message(engine, "Query", other) == told
+    assert message(engine, "Query", other) == text
     before = {**params, "ExclusiveStartKey": {"pk": s("x"), "sk": s("a")}}
     assert message(engine, "Query", before) == "The provided starting key does not match the range key predicate"
 
@@ -434,8 +434,8 @@ def test_what_an_update_item_writes_is_limited_by_itself(engine: Engine, key: st
         return {**params, "ExpressionAttributeValues": {":pad": s("x" * size), **values}}
 
     assert engine.call("UpdateItem", update(padding)) == {}
-    told = "Item size to update has exceeded the maximum allowed size"
-    assert message(engine, "UpdateItem", update(padding + 1)) == told
+    text = "Item size to update has exceeded the maximum allowed size"
+    assert message(engine, "UpdateItem", update(padding + 1)) == text
     # In a transaction the item alone counts.
     if key_bytes < cost:
         assert transact(engine, {"Update": update(padding + cost - key_bytes)}) == {}
@@ -454,8 +454,8 @@ def test_a_new_index_leaves_out_what_does_not_fit_its_key(engine: Engine) -> Non
         "UpdateTable",
         {**TABLE, "AttributeDefinitions": attributes, "GlobalSecondaryIndexUpdates": [{"Create": index}]},
     )
-    found = engine.call("Scan", {**TABLE, "IndexName": "ByK"})["Items"]
-    assert [item["sk"] for item in found] == [s("0")]
+    result = engine.call("Scan", {**TABLE, "IndexName": "ByK"})["Items"]
+    assert [item["sk"] for item in result] == [s("0")]
     assert engine.check() == []
     # They may be changed and removed.
     for number in range(4):
@@ -493,8 +493,8 @@ def test_an_arn_that_is_none(engine: Engine) -> None:
         ("UntagResource", {"TagKeys": ["a"]}),
         ("ListTagsOfResource", {}),
     ):
-        told = message(engine, operation, {"ResourceArn": "orders", **more})
-        assert told == f"{INVALID}ARNs must start with 'arn:': orders" or operation == "TagResource"
+        text = message(engine, operation, {"ResourceArn": "orders", **more})
+        assert text == f"{INVALID}ARNs must start with 'arn:': orders" or operation == "TagResource"
 
 
 def test_a_sum_beyond_38_digits_is_an_overflow(engine: Engine) -> None:

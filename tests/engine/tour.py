@@ -144,9 +144,9 @@ def _items(to: Traveller) -> None:
     to.call("TransactWriteItems", TransactItems=[{"Put": {"TableName": "orders", "Item": ITEM}}], **SIZES)
     statement = "SELECT * FROM \"orders\" WHERE pk = 'a'"
     to.call("ExecuteStatement", Statement=statement, Limit=1, **unit)
-    one = {"Statement": f"{statement} AND sk = 'b'"}
-    to.call("BatchExecuteStatement", Statements=[one, {"Statement": "?"}], **unit)
-    to.call("ExecuteTransaction", TransactStatements=[one], **unit)
+    element = {"Statement": f"{statement} AND sk = 'b'"}
+    to.call("BatchExecuteStatement", Statements=[element, {"Statement": "?"}], **unit)
+    to.call("ExecuteTransaction", TransactStatements=[element], **unit)
     large = [{**ITEM, "sk": {"S": f"{number:03d}"}, "x": {"S": "x" * 390_000}} for number in range(45)]
     for item in large:
         to.call("PutItem", TableName="orders", Item=item)

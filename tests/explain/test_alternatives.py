@@ -12,30 +12,30 @@ from tests.web.library import Library
 
 
 def others(pattern: str, cls: type = Library) -> dict[str, str]:
-    return {one.key: one.reason for one in explain(cls, pattern).others}
+    return {alternative.key: alternative.reason for alternative in explain(cls, pattern).others}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_key_is_taken_or_told(name: str) -> None:
     compiled = design(name).compiled
-    for one in explain_all(design(name)):
-        if one.kind == "write":
-            assert one.others == ()
+    for explanation in explain_all(design(name)):
+        if explanation.kind == "write":
+            assert explanation.others == ()
             continue
-        pattern = compiled.reads[one.pattern]
+        pattern = compiled.reads[explanation.pattern]
         if isinstance(pattern.plan, ScanPlan | ThroughPlan):
             continue
-        told = {other.key for other in one.others}
-        taken = {key for step in one.key.split(" → ") for key in step.split(", ")}
+        result = {other.key for other in explanation.others}
+        taken = {key for step in explanation.key.split(" → ") for key in step.split(", ")}
         claims = pattern.shape.kind is ShapeKind.ONE
         known = {
             f"{entity.name}.{key.name}"
             for entity in (compiled.entities[cls] for cls in pattern.shape.entities)
             for key in (*entity.keys, *(entity.claims if claims else ()))
         }
-        assert not told & taken
-        assert told | taken >= known
-        assert all(other.reason for other in one.others)
+        assert not result & taken
+        assert result | taken >= known
+        assert all(other.reason for other in explanation.others)
 
 
 def test_what_is_missing() -> None:
@@ -46,13 +46,13 @@ def test_what_is_missing() -> None:
 
 
 def test_another_order() -> None:
-    found = others("trending_tags", design("Blog"))
-    assert found["PostTag.by_name"] == "its order is tag, and rating_sk is asked for"
+    result = others("trending_tags", design("Blog"))
+    assert result["PostTag.by_name"] == "its order is tag, and rating_sk is asked for"
 
 
 def test_consistency_and_what_serves_too() -> None:
     everything = design("Everything")
-    reasons = {one.reason for explained in explain_all(everything) for one in explained.others}
+    reasons = {alternative.reason for explained in explain_all(everything) for alternative in explained.others}
     assert "a global index can't be read with strong consistency" in reasons
     assert any(reason.startswith("it serves too") for reason in reasons)
 

@@ -23,8 +23,8 @@ SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
 def design(name: str) -> type[Design]:
     if name in {"Library", "Everything"}:
         return Library if name == "Library" else Everything
-    found: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
-    return found
+    design_class: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
+    return design_class
 
 
 class Listening:
@@ -36,8 +36,8 @@ class Listening:
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(Request(operation, json.loads(json.dumps(parameters))))
-        found: dict[str, Any] = self.inner.call(operation, parameters)
-        return found
+        result: dict[str, Any] = self.inner.call(operation, parameters)
+        return result
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
         return [self.call(*request) for request in requests]
@@ -86,8 +86,8 @@ def test_what_is_explained_is_what_is_asked(library: Library, pattern: str, argu
             library.call(pattern, arguments)
     except AnswerError:
         pass
-    explained = [_without_token(one) for one in explain(Library, pattern, arguments).requests]
-    asked = [_without_token(one) for one in listening.asked]
+    explained = [_without_token(request) for request in explain(Library, pattern, arguments).requests]
+    asked = [_without_token(request) for request in listening.asked]
     goes_on = pattern in {"books_lent", "copies_lent", "reader_by_email"}
     assert explained[: len(asked)] == asked
     assert len(explained) == len(asked) + goes_on
@@ -100,18 +100,18 @@ def _without_token(request: Request) -> Request:
 @pytest.mark.parametrize("name", [*SYSTEMS, "Library", "Everything"])
 def test_every_pattern_of_every_design_is_explained(name: str) -> None:
     explanations = explain_all(design(name))
-    assert [one.pattern for one in explanations] == list(design(name).compiled.patterns)
-    for one in explanations:
-        assert one.symbolic
-        assert one.proof
-        text = json.dumps(one.as_json(), ensure_ascii=False)
+    assert [explanation.pattern for explanation in explanations] == list(design(name).compiled.patterns)
+    for explanation in explanations:
+        assert explanation.symbolic
+        assert explanation.proof
+        text = json.dumps(explanation.as_json(), ensure_ascii=False)
         assert not {"\ue000", "\ue001"} & set(text)
         assert str(10**36)[:30] not in text
-        if one.kind == "read":
-            assert one.requests
-            assert one.key_condition
-            operations = {request.operation for request in one.requests}
-            assert operations == set(one.operation.split(", "))
+        if explanation.kind == "read":
+            assert explanation.requests
+            assert explanation.key_condition
+            operations = {request.operation for request in explanation.requests}
+            assert operations == set(explanation.operation.split(", "))
 
 
 def of(pattern: str, arguments: dict[str, Any] | None = None) -> Explanation:

@@ -46,8 +46,8 @@ def design(name: str) -> type[Design]:
     others = {"Library": Library, "Everything": Everything, "Odd": Odd}
     if name in others:
         return others[name]
-    found: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
-    return found
+    design_class: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
+    return design_class
 
 
 NAMES = (*SYSTEMS, "Library", "Everything", "Odd")

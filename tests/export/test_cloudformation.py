@@ -56,8 +56,8 @@ def properties(name: str, deployment: Deployment) -> Any:
 @pytest.mark.parametrize("name", NAMES)
 def test_cfn_lint_passes(name: str, deployment: Deployment) -> None:
     text = cloudformation_yaml(design(name).compiled, deployment)
-    found = lint(text, config=ManualArgs(regions=["eu-west-1"]))
-    assert [str(one) for one in found] == []
+    result = lint(text, config=ManualArgs(regions=["eu-west-1"]))
+    assert [str(value) for value in result] == []
 
 
 def test_cfn_lint_would_not_pass_a_wrong_one() -> None:
@@ -75,24 +75,24 @@ def test_yaml_and_json_say_the_same(name: str, deployment: Deployment) -> None:
 def test_the_table_is_the_designs(name: str) -> None:
     """Its properties are the members of CreateTable."""
     compiled = design(name).compiled
-    found = properties(name, Deployment(table_name="the-table"))
-    expiry = found.pop("TimeToLiveSpecification", None)
-    assert found == compiled.table.create_request("the-table")
+    result = properties(name, Deployment(table_name="the-table"))
+    expiry = result.pop("TimeToLiveSpecification", None)
+    assert result == compiled.table.create_request("the-table")
     wanted = {"AttributeName": compiled.ttl_attribute, "Enabled": True} if compiled.ttl_attribute else None
     assert expiry == wanted
 
 
 def test_options_are_properties() -> None:
-    found = properties("Odd", WHOLE)
+    result = properties("Odd", WHOLE)
     units = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 7}
-    assert found["BillingMode"] == "PROVISIONED"
-    assert found["ProvisionedThroughput"] == units
-    assert [one["ProvisionedThroughput"] for one in found["GlobalSecondaryIndexes"]] == [units, units]
-    assert found["TableClass"] == "STANDARD_INFREQUENT_ACCESS"
-    assert found["DeletionProtectionEnabled"] is True
-    assert found["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
-    assert found["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
-    assert found["Tags"] == [{"Key": name, "Value": value} for name, value in WHOLE.tags.items()]
+    assert result["BillingMode"] == "PROVISIONED"
+    assert result["ProvisionedThroughput"] == units
+    assert [index["ProvisionedThroughput"] for index in result["GlobalSecondaryIndexes"]] == [units, units]
+    assert result["TableClass"] == "STANDARD_INFREQUENT_ACCESS"
+    assert result["DeletionProtectionEnabled"] is True
+    assert result["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert result["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
+    assert result["Tags"] == [{"Key": name, "Value": value} for name, value in WHOLE.tags.items()]
     whole = loaded("Odd", WHOLE)
     assert whole["Resources"]["DynamoDBTable"]["DeletionPolicy"] == "Retain"
     assert "Parameters" not in whole
@@ -130,20 +130,20 @@ def test_the_blogs_template_is_its_documents() -> None:
     assert list(whole["Resources"]) == ["DynamoDBTable"]
     resource = whole["Resources"]["DynamoDBTable"]
     assert resource["Type"] == "AWS::DynamoDB::Table"
-    found = resource["Properties"]
-    assert found["TableName"] == {"Fn::Sub": "${AWS::StackName}-${Stage}"}
-    assert found["BillingMode"] == "PAY_PER_REQUEST"
-    assert found["KeySchema"] == [
+    result = resource["Properties"]
+    assert result["TableName"] == {"Fn::Sub": "${AWS::StackName}-${Stage}"}
+    assert result["BillingMode"] == "PAY_PER_REQUEST"
+    assert result["KeySchema"] == [
         {"AttributeName": "pk", "KeyType": "HASH"},
         {"AttributeName": "sk", "KeyType": "RANGE"},
     ]
     document = {
-        name.removesuffix("_2"): tuple("created_at_sk" if one == "created_at" else one for one in key)
+        name.removesuffix("_2"): tuple("created_at_sk" if text == "created_at" else text for text in key)
         for name, key in DOCUMENT.items()
     }
     indexes = {
-        one["IndexName"]: tuple(part["AttributeName"] for part in one["KeySchema"])
-        for one in found["GlobalSecondaryIndexes"]
+        index["IndexName"]: tuple(part["AttributeName"] for part in index["KeySchema"])
+        for index in result["GlobalSecondaryIndexes"]
     }
     shared = indexes.keys() & document.keys()
     assert len(shared) >= 5

@@ -26,9 +26,9 @@ def service() -> Any:
 @pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_api_takes_them(name: str, deployment: Deployment) -> None:
-    found = requests(design(name).compiled, deployment)
-    assert next(iter(found)) == "CreateTable"
-    for operation, request in found.items():
+    result = requests(design(name).compiled, deployment)
+    assert next(iter(result)) == "CreateTable"
+    for operation, request in result.items():
         validate_parameters(request, service().operation_model(operation).input_shape)
 
 
@@ -37,10 +37,10 @@ def test_a_store_that_got_them_is_the_designs(name: str, tmp_path: Path) -> None
     """Opening compares the table with the design."""
     where = str(tmp_path / "made.db")
     cls = design(name)
-    found = requests(cls.compiled, Deployment())
+    result = requests(cls.compiled, Deployment())
     with Engine.open(where) as engine:
         transport = Embedded(engine.call)
-        for operation, request in found.items():
+        for operation, request in result.items():
             transport.call(operation, request)
     with cls.open(where, create=False) as opened:
         expiry = opened.store.transport.call("DescribeTimeToLive", {"TableName": cls.compiled.table.name})

@@ -10,7 +10,7 @@ from keyplan.export.iam import Place
 
 
 def faults_of(error: pytest.ExceptionInfo[RequestError]) -> list[str]:
-    return [f"{one.place}: {one.message}" for one in error.value.faults]
+    return [f"{fault.place}: {fault.message}" for fault in error.value.faults]
 
 
 def test_every_fault_is_told() -> None:

@@ -28,7 +28,7 @@ ARN = "arn:aws:dynamodb:*:*:table/"
 def policy_of(cls: type[Design]) -> dict[str, Any]:
     compiled = cls.compiled
     accounts = Accounts(compiled, cls)
-    writes = {name: accounts.of(one).rights for name, one in compiled.writes.items()}
+    writes = {name: accounts.of(pattern).rights for name, pattern in compiled.writes.items()}
     return policy(compiled, writes, Place())
 
 
@@ -45,7 +45,7 @@ def allowed(cls: type[Design]) -> set[tuple[str, str]]:
 def needed(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What a request needs to be allowed."""
     if operation == "TransactWriteItems":
-        yield from ((PARTS[kind], "") for one in parameters["TransactItems"] for kind in one)
+        yield from ((PARTS[kind], "") for item in parameters["TransactItems"] for kind in item)
     elif operation == "TransactGetItems":
         yield "GetItem", ""
     else:
@@ -109,14 +109,14 @@ def test_what_opening_asks_is_allowed(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("name", NAMES)
 def test_indexes_are_those_that_reads_use(name: str) -> None:
     cls = design(name)
-    used = {f"/index/{one}" for read_pattern in cls.compiled.reads.values() for one in _indexes(read_pattern.plan)}
+    used = {f"/index/{index}" for read_pattern in cls.compiled.reads.values() for index in _indexes(read_pattern.plan)}
     assert {resource for _, resource in allowed(cls) if resource} == used
 
 
 def _indexes(plan: Any) -> Iterator[str]:
     for part in (plan, *getattr(plan, "also", ())):
-        for one in (part, getattr(part, "junction", None), getattr(part, "end", None)):
-            index = getattr(one, "index", None)
+        for value in (part, getattr(part, "junction", None), getattr(part, "end", None)):
+            index = getattr(value, "index", None)
             if index is not None:
                 yield index.name
 
@@ -129,8 +129,8 @@ def test_it_is_a_policy(name: str) -> None:
         "Properties": {"PolicyDocument": policy_of(design(name))},
     }
     template = json.dumps({"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Policy": resource}})
-    found = [str(one) for one in lint(template, config=ManualArgs(regions=["eu-west-1"]))]
-    assert found == []
+    result = [str(value) for value in lint(template, config=ManualArgs(regions=["eu-west-1"]))]
+    assert result == []
 
 
 class User(Entity):
@@ -152,7 +152,7 @@ class Note(Entity):
 
 def checked(note: Note) -> list[Check]:
     """A helper that is no generator."""
-    return [Check(one) for one in [note]]
+    return [Check(element) for element in [note]]
 
 
 class Small(Design):

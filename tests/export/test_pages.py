@@ -15,7 +15,10 @@ from tests.export.designs import NAMES, design
 
 def page(name: str) -> str:
     rows = [
-        Row(one.id, one.question, one.operation, one.index, (one.key_condition,)) for one in explain_all(design(name))
+        Row(
+            explanation.id, explanation.question, explanation.operation, explanation.index, (explanation.key_condition,)
+        )
+        for explanation in explain_all(design(name))
     ]
     return design_page(design(name).compiled, rows)
 
@@ -31,11 +34,11 @@ def test_the_page_has_a_row_for_everything(name: str) -> None:
             tables[-1].append(0)
         elif token.type in {"td_open", "th_open"}:
             tables[-1][-1] += 1
-    keys = sum(len(one.keys) + len(one.claims) for one in compiled.entities.values())
+    keys = sum(len(entity.keys) + len(entity.claims) for entity in compiled.entities.values())
     indexes = [len(compiled.table.indexes)] if compiled.table.indexes else []
-    assert [len(one) - 1 for one in tables] == [keys, *indexes, len(compiled.patterns)]
-    for one in tables:
-        assert len(set(one)) == 1
+    assert [len(table) - 1 for table in tables] == [keys, *indexes, len(compiled.patterns)]
+    for table in tables:
+        assert len(set(table)) == 1
 
 
 def test_a_page_is_rendered_as_it_is_meant() -> None:
@@ -56,11 +59,11 @@ def test_the_flowchart_has_a_node_for_everything_and_an_arrow_for_each_index_key
     lines = flowchart(compiled).splitlines()
     assert lines[0] == "flowchart LR"
     nodes = [match.group(1) for line in lines if (match := NODE.fullmatch(line))]
-    claims = sum(len(one.claims) for one in compiled.entities.values())
+    claims = sum(len(entity.claims) for entity in compiled.entities.values())
     assert len(nodes) == len(compiled.entities) + claims + len(compiled.table.indexes)
     assert len(set(nodes)) == len(nodes)
     arrows = [match.groups() for line in lines if (match := ARROW.fullmatch(line))]
-    assert len(arrows) == sum(len(one.index_keys) for one in compiled.entities.values())
+    assert len(arrows) == sum(len(entity.index_keys) for entity in compiled.entities.values())
     assert {end for arrow in arrows for end in arrow} <= set(nodes)
     subgraphs = [line for line in lines if re.fullmatch(r' *subgraph \w+\["[^"]*"\]', line)]
     assert sum(line.strip() == "end" for line in lines) == len(subgraphs)

@@ -37,10 +37,13 @@ def _bare(text: str) -> str:
 def plain(value: Any) -> Any:
     """What the parser gives, in the form that JSON has: no quotes within texts, a single block not in a list."""
     if isinstance(value, dict):
-        found = {_bare(name): plain(one) for name, one in value.items() if not name.startswith("__")}
-        return {name: one[0] if name in {"ttl", "point_in_time_recovery"} else one for name, one in found.items()}
+        result = {_bare(name): plain(element) for name, element in value.items() if not name.startswith("__")}
+        return {
+            name: element[0] if name in {"ttl", "point_in_time_recovery"} else element
+            for name, element in result.items()
+        }
     if isinstance(value, list):
-        return [plain(one) for one in value]
+        return [plain(element) for element in value]
     return _bare(value) if isinstance(value, str) else value
 
 
@@ -63,21 +66,22 @@ def test_the_resource_is_the_designs_table(name: str) -> None:
     assert (body["hash_key"], body.get("range_key")) == (table.partition.name, table.sort.name if table.sort else None)
     request = table.create_request()
     assert body["attribute"] == [
-        {"name": one["AttributeName"], "type": one["AttributeType"]} for one in request["AttributeDefinitions"]
+        {"name": definition["AttributeName"], "type": definition["AttributeType"]}
+        for definition in request["AttributeDefinitions"]
     ]
     for member, key in (("global_secondary_index", "GlobalSecondary"), ("local_secondary_index", "LocalSecondary")):
-        wanted = [(one["IndexName"], _schema(one["KeySchema"])) for one in request.get(f"{key}Indexes", ())]
-        found = [(one["name"], _keys(one, body if "local" in member else one)) for one in body.get(member, ())]
-        assert found == wanted
+        wanted = [(value["IndexName"], _schema(value["KeySchema"])) for value in request.get(f"{key}Indexes", ())]
+        result = [(value["name"], _keys(value, body if "local" in member else value)) for value in body.get(member, ())]
+        assert result == wanted
 
 
 def _schema(schema: list[dict[str, str]]) -> list[tuple[str, str]]:
-    return [(one["AttributeName"], one["KeyType"]) for one in schema]
+    return [(element["AttributeName"], element["KeyType"]) for element in schema]
 
 
 def _keys(index: dict[str, Any], partition_of: dict[str, Any]) -> list[tuple[str, str]]:
     if "key_schema" in index:
-        return [(one["attribute_name"], one["key_type"]) for one in index["key_schema"]]
+        return [(value["attribute_name"], value["key_type"]) for value in index["key_schema"]]
     sort = [(index["range_key"], "RANGE")] if "range_key" in index else []
     return [(partition_of["hash_key"], "HASH"), *sort]
 
@@ -85,7 +89,7 @@ def _keys(index: dict[str, Any], partition_of: dict[str, Any]) -> list[tuple[str
 def test_options_are_arguments() -> None:
     _, body = from_json("Odd", WHOLE)
     assert (body["read_capacity"], body["write_capacity"], body["billing_mode"]) == (5, 7, "PROVISIONED")
-    assert [one["read_capacity"] for one in body["global_secondary_index"]] == [5, 5]
+    assert [value["read_capacity"] for value in body["global_secondary_index"]] == [5, 5]
     assert body["table_class"] == "STANDARD_INFREQUENT_ACCESS"
     assert body["deletion_protection_enabled"] is True
     assert (body["stream_enabled"], body["stream_view_type"]) == (True, "NEW_AND_OLD_IMAGES")

@@ -66,7 +66,7 @@ def test_yaml_is_read_as_it_was_meant(tree: dict[str, Any]) -> None:
 @given(TEXTS)
 def test_a_quoted_text_is_the_text(text: str) -> None:
     assert yaml.safe_load(quoted(text)) == text
-    assert quoted(text).isprintable() or any(not one.isprintable() and ord(one) > 0x9F for one in text)
+    assert quoted(text).isprintable() or any(not word.isprintable() and ord(word) > 0x9F for word in text)
 
 
 @pytest.mark.parametrize("text", [*ODD, "${a}", "%{if}", "$${a}", 'a"b\\c'])

@@ -31,9 +31,9 @@ def test_a_facet_for_each_entity_and_each_claim(name: str) -> None:
         for entity in compiled.entities.values()
         for facet in (entity.name, *(f"{entity.name}.{claim.name}" for claim in entity.claims))
     ]
-    assert [one["FacetName"] for one in table["TableFacets"]] == wanted
+    assert [value["FacetName"] for value in table["TableFacets"]] == wanted
     assert table["TableData"] == []
-    listed = {one["AttributeName"] for one in table["NonKeyAttributes"]}
+    listed = {attribute["AttributeName"] for attribute in table["NonKeyAttributes"]}
     assert not listed & set(compiled.table.key_names)
     for facet in table["TableFacets"]:
         assert set(facet["NonKeyAttributes"]) <= listed
@@ -44,11 +44,11 @@ def test_a_facet_for_each_entity_and_each_claim(name: str) -> None:
 def test_indexes_that_it_has_no_place_for_are_told(name: str) -> None:
     compiled = design(name).compiled
     (table,) = made(name)["DataModel"]
-    shown = {one["IndexName"] for one in table["GlobalSecondaryIndexes"]}
+    shown = {index["IndexName"] for index in table["GlobalSecondaryIndexes"]}
     left_out = {index.name for index in compiled.table.indexes} - shown
     assert {note.split()[0] for note in model_notes(compiled)} == left_out
-    for one in table["GlobalSecondaryIndexes"]:
-        assert set(one["KeyAttributes"]) <= {"PartitionKey", "SortKey"}
+    for value in table["GlobalSecondaryIndexes"]:
+        assert set(value["KeyAttributes"]) <= {"PartitionKey", "SortKey"}
 
 
 def test_the_sample_stands_under_its_facets_with_every_attribute_listed() -> None:
@@ -56,17 +56,17 @@ def test_the_sample_stands_under_its_facets_with_every_attribute_listed() -> Non
         SYSTEM.sample(cms, 5, lambda _done, _total: None)
         items = cms.store.transport.call("Scan", {"TableName": "cms"})["Items"]
     (table,) = made("Cms", items)["DataModel"]
-    types = {one["AttributeName"]: one["AttributeType"] for one in table["NonKeyAttributes"]}
-    found = 0
+    types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
+    number = 0
     for facet in table["TableFacets"]:
         entity = Cms.compiled.by_name[facet["FacetName"]]
         for item in facet["TableData"]:
-            found += 1
+            number += 1
             assert entity.matches(item)
             rest = {name: next(iter(value)) for name, value in item.items() if name not in {"pk", "sk"}}
             assert rest.items() <= types.items()
             assert rest.keys() <= set(facet["NonKeyAttributes"])
-    assert found == len(items) > 5
+    assert number == len(items) > 5
 
 
 def test_claims_stand_under_a_facet_of_their_own_and_others_items_nowhere() -> None:
@@ -76,7 +76,7 @@ def test_claims_stand_under_a_facet_of_their_own_and_others_items_nowhere() -> N
         items = library.store.transport.call("Scan", {"TableName": "library"})["Items"]
     foreign = {"pk": {"S": "WHAT"}, "sk": {"S": "EVER"}}
     (table,) = made("Library", [*items, foreign])["DataModel"]
-    counts = {one["FacetName"]: len(one["TableData"]) for one in table["TableFacets"] if one["TableData"]}
+    counts = {facet["FacetName"]: len(facet["TableData"]) for facet in table["TableFacets"] if facet["TableData"]}
     assert counts == {"Book": 1, "Reader": 1, "Reader.by_email": 1}
 
 
@@ -84,14 +84,14 @@ def test_null_has_no_place() -> None:
     """A field whose default isn't None is stored as NULL when it is None: Workbench has no such type."""
     item = {"pk": {"S": "BOOK#1"}, "sk": {"S": "#META"}, "title": {"S": "T"}, "cover": {"NULL": True}}
     (table,) = made("Library", [item])["DataModel"]
-    (facet,) = [one for one in table["TableFacets"] if one["TableData"]]
+    (facet,) = [value for value in table["TableFacets"] if value["TableData"]]
     assert facet["TableData"] == [{name: value for name, value in item.items() if name != "cover"}]
     assert {"AttributeName": "cover", "AttributeType": "B"} in table["NonKeyAttributes"]
 
 
 def test_types_follow_the_fields() -> None:
     (table,) = made("Library")["DataModel"]
-    types = {one["AttributeName"]: one["AttributeType"] for one in table["NonKeyAttributes"]}
+    types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
     wanted = {
         "kind": "S", "price_cents": "N", "weight": "N", "cover": "B", "topics": "SS", "bought_at": "S",
         "expires_at": "N", "price_sk": "N", "shelf_pk": "S", "claim_of": "M", "day": "S",
@@ -102,12 +102,12 @@ def test_types_follow_the_fields() -> None:
 
 
 def test_metadata_and_billing() -> None:
-    found = made("Odd", deployment=WHOLE)
-    metadata = found["ModelMetadata"]
+    result = made("Odd", deployment=WHOLE)
+    metadata = result["ModelMetadata"]
     assert metadata["Version"] == "3.0"
     assert metadata["AWSService"] == "Amazon DynamoDB"
     assert metadata["DateCreated"] == "Nov 21, 2026, 04:05 PM"
-    (table,) = found["DataModel"]
+    (table,) = result["DataModel"]
     assert table["TableName"] == "the-table"
     assert table["BillingMode"] == "PROVISIONED"
     settings = table["ProvisionedCapacitySettings"]

@@ -39,14 +39,14 @@ def operand(node: tree.Operand, item: dict[str, Any], values: dict[str, Any]) ->
     if isinstance(node, tree.Value):
         return plain(values[node.name])
     if isinstance(node, tree.Path):
-        found: tuple[str, Any] = ("M", {name: plain(value) for name, value in item.items()})
+        result: tuple[str, Any] = ("M", {name: plain(value) for name, value in item.items()})
         for part in node.parts:
-            kind, content = found
+            kind, content = result
             if isinstance(part, str):
-                found = content.get(part, MISSING) if kind == "M" else MISSING
+                result = content.get(part, MISSING) if kind == "M" else MISSING
             else:
-                found = content[part] if kind == "L" and part < len(content) else MISSING
-        return found
+                result = content[part] if kind == "L" and part < len(content) else MISSING
+        return result
     assert isinstance(node, tree.Call)
     kind, content = operand(node.arguments[0], item, values)
     if kind == "S":

@@ -80,7 +80,7 @@ _set_operands: st.SearchStrategy[tree.Operand] = st.one_of(
 _set_values: st.SearchStrategy[tree.Operand] = st.one_of(
     _set_operands,
     st.builds(tree.Arithmetic, st.sampled_from(["+", "-"]), _set_operands, _set_operands),
-    st.builds(lambda one, two: tree.Call("list_append", (one, two)), _set_operands, _set_operands),
+    st.builds(lambda value, two: tree.Call("list_append", (value, two)), _set_operands, _set_operands),
 )
 
 
@@ -140,7 +140,7 @@ _fitting_values: st.SearchStrategy[tree.Operand] = st.one_of(
     _number_operands,
     st.builds(tree.Arithmetic, st.sampled_from(["+", "-"]), _number_operands, _number_operands),
     st.builds(
-        lambda one, two: tree.Call("list_append", (one, two)),
+        lambda value, two: tree.Call("list_append", (value, two)),
         st.sampled_from(_LIST_PATHS),
         st.sampled_from([*_LIST_PATHS, tree.Value(":l")]),
     ),

@@ -117,8 +117,8 @@ await task.put({ id: "A#b/Ç", employee: "ÀDA#1", points: 10, due: "2026-11-21T
 await task.put({ id: "2", employee: "ÀDA#1", points: -9, due: "2026-11-21T09:42:00.007Z" }).go();
 """,
         )
-        one, *tasks = company.work("àda#1")
-        assert (one.name, {each.id: each.points for each in tasks}) == ("Ada", {"A#b/Ç": 10, "2": -9})
+        value, *tasks = company.work("àda#1")
+        assert (value.name, {each.id: each.points for each in tasks}) == ("Ada", {"A#b/Ç": 10, "2": -9})
         awkward = company.task("a#B/ç")
         assert awkward.due == datetime(2026, 11, 21, 9, 42, 0, 7000, tzinfo=UTC)
         company.update(awkward, points=11)
@@ -137,10 +137,10 @@ const { data: third } = await task.get({ id: "THIRD" }).go();
 console.log(JSON.stringify(third));
 """,
         )
-        found, third = map(json.loads, printed.splitlines())
-        assert [each["name"] for each in found[0]] == ["Ada"]
-        assert [(each["id"], each["points"]) for each in found[1]] == [("2", -9), ("Third", 1), ("A#b/Ç", 12)]
-        assert found[1][2]["old"] == {"keep": [1, "two"]}
+        result, third = map(json.loads, printed.splitlines())
+        assert [each["name"] for each in result[0]] == ["Ada"]
+        assert [(each["id"], each["points"]) for each in result[1]] == [("2", -9), ("Third", 1), ("A#b/Ç", 12)]
+        assert result[1][2]["old"] == {"keep": [1, "two"]}
         assert third == {"id": "Third", "employee": "ÀDA#1", "points": 1, "due": "2026-01-01T00:00:00.000Z"}
 
 
@@ -359,7 +359,7 @@ Circle("a", radius=2.5, **common).save()
 Square("b", side=1, **common).save()
 """,
         )
-        assert [one.name for one in shapes.circles()] == ["a"]
+        assert [value.name for value in shapes.circles()] == ["a"]
         circle = shapes.circle("a")
         assert shapes.circle("b") is None
         assert (circle.version, circle.radius, circle.content, circle.sizes, circle.points) == (
@@ -433,9 +433,9 @@ def test_boto3s_handmade_forms(server: Server) -> None:
         logs.put(log.model_copy(update={"text": "bye"}))
         logs.update(log, loud=False)
         key = {"day": "2026-11-21", "at": "1795254120007"}
-        found = table.get_item(Key=key)["Item"]
-        assert found["text"].value == zlib.compress(b"bye")
-        assert (found["loud"], found["hosts"], found["raw"].value, found["exact"]) == (
+        result = table.get_item(Key=key)["Item"]
+        assert result["text"].value == zlib.compress(b"bye")
+        assert (result["loud"], result["hosts"], result["raw"].value, result["exact"]) == (
             0, {"a", "b"}, b"\x00", Decimal("0.12345678901234567890123"),
         )  # fmt: skip
         resource.meta.client.close()

@@ -40,9 +40,9 @@ class Page:
     def design(self) -> type[Design]:
         """The design of the program after."""
         return next(
-            one
-            for one in self._run(":memory:")[0].values()
-            if isinstance(one, type) and issubclass(one, Design) and one is not Design
+            value
+            for value in self._run(":memory:")[0].values()
+            if isinstance(value, type) and issubclass(value, Design) and value is not Design
         )
 
     def run_after(self, url: str) -> str:
@@ -58,18 +58,18 @@ class Page:
                 exec(self.after.text.replace('":memory:"', repr(url)), vars(module))
         finally:
             del sys.modules[module.__name__]
-            for one in vars(module).values():
-                if isinstance(one, Design):
-                    one.close()
+            for var in vars(module).values():
+                if isinstance(var, Design):
+                    var.close()
         return vars(module), printed.getvalue()
 
 
 def items(server: Server, table: str) -> list[dict[str, Any]]:
     """Everything in a table, without what only says when it was written."""
-    found: list[dict[str, Any]] = server.call("Scan", {"TableName": table})["Items"]
+    result: list[dict[str, Any]] = server.call("Scan", {"TableName": table})["Items"]
     return [
         {name: _in_one_order(value) for name, value in item.items() if name not in OWN_CLOCK and not _unique(item)}
-        for item in found
+        for item in result
     ]
 
 
@@ -78,10 +78,10 @@ def _unique(item: dict[str, Any]) -> bool:
 
 
 def _in_one_order(value: dict[str, Any]) -> dict[str, Any]:
-    ((tag, one),) = value.items()
+    ((tag, element),) = value.items()
     if tag in {"SS", "NS", "BS"}:
-        return {tag: sorted(one)}
-    return {tag: json.loads(one)} if tag == "S" and one.startswith("{") else {tag: one}
+        return {tag: sorted(element)}
+    return {tag: json.loads(element)} if tag == "S" and element.startswith("{") else {tag: element}
 
 
 @pytest.mark.parametrize("name", PAGES)

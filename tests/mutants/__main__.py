@@ -77,7 +77,7 @@ LEFT_OUT = ("_version.py", "cost/renew.py", "plain/", "telemetry.py", "cost/word
 )
 def main(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path | None) -> None:
     """Plant faults, and report those that no test notices."""
-    drawn = [one for one in named_mutants(ROOT) if not only or one.path.startswith(only)]
+    drawn = [element for element in named_mutants(ROOT) if not only or element.path.startswith(only)]
     drawn += _drawn(only, number, seed)
     console = Console(stderr=True)
     outcomes: dict[Mutant, str] = {}
@@ -115,7 +115,11 @@ def _drawn(only: tuple[str, ...], number: int, seed: int) -> list[Mutant]:
         if inside.startswith(LEFT_OUT) or (only and not name.startswith(only)):
             continue
         source = path.read_text(encoding="utf-8")
-        every += [one for one in mutants_of(name, source) if (one.path, one.kind, _line(one, source)) not in equal]
+        every += [
+            mutant
+            for mutant in mutants_of(name, source)
+            if (mutant.path, mutant.kind, _line(mutant, source)) not in equal
+        ]
     return Random(seed).sample(every, min(number, len(every)))
 
 

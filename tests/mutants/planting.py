@@ -74,7 +74,11 @@ def _code(node: ast.AST) -> Iterator[ast.AST]:
                 yield from _code(node.value)
             return
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            children: list[ast.AST] = [*node.args.defaults, *(one for one in node.args.kw_defaults if one), *node.body]
+            children: list[ast.AST] = [
+                *node.args.defaults,
+                *(default for default in node.args.kw_defaults if default),
+                *node.body,
+            ]
         case ast.ClassDef():
             children = [*node.body]
         case _:
@@ -92,7 +96,7 @@ def _faults(node: ast.AST, source: str) -> Iterator[tuple[str, ast.expr | ast.st
             yield "comparison", node, f"({text})"
         case ast.BoolOp(op=operator, values=values):
             joined = " or " if isinstance(operator, ast.And) else " and "
-            yield "and/or", node, f"({joined.join(f'({_text(one, source)})' for one in values)})"
+            yield "and/or", node, f"({joined.join(f'({_text(expression, source)})' for expression in values)})"
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield "not", node, f"bool({_text(operand, source)})"
         case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _OPERATORS:
@@ -112,7 +116,7 @@ def _faults(node: ast.AST, source: str) -> Iterator[tuple[str, ast.expr | ast.st
         case ast.Expr(value=ast.Call()):
             yield "call", node, "pass"
         case ast.Call(keywords=[*_, ast.keyword(arg=str() as name, value=value)]) if isinstance(value, ast.Constant):
-            without = ast.Call(node.func, node.args, [one for one in node.keywords if one.arg != name])
+            without = ast.Call(node.func, node.args, [keyword for keyword in node.keywords if keyword.arg != name])
             yield "argument", node, ast.unparse(without)
         case _:
             pass

@@ -93,8 +93,8 @@ def test_places() -> None:
         ("FROM a WHERE b = 1 SET c = 2", "UPDATE a SET c = 2 WHERE b = 1"),
     ],
 )
-def test_what_says_the_same(one: str, other: str) -> None:
-    assert _without_places(parse(one)) == _without_places(parse(other))
+def test_what_says_the_same(text: str, other: str) -> None:
+    assert _without_places(parse(text)) == _without_places(parse(other))
 
 
 def _without_places(tree: object) -> str:

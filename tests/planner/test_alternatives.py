@@ -57,13 +57,13 @@ def traffic_of_jobs(a_second: float, hottest: float) -> Traffic:
 
 
 def shards_of(made: Plan) -> dict[str, int]:
-    return {one.name: one.shards for one in made.keys}
+    return {key.name: key.shards for key in made.keys}
 
 
 def test_a_claim_saves_an_index_and_says_what_it_costs() -> None:
     first, *others = plan(Jobs)
     assert (first.weight.indexes, first.weight.copies, first.why) == (3, 0, "")
-    claimed = next(one for one in others if one.weight.copies)
+    claimed = next(element for element in others if element.weight.copies)
     assert (claimed.weight.indexes, claimed.best) == (2, True)
     assert "1 index less, but 1 claim more, whose values become unique" in claimed.why
 
@@ -74,7 +74,7 @@ def test_a_key_that_would_melt_is_spread_over_shards() -> None:
     assert first.weight.over == 0
     assert first.weight.hottest is not None
     assert (first.weight.hottest.keys, first.weight.hottest.limit) == (("Job.queued",), 1000)
-    plain = next(one for one in others if shards_of(one) == {**shards_of(first), "queued": 1})
+    plain = next(element for element in others if shards_of(element) == {**shards_of(first), "queued": 1})
     assert "Job.queued: 2,500 of 1,000 write units a second would be throttled" in plain.why
     with applied(first) as planned:
         verify(planned, stores=5)
@@ -85,21 +85,21 @@ def test_plans_side_by_side_are_json() -> None:
     plans = plan(Jobs, traffic_of_jobs(10, 0.01))
     shown = comparison(plans)
     assert json.loads(json.dumps(shown)) == shown
-    assert [one["why_not_first"] == "" for one in shown["plans"]] == [True, *[False] * (len(plans) - 1)]
+    assert [value["why_not_first"] == "" for value in shown["plans"]] == [True, *[False] * (len(plans) - 1)]
     assert shown["plans"][0]["weight"]["usd_a_month"] > 0
-    row = next(one for one in shown["rows"] if one["place"] == "Job.by_ticket")
+    row = next(value for value in shown["rows"] if value["place"] == "Job.by_ticket")
     assert row["in_plans"][0] == "{ticket} | JOB in GSI2"  # the keys are short where that is cheaper
-    assert None in next(one for one in shown["rows"] if one["place"] == "Job.ticket_claim")["in_plans"]
+    assert None in next(value for value in shown["rows"] if value["place"] == "Job.ticket_claim")["in_plans"]
 
 
 def test_index_keys_of_several_attributes_where_they_are_asked_for() -> None:
     best = plan(VersionControl, attributes=True)[0]
-    by_state = next(one for one in best.keys if one.name == "by_owner_and_repository_and_status")
+    by_state = next(key for key in best.keys if key.name == "by_owner_and_repository_and_status")
     assert by_state.templates == (
         ("TICKET#OWNER#{owner}", "REPOSITORY#{repository}", "STATUS#{status}"),
         ("{created_at}",),
     )
-    assert sorted((len(one.partition), len(one.sort)) for one in best.indexes) == [(1, 1), (2, 1), (3, 1)]
+    assert sorted((len(index.partition), len(index.sort)) for index in best.indexes) == [(1, 1), (2, 1), (3, 1)]
     with applied(best) as planned:
         verify(planned, stores=20)
 
@@ -135,7 +135,7 @@ def planned_with(write_pattern: Any) -> Plan:
 
 
 def partitions(made: Plan) -> set[tuple[str, ...]]:
-    return {one.templates[0] for one in made.keys if one.where != "the table"}
+    return {key.templates[0] for key in made.keys if key.where != "the table"}
 
 
 def test_an_index_key_holds_no_field_that_is_changed_without_the_item() -> None:
@@ -146,13 +146,13 @@ def test_an_index_key_holds_no_field_that_is_changed_without_the_item() -> None:
         yield Update(player, team=team)
 
     # a key that both questions share holds team and league, and so does one of its own: what can't work is said
-    assert any("(KP108)" in one for one in planned_with(move).notes)
-    assert not any("(KP108)" in one for one in planned_with(rename).notes)
+    assert any("(KP108)" in note for note in planned_with(move).notes)
+    assert not any("(KP108)" in note for note in planned_with(rename).notes)
 
 
 def test_a_mirror_item_saves_an_index_and_says_what_the_writes_must_do() -> None:
     first, *others = plan(Jobs, traffic_of_jobs(100, 0.01))
-    mirrored = next(one for one in others if one.mirrors)
+    mirrored = next(element for element in others if element.mirrors)
     mirror = mirrored.mirrors[0]
     assert (mirrored.weight.indexes, mirrored.best, mirror.questions) == (first.weight.indexes - 1, True, ("of_owner",))
     assert mirror.writes == ("add: Create Job, and Put JobByOwner",)

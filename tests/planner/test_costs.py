@@ -42,7 +42,7 @@ def same_traffic(design: type[Any]) -> Traffic:
     compiled = provisional_design(design)
     reads = {name: {"per_second": READS_PER_SECOND} for name in compiled.reads}
     writes = {name: {"per_second": WRITES_PER_SECOND} for name in compiled.writes}
-    entities = {one.name: {"count": ITEMS} for one in compiled.entities.values()}
+    entities = {entity.name: {"count": ITEMS} for entity in compiled.entities.values()}
     return traffic_from({"patterns": {**reads, **writes}, "entities": entities}, compiled, source="traffic.toml")
 
 
@@ -54,7 +54,7 @@ def priced(expert: Expert) -> tuple[Plan, Plan]:
     return plan(design, traffic)[0], theirs
 
 
-@pytest.mark.parametrize("expert", EXPERTS, ids=[one.design.__name__ for one in EXPERTS])
+@pytest.mark.parametrize("expert", EXPERTS, ids=[expert.design.__name__ for expert in EXPERTS])
 def test_a_plan_costs_no_more_than_the_experts(expert: Expert) -> None:
     ours, theirs = priced(expert)
     assert ours.weight.usd_a_month is not None

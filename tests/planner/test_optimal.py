@@ -19,7 +19,7 @@ PUBLISHED = [*published.PUBLISHED, *published_in_books.PUBLISHED, *published_exa
 FIELDS = ("one", "two", "three", "four")
 
 
-@pytest.mark.parametrize(("design", "indexes"), PUBLISHED, ids=[one.__name__ for one, _ in PUBLISHED])
+@pytest.mark.parametrize(("design", "indexes"), PUBLISHED, ids=[element.__name__ for element, _ in PUBLISHED])
 def test_no_more_indexes_than_experts_published(design: type[Any], indexes: int) -> None:
     best = plan(design)[0]
     assert len(best.indexes) <= indexes
@@ -66,9 +66,11 @@ def keys(names: tuple[str, ...]) -> list[tuple[frozenset[str], tuple[str, ...]]]
 def fewest(identity: tuple[str, ...], asked: list[Asked]) -> int:
     """The least number of indexes, by trying all primary keys and all sets of index keys."""
     every = frozenset(range(len(asked)))
-    masks = {frozenset(n for n, one in enumerate(asked) if one.served(*key)) for key in keys(FIELDS)}
+    masks = {frozenset(n for n, element in enumerate(asked) if element.served(*key)) for key in keys(FIELDS)}
     primaries = {
-        frozenset(n for n, one in enumerate(asked) if one.served(*key) and len(key[0]) + len(key[1]) == len(identity))
+        frozenset(
+            n for n, element in enumerate(asked) if element.served(*key) and len(key[0]) + len(key[1]) == len(identity)
+        )
         for key in keys(identity)
     }
     for count in range(len(asked) + 1):
@@ -80,7 +82,7 @@ def fewest(identity: tuple[str, ...], asked: list[Asked]) -> int:
 
 def design_of(identity: tuple[str, ...], asked: list[Asked]) -> type[Any]:
     fields = "\n".join(f"    {name}: {'Id[str]' if name in identity else 'str'}" for name in FIELDS)
-    reads = "\n\n".join(one.source(number) for number, one in enumerate(asked))
+    reads = "\n\n".join(element.source(number) for number, element in enumerate(asked))
     text = (
         f"from keyplan import *\n\nclass Thing(Entity):\n{fields}\n\nclass Things(Design):\n"
         f'    table = Table("things", entities=[Thing])\n\n{reads}\n'
@@ -88,9 +90,9 @@ def design_of(identity: tuple[str, ...], asked: list[Asked]) -> type[Any]:
     namespace: dict[str, Any] = {"__name__": __name__}
     with deferred():
         exec(compile(text, "<things>", "exec", dont_inherit=True), namespace)
-    found: type[Any] = namespace["Things"]
-    found.uncompiled = namespace
-    return found
+    result: type[Any] = namespace["Things"]
+    result.uncompiled = namespace
+    return result
 
 
 @pytest.mark.parametrize("first", range(0, 200, 25))
@@ -100,7 +102,9 @@ def test_the_number_of_indexes_is_the_least(first: int) -> None:
         chance = Random(number)
         identity = tuple(sorted(chance.sample(FIELDS, chance.randint(1, 3))))
         asked = [Asked(chance) for _ in range(chance.randint(1, 4))]
-        asked = [one for one in asked if not set(identity) <= set(one.known)]  # one item at most has no order
+        asked = [
+            element for element in asked if not set(identity) <= set(element.known)
+        ]  # one item at most has no order
         design = design_of(identity, asked)
         try:
             best = plan(design)[0]
@@ -109,5 +113,7 @@ def test_the_number_of_indexes_is_the_least(first: int) -> None:
                 continue  # the compiler asks for an order where keys give two
             raise
         compared += 1
-        assert len(best.indexes) == fewest(identity, asked), "\n".join(one.source(n) for n, one in enumerate(asked))
+        assert len(best.indexes) == fewest(identity, asked), "\n".join(
+            element.source(n) for n, element in enumerate(asked)
+        )
     assert compared > 12

@@ -49,7 +49,7 @@ def imported(path: Path) -> ModuleType:
 def keys_of(design: type[Any], **options: Any) -> dict[str, tuple[str, ...]]:
     """The best plan's keys by place, each as its templates and where it stands."""
     return {
-        one.place: (*("|".join(part) for part in one.templates), one.where) for one in plan(design, **options)[0].keys
+        key.place: (*("|".join(part) for part in key.templates), key.where) for key in plan(design, **options)[0].keys
     }
 
 
@@ -131,11 +131,11 @@ def test_generated_designs_need_no_more_indexes_than_they_were_made_with(first: 
                 continue
             raise AssertionError(source_of(design.spec)) from error
         optional = any(
-            one.optional
+            field.optional
             for entity in design.spec.entities
             for key in entity.keys[1:]
-            for one in entity.fields.values()
-            if one.name in (*key.partition_fields, *(variable.name for variable in key.sort_variables))
+            for field in entity.fields.values()
+            if field.name in (*key.partition_fields, *(variable.name for variable in key.sort_variables))
         )
         if not optional:  # keys of optional fields hold some items only: what was asked of them isn't asked of all
             assert len(best.indexes) <= len(design.cls.table.indexes), source_of(design.spec)
@@ -184,7 +184,7 @@ def test_an_order_that_could_be_two_is_asked_for() -> None:
     with deferred():
         design = type("Meters", (Design,), {"table": Table("meters"), "m": read("M1", order_by="-reading")(latest)})
     best = plan(design)[0]
-    assert [[one.type for one in index.sort] for index in best.indexes] == [["N"]]
+    assert [[attribute.type for attribute in index.sort] for index in best.indexes] == [["N"]]
     with applied(best) as planned:
         verify(planned, stores=6)
 
@@ -241,12 +241,12 @@ def test_a_further_question_gets_a_key_beside_those_that_are_deployed() -> None:
             def comments_of(self, author: str) -> list[Comment]: ...
 
     best = plan(Grown)[0]
-    new = {one.place: (one.templates, one.where) for one in best.keys if one.new}
+    new = {key.place: (key.templates, key.where) for key in best.keys if key.new}
     assert new == {
         "Ticket.by_assignee": ((("ASSIGNEE#{assignee}",), ("TICKET#{opened_at}#{ticket_id}",)), "GSI2"),
         "Comment.by_author": ((("AUTHOR#{author}",), ("COMMENT#{ticket_id}#{number:010d}",)), "GSI1"),
     }
-    assert [one.name for one in best.indexes] == ["GSI1", "GSI2"]
+    assert [index.name for index in best.indexes] == ["GSI1", "GSI2"]
 
 
 def test_an_index_that_nothing_needs_is_named() -> None:

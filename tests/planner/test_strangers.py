@@ -26,7 +26,7 @@ INDEXES = {
 }
 
 
-@pytest.mark.parametrize("design", strangers.STRANGERS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("design", strangers.STRANGERS, ids=lambda value: value.__name__)
 def test_designs_of_strangers_are_planned_and_right(design: type[Any]) -> None:
     first, *others = plan(design)
     assert len(first.indexes) == INDEXES[design.__name__]
@@ -38,7 +38,7 @@ def test_designs_of_strangers_are_planned_and_right(design: type[Any]) -> None:
 
 
 def keys(made: Plan) -> dict[str, str]:
-    return {one.place: one.text for one in made.keys}
+    return {key.place: key.text for key in made.keys}
 
 
 def test_each_entity_of_a_collection_is_ordered_by_itself() -> None:
@@ -48,7 +48,7 @@ def test_each_entity_of_a_collection_is_ordered_by_itself() -> None:
 
 
 def test_what_the_junction_names_is_read_by_its_key() -> None:
-    assert [one for one in keys(plan(Saas)[0]) if one.startswith("Project.")] == ["Project.primary"]
+    assert [text for text in keys(plan(Saas)[0]) if text.startswith("Project.")] == ["Project.primary"]
 
 
 def test_numbers_of_enums_are_padded() -> None:

@@ -92,11 +92,11 @@ with deferred():
 
 
 def projections(made: Plan) -> dict[str, Any]:
-    return {one.name: one.projection for one in made.indexes}
+    return {index.name: index.projection for index in made.indexes}
 
 
 def keys(made: Plan) -> dict[str, tuple[str, str]]:
-    return {one.name: (one.templates[0][0], one.where) for one in made.keys}
+    return {key.name: (key.templates[0][0], key.where) for key in made.keys}
 
 
 def loaded(design: type[Any], patterns: dict[str, Any], item_bytes: int) -> Traffic:
@@ -133,7 +133,7 @@ def test_what_is_completed_stands_in_an_index_that_lacks_something() -> None:
 
 def test_all_of_an_index_is_what_has_the_optional_field_of_its_key() -> None:
     best = plan(Escalations)[0]
-    assert [one.name for one in best.indexes] == ["GSI1", "ESCALATED"]
+    assert [index.name for index in best.indexes] == ["GSI1", "ESCALATED"]
     assert keys(best)["by_escalated_to"] == ("ESCALATED_TO#{escalated_to}", "ESCALATED")
     with applied(best) as planned:
         assert verify(planned, stores=6).unanswered == ()
@@ -151,7 +151,7 @@ def test_all_of_an_index_that_nothing_describes_is_refused() -> None:
 
 def test_all_of_a_sparse_index_is_proposed_where_constants_alone_are_known() -> None:
     first, *others = plan(Open)
-    swept = next(one for one in (first, *others) if one.all_of)
+    swept = next(element for element in (first, *others) if element.all_of)
     assert swept.all_of == {"Open.waiting": "GSI1"}
     assert keys(swept)["open_by_courier"] == ("COURIER#{courier}", "GSI1")
     with applied(swept) as planned:
@@ -218,5 +218,5 @@ def test_a_question_that_reads_all_of_an_index_is_reworded(tmp_path: Path) -> No
     path.write_text(MODULE.replace(", all_of=OPEN_ORDERS", ""))
     with deferred():
         design = find(f"{path}:Orders").design
-    swept = next(one for one in plan(design) if one.all_of)
+    swept = next(element for element in plan(design) if element.all_of)
     assert '+    @read("O2", where={"state": "open"}, all_of=GSI2)' in rewritten(swept).diff

@@ -49,14 +49,14 @@ def test_a_write_needs_what_its_actions_need_whatever_they_are_called(name: str,
 
 
 def test_an_explanation_knows_renamed_actions() -> None:
-    found = explain(Things, "made")
-    assert found.operation == "PutItem"
-    assert "Its one action (Create)" in found.proof
+    explanation = explain(Things, "made")
+    assert explanation.operation == "PutItem"
+    assert "Its one action (Create)" in explanation.proof
     assert explain(Things, "named").operation == "PutItem"
 
 
 def test_a_renamed_update_is_a_lost_update_all_the_same() -> None:
-    assert ("KP308", "Things.counted") in {(one.code, one.place) for one in check(Things).findings}
+    assert ("KP308", "Things.counted") in {(finding.code, finding.place) for finding in check(Things).findings}
 
 
 FAULTS = {
@@ -77,10 +77,12 @@ def test_what_can_never_work_is_said_by_check_and_cost_alike(name: str) -> None:
     assert len(faults) == 1
     assert FAULTS[name] in faults[0].message
     assert ("given:" in faults[0].message) == (name == "of_another_type")  # what is missing was never given
-    (finding,) = (one for one in check(Things).findings if (one.code, one.place) == ("KP108", f"Things.{name}"))
+    (finding,) = (
+        element for element in check(Things).findings if (element.code, element.place) == ("KP108", f"Things.{name}")
+    )
     assert FAULTS[name] in finding.message
     assert finding.source is not None
-    (pattern,) = (one for one in estimate(Things).patterns if one.name == name)
+    (pattern,) = (pattern_estimate for pattern_estimate in estimate(Things).patterns if pattern_estimate.name == name)
     assert FAULTS[name] in (pattern.failure or "")
 
 
@@ -98,7 +100,11 @@ def test_what_can_work_has_no_fault() -> None:
 
 
 def test_the_source_of_a_fault_is_the_action() -> None:
-    (finding,) = (one for one in check(Things).findings if one.place == "Things.unknown_field" and one.code == "KP108")
+    (finding,) = (
+        element
+        for element in check(Things).findings
+        if element.place == "Things.unknown_field" and element.code == "KP108"
+    )
     assert finding.source is not None
     line = Path(finding.source.file).read_text(encoding="utf-8").splitlines()[finding.source.line - 1]
     assert line.strip() == "yield Change(item, nn=3)"
@@ -113,8 +119,8 @@ def test_a_body_is_kept_from_the_world_outside(tmp_path: Path, monkeypatch: pyte
         assert tried.outside == ("opens a file",)
         assert tried.runs == 1
     assert list(tmp_path.iterdir()) == []
-    found = {one.place for one in check(Things).findings if one.code == "KP312"}
-    assert found == {"Things.writing", "Things.swallowing"}
+    result = {finding.place for finding in check(Things).findings if finding.code == "KP312"}
+    assert result == {"Things.writing", "Things.swallowing"}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -143,11 +149,11 @@ OUTSIDE: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("what", OUTSIDE)
 def test_what_reaches_outside_is_refused(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "kept").write_text("x", encoding="utf-8")
-    with cut_off() as found:
+    with cut_off() as result:
         print("said to nobody")
         with pytest.raises(OutsideError, match=what):
             OUTSIDE[what](tmp_path)
-    assert found == [what]
+    assert result == [what]
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     assert capsys.readouterr().out == ""
     (tmp_path / "after").write_text("x", encoding="utf-8")  # the guard ends with the run
@@ -165,18 +171,18 @@ def test_other_threads_are_left_alone(tmp_path: Path) -> None:
 
     other = threading.Thread(target=waiting)
     other.start()
-    with cut_off() as found:
+    with cut_off() as result:
         ready.set()
         other.join(30)
-    assert found == []
+    assert result == []
     assert (tmp_path / "beside").exists()
 
 
 def test_what_is_imported_late_is_let_through() -> None:
     sys.modules.pop("this", None)
-    with cut_off() as found:
+    with cut_off() as result:
         __import__("this")
-    assert found == []
+    assert result == []
 
 
 class Thing(Entity):
@@ -207,8 +213,8 @@ class Caller(Design):
 
     @write("C5")
     def iterates(self, name: str) -> Writes:
-        for one in self.things(name):
-            yield Delete(one)
+        for element in self.things(name):
+            yield Delete(element)
 
     @write("C6")
     def calls_a_write(self, name: str) -> Writes:
@@ -217,9 +223,9 @@ class Caller(Design):
 
     @write("C7")
     def calls_a_verb(self, name: str) -> Writes:
-        found = self.get(Thing, name=name)
-        if found is not None:
-            yield Delete(found)
+        result = self.get(Thing, name=name)
+        if result is not None:
+            yield Delete(result)
 
 
 @pytest.mark.parametrize(
@@ -232,6 +238,10 @@ class Caller(Design):
     ],
 )
 def test_a_write_that_calls_a_pattern_is_told_how_to_ask_it(name: str, word: str) -> None:
-    found = [one.message for one in check(Caller).findings if one.place == f"Caller.{name}" and one.code == "KP108"]
-    assert len(found) == 1
-    assert word in found[0]
+    result = [
+        finding.message
+        for finding in check(Caller).findings
+        if finding.place == f"Caller.{name}" and finding.code == "KP108"
+    ]
+    assert len(result) == 1
+    assert word in result[0]

@@ -108,7 +108,7 @@ def code(name: str) -> WrittenCode:
 
 
 def actions(name: str) -> list[tuple[str, str]]:
-    return [(one.kind, one.entity.name if one.entity else "?") for one in code(name).actions]
+    return [(action.kind, action.entity.name if action.entity else "?") for action in code(name).actions]
 
 
 @pytest.mark.parametrize(
@@ -122,27 +122,27 @@ def actions(name: str) -> list[tuple[str, str]]:
         ("copied", [("Create", "Item"), ("Put", "Note")]),
     ],
 )
-def test_actions_and_their_entities(name: str, found: list[tuple[str, str]]) -> None:
-    assert actions(name) == found
+def test_actions_and_their_entities(name: str, result: list[tuple[str, str]]) -> None:
+    assert actions(name) == result
 
 
 def only(name: str) -> Action:
-    (found,) = code(name).actions
-    return found
+    (action,) = code(name).actions
+    return action
 
 
 def test_what_is_reckoned_from_what_was_read() -> None:
-    found = only("reckoned")
-    assert dict(found.changes) == {"number": "set", "other": "set"}
-    assert found.from_read == {"number"}
-    assert not found.conditional
-    assert [one.name for one in code("reckoned").asks] == ["item"]
+    action = only("reckoned")
+    assert dict(action.changes) == {"number": "set", "other": "set"}
+    assert action.from_read == {"number"}
+    assert not action.conditional
+    assert [ask.name for ask in code("reckoned").asks] == ["item"]
 
 
 def test_conditions_and_relative_changes() -> None:
     assert only("conditional").conditional
-    found = only("by_class")
-    assert (dict(found.changes), found.conditional, found.by_instance) == ({"number": "Add"}, True, False)
+    action = only("by_class")
+    assert (dict(action.changes), action.conditional, action.by_instance) == ({"number": "Add"}, True, False)
 
 
 def test_loops_and_batches() -> None:
@@ -152,9 +152,9 @@ def test_loops_and_batches() -> None:
 
 
 def test_changes_that_are_handed_on_are_open() -> None:
-    found = only("handed_on")
-    assert found.open
-    assert not found.changes
+    action = only("handed_on")
+    assert action.open
+    assert not action.changes
 
 
 def test_a_write_without_source_is_not_known() -> None:
@@ -168,5 +168,5 @@ def test_a_write_without_source_is_not_known() -> None:
         namespace,
     )
     bare = namespace["Bare"]
-    found = code_of(bare.compiled.writes["go"], bare.compiled, bare, Sources())
-    assert (found.known, found.actions) == (False, [])
+    written_code = code_of(bare.compiled.writes["go"], bare.compiled, bare, Sources())
+    assert (written_code.known, written_code.actions) == (False, [])

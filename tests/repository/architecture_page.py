@@ -42,7 +42,7 @@ def _table(room: Path) -> list[str]:
     graph = graph_of(room)
     lines = ["| | what lives there | imports |", "|---|---|---|"]
     for name in _from_the_top(graph):
-        imported = ", ".join(f"`{one}`" for one in sorted(graph[name])) or "none of these"
+        imported = ", ".join(f"`{text}`" for text in sorted(graph[name])) or "none of these"
         lines.append(f"| `{name}` | {_summary(room, name)} | {imported} |")
     return lines
 
@@ -58,12 +58,12 @@ def _summary(room: Path, name: str) -> str:
 def graph_of(room: Path) -> Graph:
     """The parts of a room, files and folders, each with those of the others that it imports."""
     package = ".".join(("keyplan", *room.relative_to(SOURCE).parts))
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for path in written_files(".py", room):
         part = path.relative_to(room).parts[0].removesuffix(".py")
         if part != "__init__":
-            found.setdefault(part, set()).update(_imported(path, package))
-    return {part: {one for one in others if one in found and one != part} for part, others in found.items()}
+            result.setdefault(part, set()).update(_imported(path, package))
+    return {part: {text for text in others if text in result and text != part} for part, others in result.items()}
 
 
 def _imported(path: Path, package: str) -> Iterable[str]:
@@ -88,13 +88,13 @@ def _from_the_top(graph: Graph) -> list[str]:
         if part in above:
             raise ValueError(f"a circle: {' -> '.join((*above, part))}")
         if part not in heights:
-            heights[part] = 1 + max((height(one, (*above, part)) for one in graph[part]), default=0)
+            heights[part] = 1 + max((height(text, (*above, part)) for text in graph[part]), default=0)
         return heights[part]
 
     return sorted(graph, key=lambda part: (-height(part), part))
 
 
-def _walks(found: Iterable[Walk]) -> list[str]:
+def _walks(result: Iterable[Walk]) -> list[str]:
     lines = [
         WALKS,
         "",
@@ -102,10 +102,10 @@ def _walks(found: Iterable[Walk]) -> list[str]:
         "|---|---:|---:|---:|---:|",
     ]
     details: list[str] = []
-    for walk in found:
+    for walk in result:
         functions = sum(len(names) for names in walk.functions.values())
         lines.append(f"| {walk.title} | {len(walk.functions)} | {functions} | {walk.calls} | {walk.statements} |")
         details += ["", f"### {walk.title[:1].upper()}{walk.title[1:]}", "", f"`{walk.code}`", ""]
         for number, (path, names) in enumerate(walk.functions.items(), 1):
-            details.append(f"{number}. `{path}`: {', '.join(f'`{one}`' for one in names)}")
+            details.append(f"{number}. `{path}`: {', '.join(f'`{name}`' for name in names)}")
     return [*lines, *details]

@@ -73,14 +73,14 @@ class Command:
 def blocks_of(path: Path) -> list[Block]:
     """The fenced blocks of a page."""
     text = path.read_text(encoding="utf-8")
-    found: list[Block] = []
+    blocks: list[Block] = []
     end = 0
     for match in FENCE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
-        follows = bool(found) and not text[end : match.start()].strip()
-        found.append(Block(match.group(1), tuple(match.group(2).split()), match.group(3), line, follows))
+        follows = bool(blocks) and not text[end : match.start()].strip()
+        blocks.append(Block(match.group(1), tuple(match.group(2).split()), match.group(3), line, follows))
         end = match.end()
-    return found
+    return blocks
 
 
 def programs_of(path: Path) -> list[Program]:

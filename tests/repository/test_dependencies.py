@@ -31,19 +31,19 @@ def declared(folder: Path) -> set[str]:
     """The distributions that the folder's pyproject.toml names, extras included."""
     project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lists = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
-    return {plain(re.split(r"[^\w.-]", requirement)[0]) for one in lists for requirement in one}
+    return {plain(re.split(r"[^\w.-]", requirement)[0]) for value in lists for requirement in value}
 
 
 def imported(source: Path) -> set[str]:
     """The modules that a package imports, but for its own and the standard library's."""
-    found: set[str] = set()
+    result: set[str] = set()
     for path in written_files(".py", source):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
-                found.update(alias.name.partition(".")[0] for alias in node.names)
+                result.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found.add(node.module.partition(".")[0])
-    return found - sys.stdlib_module_names - {source.name}
+                result.add(node.module.partition(".")[0])
+    return result - sys.stdlib_module_names - {source.name}
 
 
 @pytest.mark.parametrize(("folder", "source"), PACKAGES, ids=["keyplan", "keyplan-systems"])

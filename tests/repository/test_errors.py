@@ -10,17 +10,17 @@ from tests.repository.made_pages import error_classes
 
 def drawn_tree() -> dict[str, str]:
     """The tree in the docstring of ``keyplan.errors``: each error, and what it is a kind of."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     branch = "KeyplanError"
     for line in (errors.__doc__ or "").splitlines():
         match = re.match(r"\s*((?:│ {3})?)[├└]── ([A-Z]\w+(?:, [A-Z]\w+)*)", line)
         if match is None:
             continue
         for name in match.group(2).split(", "):
-            found[name] = branch if match.group(1) else "KeyplanError"
+            result[name] = branch if match.group(1) else "KeyplanError"
             if not match.group(1):
                 branch = name
-    return found
+    return result
 
 
 def test_the_tree_is_drawn_as_it_is() -> None:

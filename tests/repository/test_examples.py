@@ -19,7 +19,9 @@ PROGRAMS = [(path, program) for path in PAGES for program in programs_of(path)]
 WITH_COMMANDS = [path for path in PAGES if any(commands_of(path))]
 
 
-@pytest.mark.parametrize(("path", "program"), PROGRAMS, ids=[f"{place(path)}:{one.line}" for path, one in PROGRAMS])
+@pytest.mark.parametrize(
+    ("path", "program"), PROGRAMS, ids=[f"{place(path)}:{program.line}" for path, program in PROGRAMS]
+)
 def test_python_runs(path: Path, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each program runs in an empty folder, and prints what is shown."""
     monkeypatch.chdir(tmp_path)

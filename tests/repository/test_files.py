@@ -19,13 +19,13 @@ PAGES = [*written_files(".md")]
 
 def test_no_file_names_a_registry_or_a_place_on_one_machine() -> None:
     """Where packages come from is the machine's affair, and paths are relative to the repository."""
-    found = [
+    result = [
         f"{place(path)}:{number}: {line.strip()}"
         for path in written_files()
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
         if MACHINE.search(line) or any(host in line for host in HOSTS)
     ]
-    assert found == []
+    assert result == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=place)
@@ -55,7 +55,7 @@ def test_decisions_say_why_and_what_they_cost() -> None:
 def contract(name: str) -> dict[str, Any]:
     """One of the import contracts in pyproject.toml."""
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    return next(one for one in linter["contracts"] if one["id"] == name)
+    return next(value for value in linter["contracts"] if value["id"] == name)
 
 
 def test_the_contract_of_the_systems_names_every_layer() -> None:

@@ -59,14 +59,14 @@ def walks() -> list[Walk]:
         cms.create_article(Article(article_id="a1", title="A title", slug="a-title", author_id="u1"))
         served = _Served(engine)
         afar = Cms(Store(DynamoDB(LOCATION, exchange=served.exchange), URL, Cms.table.name))
-        found = [
+        result = [
             _walked(engine, "a typed read", READ, lambda: cms.article("a1")),
             _walked(engine, "a write", WRITE, lambda: cms.publish("a1", "A text.", "u1")),
             _walked(engine, "a read over HTTP: the client", READ, lambda: afar.article("a1")),
             _walked(engine, "a read over HTTP: the server", "POST / GetItem", served.again),
         ]
         afar.close()
-    return found
+    return result
 
 
 class _Served:

@@ -132,14 +132,14 @@ class Magazine(Design):
 
     @write("W4")
     def put_all(self, articles: list[Article]) -> Writes:
-        yield Batch([Put(one) for one in articles])
+        yield Batch([Put(article) for article in articles])
 
 
 def stored(design: Design, index: str | None = None) -> list[Item]:
     """All items of the table, or of an index, as they are stored."""
     where = {} if index is None else {"IndexName": index}
-    found: list[Item] = design.store.transport.call("Scan", {"TableName": design.store.table_name, **where})["Items"]
-    return found
+    items: list[Item] = design.store.transport.call("Scan", {"TableName": design.store.table_name, **where})["Items"]
+    return items
 
 
 def keys_in(design: Design, index: str) -> list[tuple[str, str]]:

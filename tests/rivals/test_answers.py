@@ -42,7 +42,7 @@ def test_a_query_of_an_index_passes_over_items_of_others(magazine: Magazine) -> 
     magazine.put(Article(article_id="1"))
     put_foreign(magazine, pk="X#1", sk="#HEAD", gsi1pk="AUTHOR#Ada", gsi1sk="draft#0")
     put_foreign(magazine, pk="ARTICLE#9", sk="OTHER", gsi1pk="AUTHOR#Ada", gsi1sk="draft#9")
-    assert [one.article_id for one in magazine.articles_by("Ada")] == ["1"]
+    assert [article.article_id for article in magazine.articles_by("Ada")] == ["1"]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7])
@@ -70,7 +70,7 @@ def pages_of(pattern: Any, *args: Any, limit: int, **kwargs: Any) -> list[list[s
     cursor: Cursor | None = None
     while True:
         page: Page[Any] = pattern(*args, limit=limit, cursor=cursor, **kwargs)
-        pages.append([one.name if isinstance(one, Note) else one.title for one in page])
+        pages.append([value.name if isinstance(value, Note) else value.title for value in page])
         cursor = page.cursor
         if cursor is None:
             return pages

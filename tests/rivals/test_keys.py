@@ -53,11 +53,11 @@ def test_an_update_in_a_transaction_leaves_no_stale_index_key(magazine: Magazine
 
 def test_two_pairs_of_values_never_make_one_key(magazine: Magazine) -> None:
     """ElectroDB joins values without escaping: ("1#b_2", "3") and ("1", "2#b_3") give one key."""
-    one, other = Pair(a="1#b_2", b="3", note="one"), Pair(a="1", b="2#b_3", note="other")
-    magazine.create(one)
+    pair, other = Pair(a="1#b_2", b="3", note="one"), Pair(a="1", b="2#b_3", note="other")
+    magazine.create(pair)
     magazine.create(other)
     assert len({item["pk"]["S"] for item in stored(magazine)}) == 2
-    assert magazine.pair("1#b_2", "3") == one
+    assert magazine.pair("1#b_2", "3") == pair
     assert magazine.pair("1", "2#b_3") == other
 
 
@@ -67,9 +67,9 @@ def test_case_is_kept_in_keys(magazine: Magazine) -> None:
     magazine.create(Pair(a="X", b="y", note="other"))
     magazine.put(Article(article_id="1", author="ada"))
     magazine.put(Article(article_id="2", author="Ada"))
-    notes = [found.note for found in (magazine.pair("x", "Y"), magazine.pair("X", "y")) if found]
+    notes = [pair.note for pair in (magazine.pair("x", "Y"), magazine.pair("X", "y")) if pair]
     assert notes == ["one", "other"]
-    assert [one.article_id for one in magazine.articles_by("ada")] == ["1"]
+    assert [article.article_id for article in magazine.articles_by("ada")] == ["1"]
 
 
 def test_a_second_write_of_colliding_values_overwrites_nothing(magazine: Magazine) -> None:
@@ -79,9 +79,9 @@ def test_a_second_write_of_colliding_values_overwrites_nothing(magazine: Magazin
     assert magazine.pair("1#b_2", "3") == first
     with pytest.raises(ItemExists):
         magazine.create(Pair(a="1", b="2#b_3", note="third"))
-    found = magazine.pair("1", "2#b_3")
-    assert found is not None
-    assert found.note == "second"
+    pair = magazine.pair("1", "2#b_3")
+    assert pair is not None
+    assert pair.note == "second"
 
 
 def test_an_optional_field_in_a_template_makes_the_index_sparse(magazine: Magazine) -> None:

@@ -14,17 +14,17 @@ from tests.rivals.design import Article, Magazine, Watched
 def test_two_stores_at_once_dont_mix(tmp_path: Path) -> None:
     """PynamoDB's session and host are the model class's: a second store means a second class."""
     with (
-        Magazine.open(":memory:") as one,
+        Magazine.open(":memory:") as element,
         Magazine.open(":memory:") as two,
         Magazine.open(tmp_path / "three.db") as three,
     ):
-        for number, magazine in enumerate([one, two, three]):
+        for number, magazine in enumerate([element, two, three]):
             magazine.put(Article(article_id="1", title=f"store {number}"))
-        titles = [magazine.article("1").title for magazine in (one, two, three)]
+        titles = [magazine.article("1").title for magazine in (element, two, three)]
         assert titles == ["store 0", "store 1", "store 2"]
         with ThreadPoolExecutor(3) as pool:
-            found = list(pool.map(lambda magazine: magazine.article("1").title, [one, two, three] * 20))
-        assert found == titles * 20
+            result = list(pool.map(lambda magazine: magazine.article("1").title, [element, two, three] * 20))
+        assert result == titles * 20
     with Magazine.open(tmp_path / "three.db") as again:
         assert again.article("1").title == "store 2"
 
@@ -35,11 +35,11 @@ def test_the_table_name_is_the_opened_designs() -> None:
     stores = [Store(InProcess(engine.call, engine.close), ":memory:", name) for name in ("magazine-test", "magazine-2")]
     for store in stores:
         store.transport.call("CreateTable", Magazine.table.create_request(store.table_name))
-    one, two = (Magazine(store) for store in stores)
-    one.put(Article(article_id="1", title="in the first"))
+    magazine, two = (Magazine(store) for store in stores)
+    magazine.put(Article(article_id="1", title="in the first"))
     two.put(Article(article_id="1", title="in the second"))
-    watched = [Watched(one), Watched(two)]
-    assert (one.article("1").title, two.article("1").title) == ("in the first", "in the second")
+    watched = [Watched(magazine), Watched(two)]
+    assert (magazine.article("1").title, two.article("1").title) == ("in the first", "in the second")
     assert [each.requests[0].parameters["TableName"] for each in watched] == ["magazine-test", "magazine-2"]
     assert Magazine.table.name == "magazine"
     engine.close()
@@ -47,9 +47,9 @@ def test_the_table_name_is_the_opened_designs() -> None:
 
 def test_a_cursors_secret_is_the_opened_designs() -> None:
     """PynamoDB, and what else hangs on a class: each opened design has its own secret, and none changes the class."""
-    with Magazine.open(":memory:", secret="one") as one, Magazine.open(":memory:", secret="two") as two:
-        for magazine in (one, two):
+    with Magazine.open(":memory:", secret="one") as element, Magazine.open(":memory:", secret="two") as two:
+        for magazine in (element, two):
             for number in range(3):
                 magazine.put(Article(article_id=str(number)))
-        cursors = {magazine.articles_by("Ada", limit=1).cursor for magazine in (one, two)}
+        cursors = {magazine.articles_by("Ada", limit=1).cursor for magazine in (element, two)}
         assert len(cursors) == 2

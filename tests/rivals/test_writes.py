@@ -105,10 +105,10 @@ def test_a_batch_write_loses_nothing(magazine: Magazine) -> None:
     """dynamodb-toolbox (by default) and aiodynamo hand unprocessed writes to a caller who may not look."""
     articles = [Article(article_id=f"{number:02d}") for number in range(60)]
     halving = Halving(magazine)
-    magazine.batch([Put(one) for one in articles])
+    magazine.batch([Put(article) for article in articles])
     assert halving.operations.count("BatchWriteItem") > 3
     assert magazine.articles_by("Ada", limit=100).items == articles
-    magazine.batch([Delete(one) for one in articles])
+    magazine.batch([Delete(article) for article in articles])
     assert stored(magazine) == []
     magazine.put_all(articles)
     assert len(stored(magazine)) == 60
@@ -120,9 +120,9 @@ def test_a_batch_read_loses_nothing(magazine: Magazine) -> None:
     magazine.batch([Put(Article(article_id=f"{number:03d}")) for number in range(150)])
     wanted = [f"{number:03d}" for number in range(149, -1, -1)]
     halving = Halving(magazine)
-    assert [one.article_id for one in magazine.articles(wanted)] == wanted
-    found = magazine.get_many(Article, [{"article_id": one} for one in (*wanted, "none", "000")])
-    assert [one and one.article_id for one in found] == [*wanted, None, "000"]
+    assert [article.article_id for article in magazine.articles(wanted)] == wanted
+    articles = magazine.get_many(Article, [{"article_id": text} for text in (*wanted, "none", "000")])
+    assert [article and article.article_id for article in articles] == [*wanted, None, "000"]
     assert halving.operations.count("BatchGetItem") > 4
 
 

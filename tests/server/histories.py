@@ -65,9 +65,9 @@ def _lost_and_found(operations: list[Operation], orders: dict[str, list[int]]) -
     for operation in operations:
         for key, value in operation.appends.items():
             wanted = 1 if operation.is_done else 0
-            found = orders.get(key, []).count(value)
-            if found != wanted:
-                faults.append(f"{operation.name} appended {value} to {key} {wanted} times, it is there {found} times")
+            number = orders.get(key, []).count(value)
+            if number != wanted:
+                faults.append(f"{operation.name} appended {value} to {key} {wanted} times, it is there {number} times")
         for key, length in operation.lengths.items():
             if operation.is_done and length > len(orders.get(key, [])):
                 faults.append(f"{operation.name} saw {length} values of {key}, which never had so many")

@@ -129,12 +129,12 @@ class Client:
 
     def move(self) -> None:
         """Move money between two accounts, if there is as much."""
-        one, other = self._chance.sample(ACCOUNTS, 2)
+        text, other = self._chance.sample(ACCOUNTS, 2)
         amount = {":n": {"N": str(self._chance.randrange(1, 30))}}
         take = {"UpdateExpression": "SET b = b - :n", "ConditionExpression": "b >= :n"}
         give = {"UpdateExpression": "SET b = b + :n"}
         actions = [
-            {"Update": {**place(one), **take, "ExpressionAttributeValues": amount}},
+            {"Update": {**place(text), **take, "ExpressionAttributeValues": amount}},
             {"Update": {**place(other), **give, "ExpressionAttributeValues": amount}},
         ]
         self.ask("TransactWriteItems", {"TransactItems": actions})

@@ -53,21 +53,21 @@ class Answer:
     def json(self) -> dict[str, Any]:
         """The body's JSON."""
         packed = self.headers.get("content-encoding") == "gzip"
-        found: dict[str, Any] = json.loads(gzip.decompress(self.body) if packed else self.body)
-        return found
+        result: dict[str, Any] = json.loads(gzip.decompress(self.body) if packed else self.body)
+        return result
 
     @property
     def type(self) -> str:
         """The full type of an error."""
-        found: str = self.json()["__type"]
-        return found
+        text: str = self.json()["__type"]
+        return text
 
     @property
     def message(self) -> str | None:
         """The message of an error."""
         body = self.json()
-        found: str | None = body.get("message", body.get("Message"))
-        return found
+        text: str | None = body.get("message", body.get("Message"))
+        return text
 
     def assert_sound(self) -> None:
         """What holds for every answer."""

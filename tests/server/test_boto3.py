@@ -83,9 +83,9 @@ def test_items_keep_their_types(table: Any) -> None:
         "text": "größer 😀",
     }
     table.put_item(Item=item)
-    found = table.get_item(Key={"pk": "a", "sk": 1}, ConsistentRead=True, ReturnConsumedCapacity="TOTAL")
-    assert found["Item"] == item
-    assert found["ConsumedCapacity"]["CapacityUnits"] == 1.0
+    result = table.get_item(Key={"pk": "a", "sk": 1}, ConsistentRead=True, ReturnConsumedCapacity="TOTAL")
+    assert result["Item"] == item
+    assert result["ConsumedCapacity"]["CapacityUnits"] == 1.0
     assert "Item" not in table.get_item(Key={"pk": "a", "sk": 2})
 
 

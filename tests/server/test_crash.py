@@ -88,17 +88,17 @@ class Client(threading.Thread):
 
 
 def stored(server: Server) -> State:
-    found: State = {}
+    state: State = {}
     start = None
     while True:
         answer = server.call("Scan", {"TableName": TABLE, "ExclusiveStartKey": start})
         for each in answer["Items"]:
             pk, sk, value = each["pk"]["S"], each["sk"]["S"], int(each["value"]["N"])
             assert each == item(pk, sk, value)
-            found[pk, sk] = value
+            state[pk, sk] = value
         start = answer.get("LastEvaluatedKey")
         if start is None:
-            return found
+            return state
 
 
 def kill_under_load(server: Server, round_: int, before: State) -> list[Client]:
@@ -128,11 +128,11 @@ def test_a_killed_server_has_kept_what_it_acknowledged(tmp_path: Path, workers: 
         checked = CliRunner().invoke(command, ["check", db])
         assert checked.exit_code == 0, checked.output
         with serving(db) as server:
-            found = stored(server)
+            result = stored(server)
         for client in clients:
             assert client.acknowledged >= 20
-            mine = {key: value for key, value in found.items() if key[0].split("-")[0] == client.partition}
+            mine = {key: value for key, value in result.items() if key[0].split("-")[0] == client.partition}
             known = {key: value for key, value in client.state.items() if value is not None}
             also = {key: value for key, value in (client.state | client.pending).items() if value is not None}
             assert mine in (known, also), f"{client.partition} in round {round_}"
-        state = dict(found)
+        state = dict(result)

@@ -70,8 +70,8 @@ def take_away(stores: tuple[Endpoint, Endpoint], operation: str, params: Answer)
         if update is None:
             continue
         place = {"TableName": update["TableName"], "Key": update["Key"]}
-        found = [store.ask("GetItem", place).get("Item") for store in (ours, local)]
-        if found[0] is None and found[1] is not None:
+        result = [store.ask("GetItem", place).get("Item") for store in (ours, local)]
+        if result[0] is None and result[1] is not None:
             local.ask("DeleteItem", place)
 
 

@@ -61,9 +61,9 @@ def test_records_are_the_same() -> None:
                     break  # what is stored may differ from here on
             else:
                 for name, (mine, theirs) in arns.items():
-                    found, expected = told(ours, mine), told(local, theirs)
-                    assert found == expected, (seed, name)
-                    compared += len(found)
+                    result, expected = told(ours, mine), told(local, theirs)
+                    assert result == expected, (seed, name)
+                    compared += len(result)
         ours.close()
         local.clear()
         local.close()

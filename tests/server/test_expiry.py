@@ -31,8 +31,8 @@ def prepare(server: Server, count: int) -> None:
 
 
 def count(server: Server, **question: Any) -> int:
-    found: int = server.call("Scan", {"TableName": TABLE, "Select": "COUNT", **question})["Count"]
-    return found
+    number: int = server.call("Scan", {"TableName": TABLE, "Select": "COUNT", **question})["Count"]
+    return number
 
 
 def wait_until(server: Server, wanted: int) -> None:

@@ -39,11 +39,11 @@ def test_histories(tmp_path: Path, workers: int) -> None:
         arguments = [str(server.port), "", str(OPERATIONS), str(THREADS)]
         program = [sys.executable, "-m", "tests.server.history_client", arguments[0]]
         printed = outputs([[*program, name, *arguments[2:]] for name in PROCESSES], cwd=ROOT)
-        told: list[dict[str, Any]] = [json.loads(each) for each in printed]
-        history = [Operation(**each) for one in told for each in one["history"]]
+        result: list[dict[str, Any]] = [json.loads(each) for each in printed]
+        history = [Operation(**each) for element in result for each in element["history"]]
         history.append(final(server, time.monotonic()))
     assert faults_of(history) == []
-    assert {total for one in told for total in one["sums"]} == {BALANCE * len(ACCOUNTS)}
+    assert {total for element in result for total in element["sums"]} == {BALANCE * len(ACCOUNTS)}
     done = [each for each in history if each.is_done]
     assert sum(len(each.appends) > 1 for each in done) > 50
     assert len(done) < len(history)  # some were refused

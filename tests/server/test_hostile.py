@@ -180,7 +180,7 @@ class Other(threading.Thread):
 
 @pytest.mark.parametrize("name", BODIES)
 def test_nobody_else_waits(target: Server, name: str) -> None:
-    operation, body, told = BODIES[name]
+    operation, body, text = BODIES[name]
     other = Other(target)
     other.start()
     try:
@@ -193,7 +193,7 @@ def test_nobody_else_waits(target: Server, name: str) -> None:
         other.ends.set()
         other.join()
     assert answer.status == 400
-    assert told in (answer.message or "")
+    assert text in (answer.message or "")
     assert len(answer.body) < 20_000
     # It was parsed and judged between the others' requests, in many short turns.
     assert meanwhile > 15

@@ -186,16 +186,16 @@ def test_a_client_that_does_not_read_is_left() -> None:
 
 def test_too_many_connections_and_bodies_are_turned_away() -> None:
     with serving(":memory:", limits={"connections_max": 3, "buffered_bytes_max": 100_000}) as server:
-        one, two = server.raw(), server.raw()
-        assert one.ask(request("ListTables")).status == 200
+        raw, two = server.raw(), server.raw()
+        assert raw.ask(request("ListTables")).status == 200
         assert two.ask(request("ListTables")).status == 200
         large = request("ListTables", b" " * 90_000)
-        one.send(large[:-10])
+        raw.send(large[:-10])
         time.sleep(0.2)  # so that it is received before the other
         refused = two.ask(large)
         assert refused.status == 503
         assert refused.type.endswith("#ServiceUnavailableException")
-        assert one.ask(large[-10:]).status == 400
+        assert raw.ask(large[-10:]).status == 400
         three, four = server.raw(), server.raw()
         assert three.ask(request("ListTables")).status == 200
         five = server.raw()

@@ -58,11 +58,11 @@ def item(pk: str, value: int) -> dict[str, Any]:
 
 
 def values_by_key(records: list[dict[str, Any]]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    result: dict[str, list[int]] = {}
     for record in records:
         image = record["dynamodb"]["NewImage"]
-        found.setdefault(image["pk"]["S"], []).append(int(image["value"]["N"]))
-    return found
+        result.setdefault(image["pk"]["S"], []).append(int(image["value"]["N"]))
+    return result
 
 
 def test_the_example_of_the_documentation(tmp_path: Path) -> None:
@@ -146,12 +146,12 @@ def test_a_killed_server_has_recorded_what_it_acknowledged(tmp_path: Path, worke
         assert check_file(db) == []
         with serving(db, **options) as server:
             seen += consume(caller(server), arn, checkpoints, limit=50)
-        found = values_by_key(seen)
+        result = values_by_key(seen)
         for client in writing:
-            mine = {pk: each for pk, each in found.items() if pk.startswith(client._prefix)}
+            mine = {pk: each for pk, each in result.items() if pk.startswith(client._prefix)}
             told = {pk: list(range(value + 1)) for pk, value in client.values.items()}
             also = {pk: list(range(value + 1)) for pk, value in (client.values | client.pending).items()}
             assert mine in (told, also), f"{client._prefix} in round {round_}"
-        values = {pk: each[-1] for pk, each in found.items()}
+        values = {pk: each[-1] for pk, each in result.items()}
     with serving(db) as server:
         assert len(shards(caller(server), arn)) > 5

@@ -23,9 +23,9 @@ SHOWN_MAX = 60
 
 def drawn(name: str) -> str:
     """A system's map as it is drawn now."""
-    found = system(name)
-    with found.design.open(":memory:", secret="s") as design:
-        found.sample(design, SAMPLE, silent)
+    result = system(name)
+    with result.design.open(":memory:", secret="s") as design:
+        result.sample(design, SAMPLE, silent)
         return svg_file(of_design(design))
 
 
@@ -36,10 +36,10 @@ def agreed(name: str) -> str:
 
 def difference(before: str, after: str) -> str:
     """What differs, element by element."""
-    old, new = (one.replace("><", ">\n<").splitlines() for one in (before, after))
-    found = list(difflib.unified_diff(old, new, "agreed upon", "drawn now", lineterm="", n=1))
-    more = f"\n... and {len(found) - SHOWN_MAX} lines more" if len(found) > SHOWN_MAX else ""
-    return "\n".join(found[:SHOWN_MAX]) + more
+    old, new = (text.replace("><", ">\n<").splitlines() for text in (before, after))
+    result = list(difflib.unified_diff(old, new, "agreed upon", "drawn now", lineterm="", n=1))
+    more = f"\n... and {len(result) - SHOWN_MAX} lines more" if len(result) > SHOWN_MAX else ""
+    return "\n".join(result[:SHOWN_MAX]) + more
 
 
 def main() -> None:

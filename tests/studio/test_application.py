@@ -132,14 +132,14 @@ def test_without_arguments_a_question_is_asked_for_what_is_there(http: TestClien
 
 def test_wrong_arguments_leave_the_map_usable(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupils_of_year", "arguments": {"year": "x", "no": 1}}).json()
-    assert {one["place"] for one in made["path"]["error"]["faults"]} >= {"year", "no"}
+    assert {fault["place"] for fault in made["path"]["error"]["faults"]} >= {"year", "no"}
     assert made["svg"].startswith("<svg")
 
 
 def test_a_write_is_shown_and_not_sent(http: TestClient, school: School) -> None:
     given = {"question": "enrol", "arguments": {"course_id": "art", "pupil_id": "p3"}}
     made = asked(http, "map", given).json()
-    marks = [(one["kind"], one["mark"]) for step in made["path"]["steps"] for one in step["touched"]]
+    marks = [(value["kind"], value["mark"]) for step in made["path"]["steps"] for value in step["touched"]]
     assert marks == [("Enrolment", "put"), ("Pupil", "update")]
     assert school.pupils_of_course("art") == []
     assert made["svg"].count('class="badge"') == 2, "the pupil's number, and a sign for the new enrolment"
@@ -149,7 +149,7 @@ def test_an_item_is_shown_with_its_keys_beside_their_templates(http: TestClient)
     made = asked(http, "map", {"question": "pupil", "arguments": {"pupil_id": "p0"}}).json()
     name = made["path"]["steps"][0]["items"][0]["id"]
     item = asked(http, "item", {"item": name}).json()
-    assert [one["place"] for one in item["keys"]] == ["the table", "GSI1"]
+    assert [key["place"] for key in item["keys"]] == ["the table", "GSI1"]
     first = item["keys"][0]["attributes"][0]
     assert first["template"] == "PUPIL#{pupil_id}"
     assert first["pieces"] == [{"text": "PUPIL#", "field": None}, {"text": "p0", "field": "pupil_id"}]

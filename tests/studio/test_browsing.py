@@ -37,8 +37,8 @@ def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
 def studio(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Studio]:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "browsing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    with browsed(f"{endpoint.replace('http', 'dynamodb+http')}?region=eu-west-1") as found:
-        yield Studio(found.subject(found.table), endpoint=found)
+    with browsed(f"{endpoint.replace('http', 'dynamodb+http')}?region=eu-west-1") as result:
+        yield Studio(result.subject(result.table), endpoint=result)
 
 
 def _resource(url: str) -> Any:
@@ -56,10 +56,10 @@ def _table(resource: Any, name: str, partition: str, sort: str | None = None, **
     """A table; attributes are given as ``name:type``."""
 
     def schema(*keys: str | None) -> list[dict[str, str]]:
-        named = [one.rpartition(":")[0] for one in keys if one]
-        return [{"AttributeName": one, "KeyType": kind} for one, kind in zip(named, ("HASH", "RANGE"), strict=False)]
+        named = [key.rpartition(":")[0] for key in keys if key]
+        return [{"AttributeName": text, "KeyType": kind} for text, kind in zip(named, ("HASH", "RANGE"), strict=False)]
 
-    used = {one for one in (partition, sort, *(key for pair in indexes.values() for key in pair)) if one}
+    used = {text for text in (partition, sort, *(key for pair in indexes.values() for key in pair)) if text}
     more: dict[str, Any] = {}
     if indexes:
         more["GlobalSecondaryIndexes"] = [
@@ -71,7 +71,7 @@ def _table(resource: Any, name: str, partition: str, sort: str | None = None, **
         BillingMode="PAY_PER_REQUEST",
         KeySchema=schema(partition, sort),
         AttributeDefinitions=[
-            dict(zip(("AttributeName", "AttributeType"), one.rsplit(":", 1), strict=False)) for one in sorted(used)
+            dict(zip(("AttributeName", "AttributeType"), text.rsplit(":", 1), strict=False)) for text in sorted(used)
         ],
         **more,
     )
@@ -118,7 +118,7 @@ def test_all_tables_can_be_chosen(studio: Studio) -> None:
 @pytest.mark.parametrize(("table", "collections"), [("Numbers", 3), ("Binary", 2), ("odd.name-1_", 4), ("Empty", 0)])
 def test_each_has_its_map(studio: Studio, table: str, collections: int) -> None:
     made = asked(studio, "map", table)
-    own = [one for one in made["collections"] if not one["place"]]
+    own = [collection for collection in made["collections"] if not collection["place"]]
     assert len(own) == collections
     assert made["svg"].startswith("<svg")
     assert made["complete"]
@@ -132,7 +132,7 @@ def test_keys_of_numbers_stand_in_their_order(studio: Studio) -> None:
 
 
 def test_binary_keys_are_looked_for_and_told_apart(studio: Studio) -> None:
-    titles = {one["title"] for one in asked(studio, "map", "Binary")["collections"]}
+    titles = {collection["title"] for collection in asked(studio, "map", "Binary")["collections"]}
     assert titles == {"0x0001", "0xffffffffffffffff… 20 bytes"}
     (row,) = asked(studio, "data", "Binary", partition="AAE=")["rows"]
     assert row["key"] == {"id": {"B": "AAE="}}
@@ -166,7 +166,7 @@ def test_items_are_written_and_deleted_as_they_are(studio: Studio) -> None:
         "was": {"text": {"S": "new"}},
     }
     shown = asked(studio, "edit", "Numbers", edits=[change])["changes"][0]["attributes"]
-    assert {one["name"]: one["after"] for one in shown} == {"text": {"S": "other"}, "more": {"BOOL": True}}
+    assert {value["name"]: value["after"] for value in shown} == {"text": {"S": "other"}, "more": {"BOOL": True}}
     asked(studio, "edit", "Numbers", edits=[change], save=True)
     with pytest.raises(RequestError, match="can't be saved") as caught:
         asked(studio, "edit", "Numbers", edits=[change], save=True)
@@ -180,10 +180,10 @@ def test_a_table_that_is_not_there_is_refused(studio: Studio, endpoint: str) -> 
         asked(studio, "map", "Nothing")
     url = f"{endpoint.replace('http', 'dynamodb+http')}/Numbers?region=eu-west-1"
     with browsed(url) as alone:
-        one = Studio(alone.subject("Numbers"), endpoint=alone)
-        assert run(one, "start", {})["tables"] == []
+        element = Studio(alone.subject("Numbers"), endpoint=alone)
+        assert run(element, "start", {})["tables"] == []
         with pytest.raises(RequestError, match="looks at one table"):
-            run(one, "map", {"table": "Binary"})
+            run(element, "map", {"table": "Binary"})
 
 
 def test_an_endpoint_without_tables_says_so() -> None:

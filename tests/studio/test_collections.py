@@ -29,7 +29,7 @@ def design_of(subject: Subject) -> CompiledDesign:
 
 def titled(place: Place, start: str) -> Collection:
     """The first collection of a place whose partition key begins so."""
-    return next(one for one in place.collections if title(one).startswith(start))
+    return next(collection for collection in place.collections if title(collection).startswith(start))
 
 
 def title(collection: Collection) -> str:
@@ -39,11 +39,11 @@ def title(collection: Collection) -> str:
 def test_items_stand_in_their_collections_in_their_order(subject: Subject) -> None:
     table = drawn(subject).places[0]
     pupil = titled(table, "PUPIL#p0")
-    assert [one.kind for one in pupil.entries][:3] == ["Pupil", "Report", "Report"]
+    assert [entry.kind for entry in pupil.entries][:3] == ["Pupil", "Report", "Report"]
     assert "".join(piece.text for piece in pupil.entries[1].sort) == "REPORT#9990"
     assert ("number", "9") in pupil.entries[1].facts, "what the key says otherwise is decoded beside it"
     assert pupil.template == "PUPIL#{pupil_id}"
-    assert [(one.text, one.field) for one in pupil.partition] == [("PUPIL#", None), ("p0", "pupil_id")]
+    assert [(piece.text, piece.field) for piece in pupil.partition] == [("PUPIL#", None), ("p0", "pupil_id")]
 
 
 def test_a_collection_says_how_many_items_it_has(subject: Subject) -> None:
@@ -58,8 +58,8 @@ def test_ten_thousand_items_are_counted_honestly(school: School) -> None:
     school.batch([_report(number) for number in range(1, 9000)])
     asked: list[str] = []
     school.store.on_call = lambda record: asked.append(record.operation)
-    found = drawn(of_design(school))
-    pupil = titled(found.places[0], "PUPIL#p0")
+    result = drawn(of_design(school))
+    pupil = titled(result.places[0], "PUPIL#p0")
     assert pupil.count == Count(9000, exact=True)
     assert len(pupil.entries) == 7
     assert len(asked) < 60
@@ -72,39 +72,46 @@ def _report(number: int) -> Any:
 
 
 def test_an_index_shows_the_same_items(subject: Subject) -> None:
-    found = drawn(subject)
-    index = found.places[1]
+    result = drawn(subject)
+    index = result.places[1]
     year = titled(index, "YEAR#1")
-    assert {one.kind for one in year.entries} == {"Pupil"}
+    assert {element.kind for element in year.entries} == {"Pupil"}
     for entry in year.entries:
-        (tie,) = [one for one in found.ties if one.target == entry.id]
+        (tie,) = [element for element in result.ties if element.target == entry.id]
         assert (tie.kind, tie.source, tie.label) == ("index", f"t-{entry.item}", "GSI1")
 
 
 def test_a_junction_is_tied_to_both_that_it_joins(subject: Subject) -> None:
-    found = drawn(subject)
-    course = titled(found.places[0], "COURSE#maths")
-    junction = next(one for one in course.entries if one.kind == "Enrolment")
-    ends = {one.label: one.target for one in found.ties if one.kind == "junction" and one.source == junction.id}
+    result = drawn(subject)
+    course = titled(result.places[0], "COURSE#maths")
+    junction = next(entry for entry in course.entries if entry.kind == "Enrolment")
+    ends = {tie.label: tie.target for tie in result.ties if tie.kind == "junction" and tie.source == junction.id}
     assert ends.keys() == {"Pupil", "Course"}
     assert ends["Course"] == course.entries[0].id
 
 
 def test_without_data_the_templates_are_drawn(empty: Subject) -> None:
-    found = template_picture("School", design_of(empty))
-    assert found.symbolic
-    assert [title(one) for one in found.places[0].collections] == ["PUPIL#{pupil_id}", "COURSE#{course_id}"]
-    assert {one.kind for one in found.places[0].collections[0].entries} == {"Pupil", "Report"}
-    assert [one.kind for one in found.ties] == ["index"] * 3
+    result = template_picture("School", design_of(empty))
+    assert result.symbolic
+    assert [title(collection) for collection in result.places[0].collections] == [
+        "PUPIL#{pupil_id}",
+        "COURSE#{course_id}",
+    ]
+    assert {entry.kind for entry in result.places[0].collections[0].entries} == {"Pupil", "Report"}
+    assert [tie.kind for tie in result.ties] == ["index"] * 3
     assert map_json(empty)["symbolic"]
 
 
 def test_an_entity_of_which_nothing_is_there_is_drawn_from_its_template(school: School) -> None:
     for number in range(1, 10):
         school.delete(Report, pupil_id="p0", number=number)
-    found = drawn(of_design(school))
+    result = drawn(of_design(school))
     (entry,) = [
-        one for place in found.places for card in place.collections for one in card.entries if one.kind == "Report"
+        element
+        for place in result.places
+        for card in place.collections
+        for element in card.entries
+        if element.kind == "Report"
     ]
     assert entry.item == "template-Report"
 
@@ -112,8 +119,10 @@ def test_an_entity_of_which_nothing_is_there_is_drawn_from_its_template(school: 
 def test_items_that_fit_no_entity_are_shown_as_such(school: School) -> None:
     strange: S = {"pk": {"S": "?"}, "sk": {"S": "x"}, "deep": {"L": [{"M": {"a": {"B": "AAEC"}}}]}}
     school.store.transport.call("PutItem", {"TableName": "school", "Item": strange})
-    found = drawn(of_design(school))
-    (entry,) = [one for card in found.places[0].collections for one in card.entries if one.kind == "fits no entity"]
+    result = drawn(of_design(school))
+    (entry,) = [
+        element for card in result.places[0].collections for element in card.entries if element.kind == "fits no entity"
+    ]
     assert entry.item == identity({"pk": strange["pk"], "sk": strange["sk"]})
     assert entry.facts == [("deep", "[{a: 0x000102}]")]
 
@@ -143,6 +152,9 @@ def test_attributes_are_shown_in_few_words(value: dict[str, Any], text: str) -> 
 
 def test_a_key_is_shown_in_the_parts_of_its_template(subject: Subject) -> None:
     template = design_of(subject).by_name["Report"].primary.sort[0][1]
-    assert [(one.text, one.field) for one in pieces("REPORT#9990", template)] == [("REPORT#", None), ("9990", "number")]
-    assert [one.text for one in pieces("something else", template)] == ["something else"]
-    assert [one.text for one in plain_pieces("USER#1#2")] == ["USER#", "1#2"]
+    assert [(piece.text, piece.field) for piece in pieces("REPORT#9990", template)] == [
+        ("REPORT#", None),
+        ("9990", "number"),
+    ]
+    assert [piece.text for piece in pieces("something else", template)] == ["something else"]
+    assert [piece.text for piece in plain_pieces("USER#1#2")] == ["USER#", "1#2"]

@@ -110,11 +110,11 @@ def test_an_edit_is_shown_before_it_is_saved(school: School) -> None:
     subject = of_design(school)
     made = edit_json(subject, [change(P0, year=3, email="new@example.org")], save=False)
     assert school.pupil("p0").year == 1  # type: ignore[union-attr]
-    pupil = next(one for one in made["changes"] if one["kind"] == "Pupil")
-    attributes = {one["name"]: (one["before"], one["after"]) for one in pupil["attributes"]}
+    pupil = next(value for value in made["changes"] if value["kind"] == "Pupil")
+    attributes = {attribute["name"]: (attribute["before"], attribute["after"]) for attribute in pupil["attributes"]}
     assert attributes["gsi1pk"] == ({"S": "YEAR#1"}, {"S": "YEAR#3"}), "the index key follows"
-    assert [one["operation"] for one in made["requests"]] == ["TransactWriteItems"]
-    kinds = [next(iter(one)) for one in made["requests"][0]["parameters"]["TransactItems"]]
+    assert [request["operation"] for request in made["requests"]] == ["TransactWriteItems"]
+    kinds = [next(iter(item)) for item in made["requests"][0]["parameters"]["TransactItems"]]
     assert kinds == ["Update", "Delete", "Put"], "the claim of the old address goes, that of the new one comes"
 
 
@@ -129,7 +129,7 @@ def test_saved_edits_are_one_transaction(school: School) -> None:
     assert made["saved"]
     assert school.pupils_of_year(3)[0].pupil_id == "p0"
     assert school.get(Report, pupil_id="p0", number=9) is None
-    assert {(one["was"], one["is"]) for one in made["changes"]} == {(True, True), (True, False), (False, True)}
+    assert {(value["was"], value["is"]) for value in made["changes"]} == {(True, True), (True, False), (False, True)}
     with pytest.raises(Exception, match="new"):
         edit_json(subject, [change(P0, year=4), edits[2]], save=True)
     assert school.pupil("p0").year == 3, "all or nothing"  # type: ignore[union-attr]
@@ -162,7 +162,7 @@ def test_every_fault_of_every_edit_is_said(subject: Subject) -> None:
     ]
     with pytest.raises(RequestError) as caught:
         edit_json(subject, edits, save=True)
-    places = {one.place.partition(".")[0] for one in caught.value.faults}
+    places = {fault.place.partition(".")[0] for fault in caught.value.faults}
     assert places == {f"edits[{number}]" for number in range(6)}
 
 

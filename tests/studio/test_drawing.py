@@ -27,9 +27,9 @@ def parts(subject: Subject) -> tuple[Any, Any]:
 
 def test_no_card_lies_on_another(subject: Subject) -> None:
     _, layout = parts(subject)
-    for one, other in combinations(layout.boxes, 2):
-        apart = one.x + one.width <= other.x or other.x + other.width <= one.x
-        assert apart or one.y + one.height <= other.y or other.y + other.height <= one.y
+    for value, other in combinations(layout.boxes, 2):
+        apart = value.x + value.width <= other.x or other.x + other.width <= value.x
+        assert apart or value.y + value.height <= other.y or other.y + other.height <= value.y
     for box in layout.boxes:
         assert box.x + box.width <= layout.width
         assert box.y + box.height <= layout.height
@@ -41,16 +41,16 @@ def test_no_card_lies_on_another(subject: Subject) -> None:
 def test_every_row_and_line_is_drawn(subject: Subject) -> None:
     made, layout = parts(subject)
     tree = ET.fromstring(drawing(made, layout))
-    rows = [one.get("id") for one in tree.iter(f"{SVG}g") if "row" in (one.get("class") or "").split()]
+    rows = [element.get("id") for element in tree.iter(f"{SVG}g") if "row" in (element.get("class") or "").split()]
     assert rows == [row.entry.id for box in layout.boxes for row in box.rows]
     assert len(set(rows)) == len(rows)
     ties = [
-        one
-        for one in tree.iter(f"{SVG}g")
-        if "tie" in (one.get("class") or "").split() and "line" in one[0].attrib["class"]
+        element
+        for element in tree.iter(f"{SVG}g")
+        if "tie" in (element.get("class") or "").split() and "line" in element[0].attrib["class"]
     ]
     assert len(ties) == len(made.ties)
-    assert {one.get("data-a") for one in ties} <= set(rows)
+    assert {tie.get("data-a") for tie in ties} <= set(rows)
 
 
 def test_what_is_stored_stays_text(school: School) -> None:
@@ -74,9 +74,9 @@ def test_the_file_stands_alone(subject: Subject) -> None:
 @pytest.mark.parametrize("name", ["blog", "cms", "papers", "shop", "social"])
 def test_each_system_has_its_map(name: str) -> None:
     """Each entity of each system is on its map, with data and without."""
-    found = system(name)
-    with found.design.open(":memory:", secret="s") as design:
-        found.sample(design, 8, silent)
+    result = system(name)
+    with result.design.open(":memory:", secret="s") as design:
+        result.sample(design, 8, silent)
         for made in (parts(of_design(design))[0], template_picture(name, design.compiled)):
             shown = {entry.kind for place in made.places for card in place.collections for entry in card.entries}
             assert set(design.compiled.by_name) <= shown

@@ -55,24 +55,24 @@ GIVEN = [
 
 
 def emptied(design: Things) -> Subject:
-    for one in GIVEN:
-        design.delete(Thing, thing_id=one.thing_id)
+    for element in GIVEN:
+        design.delete(Thing, thing_id=element.thing_id)
     return of_design(design)
 
 
 @pytest.mark.parametrize(("form", "entity"), [("jsonl", "Thing"), ("jsonl", None), ("csv", "Thing")])
 def test_what_goes_out_comes_in_again(form: str, entity: str | None) -> None:
     with Things.open(":memory:") as design:
-        for one in GIVEN:
-            design.put(one)
+        for element in GIVEN:
+            design.put(element)
         taken = taken_json(of_design(design), {"form": form, "entity": entity})
         assert (taken["items"], taken["more"]) == (4, False)
         subject = emptied(design)
         edits = brought_json(subject, {"form": form, "text": taken["text"], "entity": entity})["edits"]
         assert data_json(subject, {})["rows"] == [], "they are staged, not written"
         edit_json(subject, edits, save=True)
-        for one in GIVEN:
-            assert design.things(one.thing_id) == one
+        for element in GIVEN:
+            assert design.things(element.thing_id) == element
 
 
 def test_claims_are_left_out_since_they_come_with_their_items(school: School) -> None:
@@ -81,7 +81,7 @@ def test_claims_are_left_out_since_they_come_with_their_items(school: School) ->
     assert '"CLAIM"' in text or "EMAIL#" in text
     made = brought_json(subject, {"form": "jsonl", "text": text})
     assert made["left_out"] == 4
-    assert {one["kind"] for one in made["edits"]} == {"Pupil", "Report", "Course", "Enrolment"}
+    assert {edit["kind"] for edit in made["edits"]} == {"Pupil", "Report", "Course", "Enrolment"}
 
 
 def test_conditions_say_what_goes_out(school: School) -> None:
@@ -117,7 +117,7 @@ def test_every_fault_has_its_line(subject: Subject, form: str, text: Any, says: 
 
     with pytest.raises(RequestError) as caught:
         brought()
-    places = " ".join(one.place for one in caught.value.faults)
+    places = " ".join(fault.place for fault in caught.value.faults)
     assert says in f"{caught.value} {places}"
 
 

@@ -19,9 +19,9 @@ from keyplan.studio.subject import Subject
 def test_the_page_holds_all_that_it_asks_for(subject: Subject) -> None:
     text = page_file(subject)
     assert not re.findall(r'(?:src|href)="(?!#)', text)
-    found = re.search(r'id="data">([^<]+)<', text)
-    assert found is not None
-    data = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    match = re.search(r'id="data">([^<]+)<', text)
+    assert match is not None
+    data = json.loads(gzip.decompress(base64.b64decode(match[1])))
     assert data["maps"].keys() == {"", *reads_of(subject)}
     assert data["start"]["store"] == ""
     assert data["start"]["writable"] is False
@@ -35,8 +35,8 @@ def reads_of(subject: Subject) -> set[str]:
 
 
 def test_the_map_is_one_drawing(subject: Subject, empty: Subject) -> None:
-    for one in (subject, empty):
-        ET.fromstring(svg_file(one))
+    for element in (subject, empty):
+        ET.fromstring(svg_file(element))
 
 
 def test_the_command_writes_both(tmp_path: Path) -> None:

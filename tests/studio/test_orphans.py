@@ -14,7 +14,7 @@ from tests.systems.support import silent
 
 def found(school: School) -> dict[str, str]:
     made = data_json(of_design(school), {"only": "orphans"})
-    return {" / ".join(one["S"] for one in row["key"].values()): row["fault"] for row in made["rows"]}
+    return {" / ".join(value["S"] for value in row["key"].values()): row["fault"] for row in made["rows"]}
 
 
 def _leave(school: School, pupil_id: str) -> None:
@@ -35,7 +35,7 @@ def test_items_whose_owner_is_gone_are_found(school: School) -> None:
     assert orphans["? / x"] == "its key fits no entity"
     assert orphans["COURSE#maths / PUPIL#p0"] == "its Pupil isn't there; its Course isn't there"
     assert orphans["COURSE#maths / PUPIL#p1"] == "its Course isn't there"
-    assert len([one for one in orphans if "REPORT#" in one]) == 9
+    assert len([orphan for orphan in orphans if "REPORT#" in orphan]) == 9
     assert len(orphans) == 13
 
 

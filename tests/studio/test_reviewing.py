@@ -27,36 +27,36 @@ CHANGED = Path(__file__).with_name("school.py").read_text(encoding="utf-8")
 
 
 def test_questions_are_explained_and_priced() -> None:
-    found = {one["pattern"]: one for one in questions_json(School)["questions"]}
-    assert found.keys() == School.compiled.patterns.keys()
-    known = {one.name: one for one in estimate(School).patterns}
-    for name, one in found.items():
-        assert one["key_condition"] == explain(School, name).key_condition
-        assert (one["read_units"], one["write_units"]) == (known[name].read_units, known[name].write_units)
-    assert found["pupils_of_course"]["usd_million"] > found["pupil"]["usd_million"] > 0
+    result = {question["pattern"]: question for question in questions_json(School)["questions"]}
+    assert result.keys() == School.compiled.patterns.keys()
+    known = {pattern.name: pattern for pattern in estimate(School).patterns}
+    for name, value in result.items():
+        assert value["key_condition"] == explain(School, name).key_condition
+        assert (value["read_units"], value["write_units"]) == (known[name].read_units, known[name].write_units)
+    assert result["pupils_of_course"]["usd_million"] > result["pupil"]["usd_million"] > 0
 
 
 def test_findings_are_those_of_the_check_with_their_rules() -> None:
-    found = check_json(School)
-    assert [one["code"] for one in found["findings"]] == [one.code for one in check(School).findings]
-    assert {one["code"] for one in found["findings"]} == found["manuals"].keys()
+    result = check_json(School)
+    assert [finding["code"] for finding in result["findings"]] == [finding.code for finding in check(School).findings]
+    assert {finding["code"] for finding in result["findings"]} == result["manuals"].keys()
 
 
 def test_ten_times_the_traffic_costs_ten_times_the_requests() -> None:
-    one = cost_json(School, {"rates": {"pupil": 10}})
+    element = cost_json(School, {"rates": {"pupil": 10}})
     ten = cost_json(School, {"rates": {"pupil": 100}})
-    assert ten["chosen"]["usd"] == pytest.approx(10 * one["chosen"]["usd"])
-    by_times = {each["times"]: each["on_demand"] for each in one["curve"]}
+    assert ten["chosen"]["usd"] == pytest.approx(10 * element["chosen"]["usd"])
+    by_times = {each["times"]: each["on_demand"] for each in element["curve"]}
     assert by_times[10] == pytest.approx(ten["chosen"]["usd"])
     larger = cost_json(School, {"rates": {"pupil": 10}, "bytes": {"Pupil": 9000}})
-    assert larger["chosen"]["usd"] > one["chosen"]["usd"]
+    assert larger["chosen"]["usd"] > element["chosen"]["usd"]
 
 
 def test_every_fault_of_the_traffic_is_said() -> None:
     given = {"rates": {"nobody": 1, "pupil": -1, "reports": "x"}, "bytes": [1], "region": "mars"}
     with pytest.raises(RequestError) as caught:
         cost_json(School, given)
-    assert {one.place for one in caught.value.faults} == {
+    assert {fault.place for fault in caught.value.faults} == {
         "rates.nobody",
         "rates.pupil",
         "rates.reports",
@@ -66,16 +66,16 @@ def test_every_fault_of_the_traffic_is_said() -> None:
 
 
 def test_a_form_is_made_from_the_signature(subject: Subject) -> None:
-    found = form_json(subject, "reports_between")
-    assert 'name="number.ge"' in found["fields"]
-    assert found["examples"][0]["pupil_id"] == "p0"
+    result = form_json(subject, "reports_between")
+    assert 'name="number.ge"' in result["fields"]
+    assert result["examples"][0]["pupil_id"] == "p0"
     with pytest.raises(UnknownPattern):
         form_json(subject, "nothing")
 
 
 def test_a_read_is_run_with_its_exact_requests(subject: Subject) -> None:
     made = run_json(subject, "reports", {"pupil_id": "p0", "limit": "3"}, send=False)
-    assert [one["number"] for one in made["answer"]["items"]] == [9, 8, 7]
+    assert [item["number"] for item in made["answer"]["items"]] == [9, 8, 7]
     assert made["answer"]["cursor"]
     assert made["steps"][0]["parameters"]["KeyConditionExpression"]
     assert made["steps"][0]["units"] > 0
@@ -85,11 +85,14 @@ def test_a_write_is_rehearsed_then_carried_out(school: School) -> None:
     subject = of_design(school)
     given = {"course_id": "art", "pupil_id": "p3"}
     rehearsed = run_json(subject, "enrol", given, send=False)
-    assert [(one["kind"], one["was"]) for one in rehearsed["changes"]] == [("Enrolment", False), ("Pupil", True)]
+    assert [(change["kind"], change["was"]) for change in rehearsed["changes"]] == [
+        ("Enrolment", False),
+        ("Pupil", True),
+    ]
     assert school.pupils_of_course("art") == []
     done = run_json(subject, "enrol", given, send=True)
-    assert [one.pupil_id for one in school.pupils_of_course("art")] == ["p3"]
-    pupil = next(one for one in done["changes"] if one["kind"] == "Pupil")
+    assert [element.pupil_id for element in school.pupils_of_course("art")] == ["p3"]
+    pupil = next(change for change in done["changes"] if change["kind"] == "Pupil")
     assert {"name": "year", "before": {"N": "1"}, "after": {"N": "2"}} in pupil["attributes"]
     with pytest.raises(Refused):
         run_json(of_design(school, writable=False), "enrol", given, send=True)
@@ -120,9 +123,9 @@ def test_the_file_is_compared_when_it_has_changed(opened: tuple[type[Design], Pa
     assert first["error"] is None
     assert change_json(design, None, first["version"]) == {"version": first["version"], "unchanged": True}
     path.write_text(CHANGED.replace("YEAR#{year}", "IN_YEAR#{year}"), encoding="utf-8")
-    found = change_json(design, None, first["version"])
-    assert {(one["code"], one["severity"]) for one in found["changes"]} >= {("key-changed", "migrate")}
-    assert 'class="row k0 update"' in found["map"]["svg"]
+    result = change_json(design, None, first["version"])
+    assert {(change["code"], change["severity"]) for change in result["changes"]} >= {("key-changed", "migrate")}
+    assert 'class="row k0 update"' in result["map"]["svg"]
 
 
 @pytest.mark.parametrize(
@@ -140,16 +143,16 @@ def test_a_module_that_cannot_be_compiled_says_so(
     opened: tuple[type[Design], Path], before: str, after: str, says: str, line: int | None
 ) -> None:
     design, _ = opened
-    found = change_json(design, CHANGED.replace(before, after), None)
-    assert says in found["error"]["message"]
-    assert line is None or found["error"]["line"] == line
-    assert found["map"] is None
+    result = change_json(design, CHANGED.replace(before, after), None)
+    assert says in result["error"]["message"]
+    assert line is None or result["error"]["line"] == line
+    assert result["map"] is None
 
 
 def test_faults_of_a_design_stand_where_they_belong(opened: tuple[type[Design], Path]) -> None:
     design, _ = opened
-    found = change_json(design, CHANGED.replace('Key("COURSE#{course_id}", "#COURSE")', 'Key("X#{no}", "Y")'), None)
-    assert [one["place"] for one in found["error"]["faults"]] == ["Course.primary"]
+    result = change_json(design, CHANGED.replace('Key("COURSE#{course_id}", "#COURSE")', 'Key("X#{no}", "Y")'), None)
+    assert [fault["place"] for fault in result["error"]["faults"]] == ["Course.primary"]
 
 
 def test_a_scratch_copy_leaves_the_file_and_the_open_design(opened: tuple[type[Design], Path]) -> None:
@@ -158,10 +161,10 @@ def test_a_scratch_copy_leaves_the_file_and_the_open_design(opened: tuple[type[D
         '    @write("W1")',
         '    @read("Q9")\n    def course(self, course_id: str) -> Course | None:\n        ...\n\n    @write("W1")',
     )
-    found = change_json(design, added, None)
-    assert [one["code"] for one in found["changes"]] == ["pattern-added"]
-    assert found["prices"][1]["questions"]["course"] is not None
-    assert "+    def course" in found["patch"]
+    result = change_json(design, added, None)
+    assert [change["code"] for change in result["changes"]] == ["pattern-added"]
+    assert result["prices"][1]["questions"]["course"] is not None
+    assert "+    def course" in result["patch"]
     assert path.read_text(encoding="utf-8") == CHANGED
     assert "course" not in design.compiled.patterns
     assert not [name for name in sys.modules if name.startswith("keyplan_studio_scratch")]
@@ -185,17 +188,19 @@ def test_prices_start_from_the_traffic_file(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     traffic = read_traffic(path, School.compiled)
-    found = cost_json(School, {}, traffic)
-    assert found["region"] == "eu-west-1"
-    assert found["traffic"] == str(path)
-    assert {one["pattern"]: one["per_second"] for one in found["patterns"]}["pupil"] == 10
-    assert cost_json(School, {"rates": {"pupil": 20}}, traffic)["chosen"]["usd"] > found["chosen"]["usd"]
-    assert cost_json(School, {"bytes": {"Pupil": 100}}, traffic)["chosen"]["usd"] < found["chosen"]["usd"]
+    result = cost_json(School, {}, traffic)
+    assert result["region"] == "eu-west-1"
+    assert result["traffic"] == str(path)
+    assert {pattern["pattern"]: pattern["per_second"] for pattern in result["patterns"]}["pupil"] == 10
+    assert cost_json(School, {"rates": {"pupil": 20}}, traffic)["chosen"]["usd"] > result["chosen"]["usd"]
+    assert cost_json(School, {"bytes": {"Pupil": 100}}, traffic)["chosen"]["usd"] < result["chosen"]["usd"]
     questions = questions_json(School, traffic)
     assert questions["traffic"]
     assert questions["region"] == "eu-west-1"
-    months = {one["pattern"]: one["usd_month"] for one in questions["questions"]}
-    assert months["pupil"] == pytest.approx({one["pattern"]: one["usd_month"] for one in found["patterns"]}["pupil"])
+    months = {question["pattern"]: question["usd_month"] for question in questions["questions"]}
+    assert months["pupil"] == pytest.approx(
+        {pattern["pattern"]: pattern["usd_month"] for pattern in result["patterns"]}["pupil"]
+    )
     assert months["reports"] is None
     assert not questions_json(School)["traffic"]
     assert check_json(School, traffic)["traffic"]

@@ -30,8 +30,8 @@ def words() -> Iterator[Subject]:
 def test_each_question_is_asked_for_what_is_there(words: Subject, question: str, answer: object, lit: int) -> None:
     made = map_json(words, question)
     path = made["path"]
-    found = path["answer"]
-    said = len(found["items"]) if isinstance(found, dict) and "items" in found else found
+    result = path["answer"]
+    said = len(result["items"]) if isinstance(result, dict) and "items" in result else result
     assert (said["order_id"] if isinstance(said, dict) else said) == answer
     assert path["error"] is None
     assert path["steps"]
@@ -42,17 +42,17 @@ def test_each_question_is_asked_for_what_is_there(words: Subject, question: str,
 
 def test_a_joined_write_is_rehearsed_whole(words: Subject) -> None:
     made = run_json(words, "bill", {"user": "U1", "order_id": "O1"}, send=False)
-    assert [(one["kind"], one["was"]) for one in made["changes"]] == [("Invoice", False), ("Order", True)]
-    assert [one["mark"] for step in made["steps"] for one in step["touched"]] == ["put", "update"]
-    assert {one["kind"] for step in made["steps"] for one in step["touched"]} == {"Invoice", "Order"}
+    assert [(change["kind"], change["was"]) for change in made["changes"]] == [("Invoice", False), ("Order", True)]
+    assert [value["mark"] for step in made["steps"] for value in step["touched"]] == ["put", "update"]
+    assert {value["kind"] for step in made["steps"] for value in step["touched"]} == {"Invoice", "Order"}
 
 
 def test_stored_forms_are_edited_as_their_types(words: Subject) -> None:
-    row = next(one for one in data_json(words, {"entity": "Order"})["rows"] if one["fields"]["order_id"] == "O1")
+    row = next(value for value in data_json(words, {"entity": "Order"})["rows"] if value["fields"]["order_id"] == "O1")
     assert row["fields"]["at"] == "2026-01-02T00:00:00Z"
     fields = {"at": "2026-03-01T00:00:00Z", "total": "77", "tags": '["b"]'}
     made = edit_json(words, [{"do": "change", "key": row["key"], "fields": fields}], save=True)
-    after = {one["name"]: one["after"] for change in made["changes"] for one in change["attributes"]}
+    after = {attribute["name"]: attribute["after"] for change in made["changes"] for attribute in change["attributes"]}
     assert after == {
         "at": {"N": "1772323200000"},
         "gsi1sk": {"S": "77"},
@@ -62,7 +62,7 @@ def test_stored_forms_are_edited_as_their_types(words: Subject) -> None:
 
 
 def test_every_view_has_its_data(words: Subject) -> None:
-    assert [one["failure"] for one in questions_json(Words)["questions"]] == [None] * 7
+    assert [question["failure"] for question in questions_json(Words)["questions"]] == [None] * 7
     assert cost_json(Words, {})["patterns"]
     assert check_json(Words)["patterns"] == 7
     assert "<svg" in page_file(words)

@@ -56,8 +56,8 @@ def cost(recorder: Recorder) -> tuple[str, str]:
         names.append(f"{operation} {parameters['IndexName']}" if "IndexName" in parameters else operation)
         kind = "read" if operation in READS else "write"
         consumed = response.get("ConsumedCapacity") or []
-        for one in consumed if isinstance(consumed, list) else [consumed]:
-            units[kind] = units.get(kind, 0) + one["CapacityUnits"]
+        for value in consumed if isinstance(consumed, list) else [consumed]:
+            units[kind] = units.get(kind, 0) + value["CapacityUnits"]
     runs = [(name, len(list(group))) for name, group in groupby(names)]
     requests = ", ".join(name if times == 1 else f"{times} × {name}" for name, times in runs)
     return requests, ", ".join(f"{amount:g} {kind}" for kind, amount in sorted(units.items()))
@@ -84,14 +84,14 @@ def check_rows(
 
 def name_of(design: type[Design], identity: str) -> str:
     """The name of the read with that id."""
-    return next(one.name for one in design.compiled.reads.values() if one.id == identity)
+    return next(pattern.name for pattern in design.compiled.reads.values() if pattern.id == identity)
 
 
-def assert_same_answers(one: Design, other: Design, calls: Mapping[str, Mapping[str, Any]]) -> None:
+def assert_same_answers(element: Design, other: Design, calls: Mapping[str, Mapping[str, Any]]) -> None:
     """A design on two stores gives the same answers; of cursors, which each signs by itself, only whether there are."""
     for identity, given in calls.items():
-        name = name_of(type(one), identity)
-        answer, wanted = (answer_json(getattr(design, name)(**given)) for design in (one, other))
+        name = name_of(type(element), identity)
+        answer, wanted = (answer_json(getattr(design, name)(**given)) for design in (element, other))
         if isinstance(wanted, dict):
             assert bool(answer.pop("cursor", None)) == bool(wanted.pop("cursor", None)), identity
         assert answer == wanted, identity

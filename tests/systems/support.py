@@ -80,12 +80,12 @@ class Recorder:
     @property
     def units(self) -> float:
         """Capacity units of all requests: read units of reads, write units of writes."""
-        found = 0.0
+        number = 0.0
         for _, _, response in self.made:
             consumed = response.get("ConsumedCapacity") or []
-            for one in consumed if isinstance(consumed, list) else [consumed]:
-                found += one["CapacityUnits"]
-        return found
+            for value in consumed if isinstance(consumed, list) else [consumed]:
+                number += value["CapacityUnits"]
+        return number
 
     def clear(self) -> None:
         """Forget what was recorded."""
@@ -117,14 +117,14 @@ def stored(design: Design) -> list[dict[str, Any]]:
 
 def all_pages(ask: Callable[..., Page[Any]], *arguments: Any, limit: int = 50, **more: Any) -> list[Any]:
     """The items of all pages of a read."""
-    found: list[Any] = []
+    result: list[Any] = []
     cursor: Cursor | None = None
     while True:
         page = ask(*arguments, **more, limit=limit, cursor=cursor)
-        found += page.items
+        result += page.items
         cursor = page.cursor
         if cursor is None:
-            return found
+            return result
 
 
 # Stores

@@ -49,10 +49,10 @@ def damaged(text: str, chance: random.Random) -> bytes:
 @pytest.mark.parametrize("seed", range(5))
 def test_nothing_is_raised(name: str, seed: int, tmp_path: Path) -> None:
     which, text = FILES[name]
-    found = system(which)
-    load: Callable[[Any, Path, Any], Any] = found.load
+    result = system(which)
+    load: Callable[[Any, Path, Any], Any] = result.load
     design: Design
-    with found.design.open(":memory:") as design:
+    with result.design.open(":memory:") as design:
         if name == "orders.csv":
             (tmp_path / "products.csv").write_text(PRODUCTS, encoding="utf-8")
             load(design, tmp_path / "products.csv", silent)

@@ -41,7 +41,7 @@ def test_every_question_of_the_document_has_a_pattern(design: type[Design]) -> N
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_no_pattern_scans(design: type[Design]) -> None:
-    assert not [one.name for one in design.compiled.reads.values() if isinstance(one.plan, ScanPlan)]
+    assert not [pattern.name for pattern in design.compiled.reads.values() if isinstance(pattern.plan, ScanPlan)]
 
 
 @pytest.mark.parametrize("design", DESIGNS)

@@ -12,24 +12,24 @@ YAML = "---\ntitle: A\ntags: [x, y]\n---\n\nText\n"
 
 
 def test_yaml() -> None:
-    found = read_front_matter(YAML)
-    assert found.fields == {"title": "A", "tags": ["x", "y"]}
-    assert found.lines == {"title": 2, "tags": 3}
-    assert found.body == "Text\n"
+    matter = read_front_matter(YAML)
+    assert matter.fields == {"title": "A", "tags": ["x", "y"]}
+    assert matter.lines == {"title": 2, "tags": 3}
+    assert matter.body == "Text\n"
 
 
 def test_toml() -> None:
-    found = read_front_matter('+++\ntitle = "A"\n\ndate = 2020-01-02\n[author]\nname = "B"\n+++\nText\n')
-    assert found.fields == {"title": "A", "date": dt.date(2020, 1, 2), "author": {"name": "B"}}
-    assert found.lines == {"title": 2, "date": 4, "author": 5}
-    assert found.body == "Text\n"
+    matter = read_front_matter('+++\ntitle = "A"\n\ndate = 2020-01-02\n[author]\nname = "B"\n+++\nText\n')
+    assert matter.fields == {"title": "A", "date": dt.date(2020, 1, 2), "author": {"name": "B"}}
+    assert matter.lines == {"title": 2, "date": 4, "author": 5}
+    assert matter.body == "Text\n"
 
 
 def test_json() -> None:
-    found = read_front_matter('{\n  "title": "A } B",\n  "draft": true\n}\n\nText\n')
-    assert found.fields == {"title": "A } B", "draft": True}
-    assert found.lines == {"title": 2, "draft": 3}
-    assert found.body == "Text\n"
+    matter = read_front_matter('{\n  "title": "A } B",\n  "draft": true\n}\n\nText\n')
+    assert matter.fields == {"title": "A } B", "draft": True}
+    assert matter.lines == {"title": 2, "draft": 3}
+    assert matter.body == "Text\n"
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_json() -> None:
     ],
 )
 def test_edges(text: str, fields: dict[str, object], body: str) -> None:
-    found = read_front_matter(text)
-    assert (found.fields, found.body) == (fields, body)
+    matter = read_front_matter(text)
+    assert (matter.fields, matter.body) == (fields, body)
 
 
 @pytest.mark.parametrize(

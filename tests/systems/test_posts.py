@@ -220,8 +220,8 @@ def test_found_files(tmp_path: Path) -> None:
     for name in (*wanted, *others):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
-    found, faults = find_posts(tmp_path)
-    assert [path.relative_to(tmp_path).as_posix() for path in found] == wanted
+    paths, faults = find_posts(tmp_path)
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == wanted
     assert faults == []
 
 
@@ -235,8 +235,8 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     (inside / "same.md").symlink_to(inside / "post.md")
     (inside / "round").symlink_to(inside)
     (inside / "circle.md").symlink_to(inside / "circle.md")
-    found, faults = find_posts(inside)
-    assert found == [inside / "post.md"]
+    paths, faults = find_posts(inside)
+    assert paths == [inside / "post.md"]
     assert {fault.place for fault in faults} == {"link.md", "folder", "circle.md"}
 
 
@@ -321,8 +321,8 @@ def test_texts_that_are_not_read_are_reported(tmp_path: Path) -> None:
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    found, faults = find_posts(tmp_path)
-    assert [path.name for path in found] == ["g.mdx"]
+    paths, faults = find_posts(tmp_path)
+    assert [path.name for path in paths] == ["g.mdx"]
     assert [(fault.place, fault.message) for fault in faults] == [
         ("a/_index.md", "the text of a section's page: it isn't a post"),
         ("e.html", ".html isn't Markdown: not read"),

@@ -123,9 +123,9 @@ def test_instances_are_made_alike_for_one_seed() -> None:
     first, second = Maker(seed=1), Maker(seed=1)
     made = first.many(Note, 3)
     assert made == second.many(Note, 3)
-    assert len({one.note_id for one in made}) == 3
+    assert len({note.note_id for note in made}) == 3
     assert made != Maker(seed=2).many(Note, 3)
-    assert [one.number for one in made] == [1, 2, 3]
+    assert [note.number for note in made] == [1, 2, 3]
     assert first(Note, owner="ada", status="read").status == "read"
     with pytest.raises(ArgumentError, match=r"Note\.number"):
         first(Note, number="many")
@@ -140,4 +140,4 @@ def test_a_store_is_filled() -> None:
     with opened(Notes) as notes:
         made = Maker().fill(notes, {Note: 12})
         assert len(made) == 12
-        assert all(notes.note(one.note_id) == one for one in made if isinstance(one, Note))
+        assert all(notes.note(entity.note_id) == entity for entity in made if isinstance(entity, Note))

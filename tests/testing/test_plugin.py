@@ -77,9 +77,9 @@ def test_a_design_on_each_store(tmp_path: Path) -> None:
     (tmp_path / "notes.py").write_text(DESIGN, encoding="utf-8")
     (tmp_path / "test_notes.py").write_text(TESTS, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n", encoding="utf-8")
-    told = run(tmp_path, "-m", "pytest", "-p", "keyplan.testing.plugin", "-p", "no:cacheprovider", "-q")
-    assert "7 passed, 3 errors" in told, told
-    assert told.count("annotate its parameter, design: YourDesign") >= 3, told
+    text = run(tmp_path, "-m", "pytest", "-p", "keyplan.testing.plugin", "-p", "no:cacheprovider", "-q")
+    assert "7 passed, 3 errors" in text, text
+    assert text.count("annotate its parameter, design: YourDesign") >= 3, text
 
 
 def test_the_plugin_imports_nothing_that_others_would_wait_for(tmp_path: Path) -> None:

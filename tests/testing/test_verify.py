@@ -89,7 +89,7 @@ def test_the_cms_answers_as_brute_force_does() -> None:
 def test_a_design_with_one_of_everything_answers_as_brute_force_does() -> None:
     report = verify(Everything, stores=100, seed=seed(1))
     assert report.items_max > 20
-    assert all(one.answered for one in report.patterns if one.kind == "read")
+    assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")
 
 
 def test_a_seed_makes_the_same_stores() -> None:
@@ -163,10 +163,10 @@ def a_key_written_behind_its_back(patch: Patch) -> None:
     whole = CompiledKey.item_key
 
     def item_key(self: CompiledKey, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        found = whole(self, values)
+        result = whole(self, values)
         if self.name == "by_city" and values["version"]:
-            found["gsi1pk"] = {"S": "CITY#elsewhere"}
-        return found
+            result["gsi1pk"] = {"S": "CITY#elsewhere"}
+        return result
 
     put = writes.WriteCompiler._create
 
@@ -184,8 +184,8 @@ def a_dropped_page_boundary(patch: Patch) -> None:
     reader = keyplan.client.reads.QueryReader
     whole = reader._take
 
-    def take(self: Any, items: Any, entries: Any, size: int | None, sieve: Any) -> bool:
-        more = whole(self, items, entries, size, sieve)
+    def take(self: Any, items: Any, entries: Any, size: int | None, answer_filter: Any) -> bool:
+        more = whole(self, items, entries, size, answer_filter)
         if more and len(entries) > 1:
             del entries[0]
         return more
@@ -209,8 +209,8 @@ def a_cursor_that_leads_nowhere(patch: Patch) -> None:
     reader = keyplan.client.reads.QueryReader
     whole = reader._take
 
-    def take(self: Any, items: Any, entries: Any, size: int | None, sieve: Any) -> bool:
-        return whole(self, items, entries, size, sieve) or len(entries) == size
+    def take(self: Any, items: Any, entries: Any, size: int | None, answer_filter: Any) -> bool:
+        return whole(self, items, entries, size, answer_filter) or len(entries) == size
 
     patch.setattr(reader, "_take", take)
 
@@ -220,8 +220,8 @@ def the_wrong_direction(patch: Patch) -> None:
     whole = reader.request
 
     def request(self: Any, *arguments: Any, **more: Any) -> Any:
-        found = whole(self, *arguments, **more)
-        return found and {**found, "ScanIndexForward": False}
+        result = whole(self, *arguments, **more)
+        return result and {**result, "ScanIndexForward": False}
 
     patch.setattr(reader, "request", request)
 
@@ -256,11 +256,11 @@ def other_entities_items(patch: Patch) -> None:
 
 def _whole_partition(whole: Any) -> Any:
     def condition(*arguments: Any) -> Any:
-        found = whole(*arguments)
-        text, names, values = found.text.split(" AND ")[0], dict(found.names), dict(found.values)
+        result = whole(*arguments)
+        text, names, values = result.text.split(" AND ")[0], dict(result.names), dict(result.values)
         names.pop("#s0", None)
         values.pop(":s0", None)
-        return type(found)(text, names, values)
+        return type(result)(text, names, values)
 
     return condition
 
@@ -299,7 +299,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("break_it", "told"), FAULTS, ids=lambda one: getattr(one, "__name__", ""))
+@pytest.mark.parametrize(("break_it", "told"), FAULTS, ids=lambda value: getattr(value, "__name__", ""))
 def test_what_is_broken_is_found(monkeypatch: Patch, break_it: Any, told: str) -> None:
     break_it(monkeypatch)
 

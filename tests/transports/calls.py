@@ -78,8 +78,8 @@ class Notes(Design):
     @write("N5")
     def rename(self, book: str, number: int, title: str) -> Writes[str | None]:
         """Gives the title before."""
-        found = yield from Update(Note(book=book, number=number, title="old"), title=title).previous()
-        return found.title if found is not None else None
+        note = yield from Update(Note(book=book, number=number, title="old"), title=title).previous()
+        return note.title if note is not None else None
 
 
 def directly(engine: Engine) -> Notes:
@@ -112,9 +112,9 @@ class Call:
 
 
 def _note(notes: Notes, book: str, number: int) -> Note:
-    found = notes.note(book, number)
-    assert found is not None
-    return found
+    note = notes.note(book, number)
+    assert note is not None
+    return note
 
 
 OLD = Note(book="b", number=1, title="old")
@@ -157,7 +157,7 @@ CALLS = (
         "BatchGetItem",
         lambda notes: notes.get_many(Note, KEYS),
         lambda notes: notes.aio.get_many(Note, KEYS),
-        result=lambda found: [note and note.number for note in found],
+        result=lambda result: [note and note.number for note in result],
         expected=[3, None, 1],
     ),
     Call(

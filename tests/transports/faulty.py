@@ -40,8 +40,8 @@ class Fault:
 
 
 FAULTS = {
-    one.name: one
-    for one in (
+    fault.name: fault
+    for fault in (
         Fault("dropped", False, True, "the connection is dropped before the request is carried out"),
         Fault("dropped after", True, True, "… and after it is, without an answer"),
         Fault("stalled", False, True, "no answer comes, and nothing is carried out"),

@@ -45,11 +45,11 @@ def test_one_connection_for_many_calls(notes: Notes, store: FaultyStore) -> None
 def test_requests_of_one_call_run_in_parallel_and_bounded(notes: Notes, store: FaultyStore) -> None:
     """450 keys are five requests; four connections carry them. The answers are in order."""
     store.delay_seconds = 0.2
-    found = notes.get_many(Note, MANY)
-    assert [note is not None for note in found] == [number == 1 for number in range(450)]
+    result = notes.get_many(Note, MANY)
+    assert [note is not None for note in result] == [number == 1 for number in range(450)]
     assert store.open_max == 4
-    found = asyncio.run(_get_many(notes))
-    assert [note is not None for note in found] == [number == 1 for number in range(450)]
+    result = asyncio.run(_get_many(notes))
+    assert [note is not None for note in result] == [number == 1 for number in range(450)]
 
 
 async def _get_many(notes: Notes) -> list[Note | None]:
@@ -73,8 +73,8 @@ def test_threads_share_a_store(notes: Notes, store: FaultyStore) -> None:
     for number in range(40):
         notes.put(Note(book="b", number=number))
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda number: notes.note("b", number % 40), range(400)))
-    assert [note and note.number for note in found] == [number % 40 for number in range(400)]
+        result = list(pool.map(lambda number: notes.note("b", number % 40), range(400)))
+    assert [note and note.number for note in result] == [number % 40 for number in range(400)]
     assert store.open_max <= 4
 
 
@@ -97,12 +97,12 @@ def test_waiting_for_a_connection_ends(store: FaultyStore) -> None:
         for thread in threads:
             thread.join(10)
         assert len(errors) == 2
-        assert any("all 1 connections were busy" in one or "no answer within" in one for one in errors)
+        assert any("all 1 connections were busy" in text or "no answer within" in text for text in errors)
 
         async def awaited() -> list[object]:
             return await asyncio.gather(*(notes.note.aio("b", 1) for _ in range(2)), return_exceptions=True)
 
-        assert all(isinstance(one, StoreError) for one in asyncio.run(awaited()))
+        assert all(isinstance(value, StoreError) for value in asyncio.run(awaited()))
 
 
 def test_a_cancelled_call_leaves_no_half_read_connection(notes: Notes, store: FaultyStore) -> None:
@@ -118,8 +118,8 @@ def test_a_cancelled_call_leaves_no_half_read_connection(notes: Notes, store: Fa
             await task
         store.delay_seconds = 0.0
         for _ in range(5):
-            found = await notes.note.aio("b", 1)
-            assert found is not None
+            note = await notes.note.aio("b", 1)
+            assert note is not None
         await asyncio.sleep(0.3)  # the store sees what was closed when it would answer
         assert store.open_connections <= 2
 
@@ -269,10 +269,10 @@ def test_a_connection_that_was_in_use_when_the_design_was_closed(notes: Notes, s
     """It is closed when its answer is there."""
     store.delay_seconds = 0.3
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(notes.note, "b", 1)
+        future = pool.submit(notes.note, "b", 1)
         time.sleep(0.1)
         notes.close()
-        assert found.result() is not None
+        assert future.result() is not None
     deadline = time.monotonic() + 10
     while store.open_connections and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -289,8 +289,8 @@ def test_compressed_answers(store: FaultyStore) -> None:
         )
         packed = gzip.compress(item)
         store.respond = lambda operation, body: _packed(packed)
-        found = notes.note("b", 1)
-        assert found is not None
+        note = notes.note("b", 1)
+        assert note is not None
         for broken in (packed[:-9], b"not gzip", packed[:20] + b"\0" + packed[21:]):
             store.respond = lambda operation, body, broken=broken: _packed(broken)
             with pytest.raises(StoreError, match="its compression is"):
@@ -308,8 +308,8 @@ def _packed(body: bytes) -> bytes:
 def test_an_idle_connection_that_the_store_closed(notes: Notes, store: FaultyStore, loop: Loop) -> None:
     """It is seen before it is used: no attempt is lost on it, and a write that counts isn't in doubt."""
     port = int(store.address.rpartition(":")[2])
-    told: list[CallRecord] = []
-    notes.store.on_call = told.append
+    records: list[CallRecord] = []
+    notes.store.on_call = records.append
     notes.note("b", 1)
     _restart(store, loop, port)
     time.sleep(0.05)
@@ -322,7 +322,7 @@ def test_an_idle_connection_that_the_store_closed(notes: Notes, store: FaultySto
         await _one(notes)
 
     asyncio.run(run())
-    assert [record.retries for record in told] == [0, 0, 0, 0]
+    assert [record.retries for record in records] == [0, 0, 0, 0]
 
 
 def _restart(store: FaultyStore, loop: Loop, port: int) -> None:

@@ -55,7 +55,7 @@ def test_nothing_is_lost_doubled_or_left_hanging(fault: Fault, loop: Loop, worke
     there at most once.
     """
     cells = [(call, awaited) for call in CALLS for awaited in (False, True)]
-    for cell in workers.map(lambda one: _cell(loop, one[0], fault, awaited=one[1]), cells):
+    for cell in workers.map(lambda value: _cell(loop, value[0], fault, awaited=value[1]), cells):
         assert cell == [], cell
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan.client.transports import http1
-from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
+from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
 
 PLAIN = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Amz-Crc32:7\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n0003\r\nllo\r\n0\r\nTrailer: x\r\n\r\n"
@@ -92,19 +92,19 @@ def test_more_than_the_answer_behind_its_last_part() -> None:
 )
 def test_garbage_is_told(garbage: bytes) -> None:
     """What can't be an answer, or one whose end can't be known, is refused as soon as it is seen."""
-    with pytest.raises(Garbage):
+    with pytest.raises(ProtocolViolation):
         read(garbage)
 
 
 @given(st.binary(max_size=200))
 def test_random_bytes(data: bytes) -> None:
-    """Nothing but Garbage is raised for whatever comes."""
+    """Nothing but ProtocolViolation is raised for whatever comes."""
     reader = ReplyReader()
     try:
         for start in range(0, len(data), 7):
             if reader.feed(data[start : start + 7]) is not None:
                 break
-    except Garbage:
+    except ProtocolViolation:
         pass
 
 
@@ -114,5 +114,5 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for start, part in ((b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"), (CHUNKED[:48], b"1\r\nx\r\n")):
         reader = ReplyReader()
         reader.feed(start)
-        with pytest.raises(Garbage):
+        with pytest.raises(ProtocolViolation):
             feed_all(reader, part)

@@ -184,12 +184,12 @@ def test_a_host_that_does_not_answer() -> None:
 def test_the_hook_is_told_of_every_call(store: FaultyStore) -> None:
     """Bytes, retries, capacity, and errors; without a hook capacity isn't asked for."""
     with Notes.open(store.url(), create=True) as notes:
-        told: list[CallRecord] = []
-        notes.store.on_call = told.append
+        records: list[CallRecord] = []
+        notes.store.on_call = records.append
         store.fail("PutItem", FAULTS["throttled"])
         notes.put(Note(book="b", number=1))
         asyncio.run(_get(notes))
-        put, get = told
+        put, get = records
         assert (put.operation, put.retries, put.capacity["CapacityUnits"], put.error) == ("PutItem", 3, 2.0, None)
         assert (get.operation, get.retries, get.capacity["CapacityUnits"]) == ("GetItem", 0, 0.5)
         assert get.latency_ms > 0
@@ -197,7 +197,7 @@ def test_the_hook_is_told_of_every_call(store: FaultyStore) -> None:
         store.respond = lambda operation, body: reply(400, error_body("ValidationException", "no"))
         with pytest.raises(DynamoDBError):
             notes.note("b", 1)
-        assert told[-1].error == "ValidationException"
+        assert records[-1].error == "ValidationException"
 
 
 async def _get(notes: Notes) -> None:

@@ -42,10 +42,10 @@ def failure(status: int, body: bytes) -> Failure:
 )
 def test_errors_by_type(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
     """Each is its own class, with the store's message and the further members of its body."""
-    found = failure(400, error_body(kind, "what is wrong", **fields))
-    assert type(found.error) is cls
-    assert (found.error.type, found.error.message, found.error.fields) == (kind, "what is wrong", fields)
-    assert (found.kind, found.lost) == (Kind.FINAL, False)
+    result = failure(400, error_body(kind, "what is wrong", **fields))
+    assert type(result.error) is cls
+    assert (result.error.type, result.error.message, result.error.fields) == (kind, "what is wrong", fields)
+    assert (result.kind, result.lost) == (Kind.FINAL, False)
 
 
 @pytest.mark.parametrize(
@@ -80,26 +80,26 @@ def test_errors_by_type(kind: str, cls: type[DynamoDBError], fields: dict[str, A
 )
 def test_what_may_be_done(status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool) -> None:
     """Throttled, also whole transactions; transient, and whether anything may have been written; or final."""
-    found = failure(status, error_body(kind, "no", **fields))
-    assert (found.kind, found.lost) == (expected, lost)
+    result = failure(status, error_body(kind, "no", **fields))
+    assert (result.kind, result.lost) == (expected, lost)
 
 
 @pytest.mark.parametrize(("status", "expected"), [(502, Kind.TRANSIENT), (503, Kind.THROTTLED), (403, Kind.FINAL)])
 def test_answers_of_something_in_between(status: int, expected: Kind) -> None:
     """A proxy's page isn't an error of DynamoDB's."""
     for body in (b"<html>", b"", b"[1]", b'{"error": 1}'):
-        found = failure(status, body)
-        assert isinstance(found.error, StoreError)
-        assert found.kind is expected
+        result = failure(status, body)
+        assert isinstance(result.error, StoreError)
+        assert result.kind is expected
 
 
-def members(one: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+def members(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     names = st.sampled_from(["__type", "message", "Message", "CancellationReasons", "Code", "Item"])
-    return st.dictionaries(names, one | st.just("x#TransactionCanceledException"), max_size=4)
+    return st.dictionaries(names, strategy | st.just("x#TransactionCanceledException"), max_size=4)
 
 
 SCALARS = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5)
-JSON = st.recursive(SCALARS, lambda one: st.lists(one) | members(one))
+JSON = st.recursive(SCALARS, lambda strategy: st.lists(strategy) | members(strategy))
 
 
 @given(st.sampled_from([200, 302, 400, 500]), JSON.map(orjson.dumps) | st.binary(max_size=20))

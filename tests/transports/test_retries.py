@@ -38,12 +38,12 @@ def test_four_attempts_with_growing_pauses() -> None:
     for failure, base in ((lost(), 0.025), (throttled(), 1.0)):
         pauses: list[list[float]] = [[], [], []]
         for _ in range(300):
-            one = attempts()
+            element = attempts()
             for pause in pauses:
-                pause.append(one.after(failure))
+                pause.append(element.after(failure))
             with pytest.raises(KeyplanError):
-                one.after(failure)
-            assert one.count == 4
+                element.after(failure)
+            assert element.count == 4
         for number, pause in enumerate(pauses):
             assert 0 <= min(pause) < base * 2**number * 0.1
             assert base * 2**number * 0.9 < max(pause) <= base * 2**number
@@ -63,15 +63,15 @@ def test_the_quota_ends_retries_and_comes_back() -> None:
     """A store in trouble gets fewer retries; what helped is given back, and each good call gives a little."""
     quota = Quota()
     spent = [attempts(quota=quota) for _ in range(QUOTA // COST)]
-    for one in spent:
-        one.after(lost())
+    for element in spent:
+        element.after(lost())
     assert quota.left == QUOTA % COST
     with pytest.raises(StoreError):
         attempts(quota=quota).after(lost())
     assert attempts(quota=quota).after(throttled()) >= 0
     assert quota.left == QUOTA % COST - COST_THROTTLED
-    for one in spent:
-        one.succeeded()
+    for element in spent:
+        element.succeeded()
     for _ in range(COST_THROTTLED + 3):
         quota.give()
     assert quota.left == QUOTA
@@ -79,21 +79,21 @@ def test_the_quota_ends_retries_and_comes_back() -> None:
 
 def test_no_retry_past_the_deadline() -> None:
     """A pause that would end too late isn't begun."""
-    one = attempts(seconds=0.0)
+    element = attempts(seconds=0.0)
     with pytest.raises(StoreError):
-        one.after(lost())
+        element.after(lost())
 
 
 @pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
 def test_clock_and_credentials_are_mended_once(kind: Kind) -> None:
     """Without a pause and without cost; not again and again."""
     quota = Quota()
-    one = attempts(quota=quota)
+    element = attempts(quota=quota)
     failure = Failure(DynamoDBError("no", type="ExpiredTokenException"), kind)
-    assert one.after(failure) == 0.0
+    assert element.after(failure) == 0.0
     assert quota.left == QUOTA
     with pytest.raises(DynamoDBError):
-        one.after(failure)
+        element.after(failure)
 
 
 def test_a_condition_that_fails_after_a_lost_answer() -> None:
@@ -101,24 +101,24 @@ def test_a_condition_that_fails_after_a_lost_answer() -> None:
     failed = Failure(ConditionalCheckFailedException())
     with pytest.raises(ConditionalCheckFailedException):
         attempts("PutItem").after(failed)
-    one = attempts("PutItem")
-    one.after(throttled())
+    element = attempts("PutItem")
+    element.after(throttled())
     with pytest.raises(ConditionalCheckFailedException):
-        one.after(failed)
-    one = attempts("PutItem")
-    one.after(lost())
+        element.after(failed)
+    element = attempts("PutItem")
+    element.after(lost())
     with pytest.raises(StoreError, match="it isn't known whether PutItem was carried out"):
-        one.after(failed)
+        element.after(failed)
 
 
 def test_writes_whose_answers_are_all_lost() -> None:
     """Of a read it is the fault that is told; of a write, that nobody knows."""
     for operation, says in (("GetItem", "the connection broke"), ("BatchWriteItem", "it isn't known whether")):
-        one = attempts(operation)
+        element = attempts(operation)
         for _ in range(3):
-            one.after(lost())
+            element.after(lost())
         with pytest.raises(StoreError, match=says):
-            one.after(lost())
+            element.after(lost())
 
 
 OLD = Note(book="b", number=1)
@@ -153,4 +153,4 @@ def test_transactions_are_known_by_their_token() -> None:
     """With one they can be sent again."""
     assert repeatable("TransactWriteItems", {"ClientRequestToken": "t"})
     assert not repeatable("TransactWriteItems", {})
-    assert all(repeatable(one, {}) for one in ("GetItem", "PutItem", "DeleteItem", "BatchWriteItem"))
+    assert all(repeatable(literal, {}) for literal in ("GetItem", "PutItem", "DeleteItem", "BatchWriteItem"))

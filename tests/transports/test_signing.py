@@ -163,7 +163,7 @@ def test_requests_are_signed_as_botocore_signs_them(
 
 
 @given(
-    st.dictionaries(NAMES, VALUES, max_size=6).map(lambda found: {name.lower(): found[name] for name in found}),
+    st.dictionaries(NAMES, VALUES, max_size=6).map(lambda result: {name.lower(): result[name] for name in result}),
     st.binary(max_size=50),
 )
 def test_odd_headers_are_canonical_as_botocores_are(headers: dict[str, str], body: bytes) -> None:
@@ -183,18 +183,23 @@ def test_odd_headers_are_canonical_as_botocores_are(headers: dict[str, str], bod
 def test_the_days_key_is_made_once_and_follows_the_credentials() -> None:
     """A new day, a new key; new credentials, a new key; and nothing old is left in the request."""
     signer = Signer("h", "eu-west-1")
-    one, other = Credentials("A", "secret"), Credentials("B", "other", "token")
+    element, other = Credentials("A", "secret"), Credentials("B", "other", "token")
     midnight = 1_767_225_600
-    assert signer.key(one, "20260101") is signer.key(one, "20260101")
+    assert signer.key(element, "20260101") is signer.key(element, "20260101")
     made = [
         signer.request("GetItem", b"{}", credentials, moment)
-        for credentials, moment in ((one, midnight - 1), (one, midnight), (other, midnight), (one, midnight))
+        for credentials, moment in (
+            (element, midnight - 1),
+            (element, midnight),
+            (other, midnight),
+            (element, midnight),
+        )
     ]
     requests = [bytes(each) for each in made]
     assert len(set(requests)) == 3
     assert requests[1] == requests[3]
-    assert [b"/20251231/" in one for one in requests] == [True, False, False, False]
-    assert [b"X-Amz-Security-Token: token" in one for one in requests] == [False, False, True, False]
+    assert [b"/20251231/" in request for request in requests] == [True, False, False, False]
+    assert [b"X-Amz-Security-Token: token" in request for request in requests] == [False, False, True, False]
 
 
 def test_secrets_are_not_printed() -> None:

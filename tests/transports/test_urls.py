@@ -36,8 +36,8 @@ from keyplan.errors import StoreError
 def test_what_a_url_says(url: str, endpoint: str, region: str, table: str) -> None:
     """Endpoint, region, and table: the design's own where the URL names none."""
     assert is_url(url)
-    found = parse_url(url, "own", {})
-    assert (found.endpoint, found.region, found.table) == (endpoint, region, table)
+    location = parse_url(url, "own", {})
+    assert (location.endpoint, location.region, location.table) == (endpoint, region, table)
 
 
 def test_the_region_of_the_environment() -> None:
@@ -52,8 +52,8 @@ def test_the_region_of_the_environment() -> None:
 def test_the_endpoint_of_the_environment() -> None:
     """AWS_ENDPOINT_URL_DYNAMODB sends a region's requests elsewhere."""
     environment = {"AWS_ENDPOINT_URL_DYNAMODB": "http://localhost:4566", "AWS_ENDPOINT_URL": "http://other"}
-    found = parse_url("dynamodb://eu-west-1/cms", "own", environment)
-    assert (found.endpoint, found.region) == ("http://localhost:4566", "eu-west-1")
+    location = parse_url("dynamodb://eu-west-1/cms", "own", environment)
+    assert (location.endpoint, location.region) == ("http://localhost:4566", "eu-west-1")
     ignoring = {**environment, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true"}
     assert parse_url("dynamodb://eu-west-1/cms", "own", ignoring).host == "dynamodb.eu-west-1.amazonaws.com"
     with pytest.raises(StoreError, match="no http or https URL"):
@@ -63,9 +63,9 @@ def test_the_endpoint_of_the_environment() -> None:
 def test_options() -> None:
     """Each setting is an option of the URL."""
     text = "dynamodb://eu-west-1/cms?attempts=8&total_seconds=2.5&gzip=true&profile=prod&connections=1"
-    found = parse_url(text, "own", {})
-    assert found.profile == "prod"
-    assert found.settings == Settings(attempts=8, total_seconds=2.5, gzip=True, connections=1)
+    location = parse_url(text, "own", {})
+    assert location.profile == "prod"
+    assert location.settings == Settings(attempts=8, total_seconds=2.5, gzip=True, connections=1)
     assert parse_url("dynamodb://eu-west-1/cms", "own", {}).settings == Settings()
 
 

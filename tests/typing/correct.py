@@ -43,7 +43,7 @@ def parameters(library: Library) -> None:
     assert_type(library.titled("Ada", 1843, "Notes"), list[Book])
     assert_type(library.books(["1", "2"]), list[Book])
     assert_type(library.books(("1", "2")), list[Book])
-    assert_type([one.number for one in library.readable_copies("1") if isinstance(one, Copy)], list[int])
+    assert_type([copy.number for copy in library.readable_copies("1") if isinstance(copy, Copy)], list[int])
     assert_type([book.year for book in library.books_in_turn("Ada", newest_first=True)], list[int])
 
 

@@ -33,12 +33,12 @@ COMMANDS = {
         *("--outputjson", "--project", str(FOLDER)),
     ],
     "ty": [
-        *(sys.executable, "-m", "ty", "check", *PYTHON, *(f"--extra-search-path={one}" for one in SEARCHED)),
+        *(sys.executable, "-m", "ty", "check", *PYTHON, *(f"--extra-search-path={text}" for text in SEARCHED)),
         *("--ignore", "invalid-implicit-return-in-function-with-stub-body", "--output-format", "concise", *PATHS),
     ],
     "pyrefly": [
         *(sys.executable, "-m", "pyrefly", "check", "--python-interpreter-path", sys.executable),
-        *(f"--search-path={one}" for one in SEARCHED),
+        *(f"--search-path={text}" for text in SEARCHED),
         *("--output-format", "min-text", *PATHS),
     ],
 }
@@ -71,15 +71,17 @@ def said() -> Mapping[str, Findings]:
 
 
 def findings(checker: str, output: str) -> Findings:
-    found: dict[str, dict[int, str]] = {name: {} for name in FILES}
+    result: dict[str, dict[int, str]] = {name: {} for name in FILES}
     if checker == "pyright":
-        for one in json.loads(output)["generalDiagnostics"]:
-            found.setdefault(Path(one["file"]).name, {})[one["range"]["start"]["line"] + 1] = one["message"]
-        return found
-    for one in LINES[checker].finditer(output):
-        if not (checker == "pyrefly" and UNKNOWN.search(one["says"])):
-            found.setdefault(Path(one["file"]).name, {})[int(one["line"])] = one["says"]
-    return found
+        for diagnostic in json.loads(output)["generalDiagnostics"]:
+            result.setdefault(Path(diagnostic["file"]).name, {})[diagnostic["range"]["start"]["line"] + 1] = diagnostic[
+                "message"
+            ]
+        return result
+    for match in LINES[checker].finditer(output):
+        if not (checker == "pyrefly" and UNKNOWN.search(match["says"])):
+            result.setdefault(Path(match["file"]).name, {})[int(match["line"])] = match["says"]
+    return result
 
 
 def expected(checker: str) -> set[int]:
@@ -91,19 +93,19 @@ def expected(checker: str) -> set[int]:
 
 @pytest.mark.parametrize("checker", COMMANDS)
 def test_right_calls_are_accepted_with_their_types(said: Mapping[str, Findings], checker: str) -> None:
-    found = said[checker]
-    assert found["correct.py"] == {}
-    assert found["library.py"] == {}
-    assert set(found) == set(FILES)
+    result = said[checker]
+    assert result["correct.py"] == {}
+    assert result["library.py"] == {}
+    assert set(result) == set(FILES)
 
 
 @pytest.mark.parametrize("checker", COMMANDS)
 def test_wrong_calls_are_refused_line_by_line(said: Mapping[str, Findings], checker: str) -> None:
-    found = said[checker]
+    result = said[checker]
     wanted = expected(checker)
     assert len(wanted) > 100
-    accepted = wanted - found["wrong.py"].keys()
-    unexpected = {line: told for line, told in found["wrong.py"].items() if line not in wanted}
+    accepted = wanted - result["wrong.py"].keys()
+    unexpected = {line: text for line, text in result["wrong.py"].items() if line not in wanted}
     assert (accepted, unexpected) == (set(), {})
 
 

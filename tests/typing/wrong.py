@@ -32,7 +32,7 @@ def arguments(library: Library, book: Book) -> None:
     library.titled("Ada", 1843, 5)  # refused: all
     library.titled("Ada", "1843", "Notes")  # refused: all
     library.books(1)  # refused: all
-    print([one.number for one in library.readable_copies("1")])  # refused: all
+    print([copy.number for copy in library.readable_copies("1")])  # refused: all
     library.books_in_turn("Ada", newest_first="yes")  # refused: all
     read("X3", key="by_author")  # refused: all
     read("X4", key=Book.by_authors)  # refused: all
@@ -72,7 +72,7 @@ def results(library: Library) -> None:
     print(library.copies("1").cursor)  # refused: all
     print(library.whole("1").copies)  # refused: all
     print(library.all_copies("1")[0])  # refused: all
-    print([one.title for one in library.parts("1")])  # refused: all
+    print([part.title for part in library.parts("1")])  # refused: all
     print([copy.title for copy in library.all_copies("1")])  # refused: all
     title: int = library.book("1").title  # refused: all
     books: list[Book] = library.books_by("Ada")  # refused: all

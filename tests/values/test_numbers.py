@@ -92,23 +92,23 @@ def test_the_canonical_text_is_the_same_number_and_stays(text: str) -> None:
 
 
 @given(every, every)
-def test_equal_numbers_have_equal_texts(one: str, other: str) -> None:
+def test_equal_numbers_have_equal_texts(text: str, other: str) -> None:
     try:
-        texts = canonical(one), canonical(other)
+        texts = canonical(text), canonical(other)
     except NumberError:
         return
-    assert (texts[0] == texts[1]) == (Decimal(one) == Decimal(other))
-    assert compare(*texts) == Decimal(one).compare(Decimal(other))
+    assert (texts[0] == texts[1]) == (Decimal(text) == Decimal(other))
+    assert compare(*texts) == Decimal(text).compare(Decimal(other))
 
 
 @given(every, every)
-def test_sums_and_differences_are_exact_or_refused(one: str, other: str) -> None:
+def test_sums_and_differences_are_exact_or_refused(text: str, other: str) -> None:
     try:
-        left, right = canonical(one), canonical(other)
+        left, right = canonical(text), canonical(other)
     except NumberError:
         return
     with localcontext(prec=400):
-        expected = {add: Decimal(one) + Decimal(other), subtract: Decimal(one) - Decimal(other)}
+        expected = {add: Decimal(text) + Decimal(other), subtract: Decimal(text) - Decimal(other)}
     for operation, value in expected.items():
         try:
             result = operation(left, right)

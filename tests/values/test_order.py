@@ -34,15 +34,15 @@ def meaning(value: AttributeValue) -> Any:
 
 
 @given(number_values, number_values)
-def test_numbers_sort_by_value(one: AttributeValue, other: AttributeValue) -> None:
-    assert (stored(one) < stored(other)) == (meaning(one) < meaning(other))
-    assert (stored(one) == stored(other)) == (meaning(one) == meaning(other))
+def test_numbers_sort_by_value(value: AttributeValue, other: AttributeValue) -> None:
+    assert (stored(value) < stored(other)) == (meaning(value) < meaning(other))
+    assert (stored(value) == stored(other)) == (meaning(value) == meaning(other))
 
 
 @given(st.one_of(st.tuples(string_values, string_values), st.tuples(binary_values, binary_values)))
 def test_strings_and_binaries_sort_by_bytes(pair: tuple[AttributeValue, AttributeValue]) -> None:
-    one, other = pair
-    assert (stored(one) < stored(other)) == (meaning(one) < meaning(other))
+    element, other = pair
+    assert (stored(element) < stored(other)) == (meaning(element) < meaning(other))
 
 
 @given(st.one_of(number_values, string_values, binary_values))
@@ -64,9 +64,9 @@ def test_numbers_in_a_row() -> None:
 
 
 @given(st.one_of(number_values, string_values, binary_values), st.one_of(number_values, string_values))
-def test_less_is_of_one_type(one: AttributeValue, other: AttributeValue) -> None:
-    expected = meaning(one) < meaning(other) if one.keys() == other.keys() else None
-    assert less(one, other) is expected
+def test_less_is_of_one_type(value: AttributeValue, other: AttributeValue) -> None:
+    expected = meaning(value) < meaning(other) if value.keys() == other.keys() else None
+    assert less(value, other) is expected
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_less_is_of_one_type(one: AttributeValue, other: AttributeValue) -> None
         ({"NULL": True}, {"BOOL": True}, False),
     ],
 )
-def test_equality(one: AttributeValue, other: AttributeValue, equal: bool) -> None:
-    assert same(one, other) is equal
-    assert same(other, one) is equal
+def test_equality(value: AttributeValue, other: AttributeValue, equal: bool) -> None:
+    assert same(value, other) is equal
+    assert same(other, value) is equal
 
 
 @pytest.mark.parametrize("value", [{"BOOL": True}, {"NULL": True}, {"L": []}, {"SS": ["a"]}])

@@ -157,7 +157,7 @@ def test_requests_at_once_are_answered_each_with_its_own(http: TestClient, fille
         transport = httpx.ASGITransport(app(filled))
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             answers = await asyncio.gather(*(client.get(f"/api/book?isbn=i{n % 5}") for n in range(60)))
-        return [one.json()["isbn"] for one in answers]
+        return [answer.json()["isbn"] for answer in answers]
 
     assert asyncio.run(all_at_once()) == [f"i{n % 5}" for n in range(60)]
 

@@ -54,15 +54,15 @@ def test_half_sent_requests_end_and_others_are_answered(port: int) -> None:
         slow = [sent(stack, port, data) for data in (HALF, HALF[:30], b"", ASK[:-2], ASK + ASK[:9])]
         first = sent(stack, port, ASK).recv(4096)
         assert first.startswith(b"HTTP/1.1 200")
-        answers = [answer(one) for one in slow]
-        assert all(b"HTTP/1.1 408 " in one for one in answers)
+        answers = [answer(element) for element in slow]
+        assert all(b"HTTP/1.1 408 " in element for element in answers)
         assert answers[-1].startswith(b"HTTP/1.1 200")
 
 
 def test_who_comes_when_all_places_are_taken_is_turned_away(port: int) -> None:
     with ExitStack() as stack:
         inside = [sent(stack, port, ASK) for _ in range(BOUNDS.connections_max)]
-        assert all(one.recv(4096).startswith(b"HTTP/1.1 200") for one in inside)
+        assert all(element.recv(4096).startswith(b"HTTP/1.1 200") for element in inside)
         assert answer(sent(stack, port, ASK)) == b""
 
 

@@ -20,8 +20,8 @@ SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
 def design(name: str) -> type[Design]:
     if name == "Library":
         return Library
-    found: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
-    return found
+    design_class: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
+    return design_class
 
 
 @pytest.mark.parametrize("name", [*SYSTEMS, "Library"])
@@ -29,22 +29,24 @@ def test_the_document_of_every_design_is_valid(name: str) -> None:
     compiled = design(name).compiled
     document = openapi(compiled)
     OpenAPIV31SpecValidator(document).validate()
-    operations = [one for path in document["paths"].values() for one in path.values()]
-    assert [one["operationId"] for one in operations] == list(compiled.patterns)
-    assert [one["x-keyplan"]["id"] for one in operations] == [one.id for one in compiled.patterns.values()]
+    operations = [value for path in document["paths"].values() for value in path.values()]
+    assert [operation["operationId"] for operation in operations] == list(compiled.patterns)
+    assert [operation["x-keyplan"]["id"] for operation in operations] == [
+        pattern.id for pattern in compiled.patterns.values()
+    ]
 
 
 @pytest.fixture
 def document(http: TestClient) -> dict[str, Any]:
-    found: dict[str, Any] = http.get("/openapi.json").json()
-    return found
+    result: dict[str, Any] = http.get("/openapi.json").json()
+    return result
 
 
 def test_an_operation_says_what_its_signature_says(document: dict[str, Any]) -> None:
     on_shelf = document["paths"]["/api/on_shelf"]["get"]
     assert on_shelf["summary"] == "What stands on a shelf, by title."
     assert on_shelf["tags"] == ["reads"]
-    assert [(one["name"], one["required"]) for one in on_shelf["parameters"]] == [
+    assert [(parameter["name"], parameter["required"]) for parameter in on_shelf["parameters"]] == [
         ("shelf", True),
         ("title", False),
         ("limit", False),
@@ -63,7 +65,7 @@ def test_an_operation_says_what_its_signature_says(document: dict[str, Any]) -> 
     assert set(add_book["responses"]) == {"200", "400", "404", "409", "413", "415", "503"}
     assert set(document["paths"]["/api/remove_book"]["post"]["responses"]) >= {"204"}
     priced = document["paths"]["/api/priced"]["get"]["parameters"]
-    assert [one["name"] for one in priced[1:5]] == [f"price_cents.{bound}" for bound in ("ge", "gt", "le", "lt")]
+    assert [value["name"] for value in priced[1:5]] == [f"price_cents.{bound}" for bound in ("ge", "gt", "le", "lt")]
     assert priced[0]["schema"] == {"$ref": "#/components/schemas/Kind"}
     books = document["paths"]["/api/books"]["get"]["parameters"][0]
     assert (books["schema"]["type"], books["explode"]) == ("array", True)

@@ -48,7 +48,7 @@ def test_it_shows_the_design_and_every_pattern(page: Parsed) -> None:
         assert pattern.name in page.text
     assert "shelf_pk = SHELF#{shelf}" in page.text
     assert 'begins_with(shelf_sk, "{title}")' in page.text
-    assert [one["data-pattern"] for one in page.all("form")] == list(Library.compiled.patterns)
+    assert [element["data-pattern"] for element in page.all("form")] == list(Library.compiled.patterns)
 
 
 def test_it_is_the_same_at_docs(http: TestClient) -> None:
@@ -56,7 +56,7 @@ def test_it_is_the_same_at_docs(http: TestClient) -> None:
 
 
 def test_nothing_comes_from_elsewhere(http: TestClient, page: Parsed) -> None:
-    addresses = [one.get(name) for _, one in page.tags for name in ("href", "src", "action")]
+    addresses = [element.get(name) for _, element in page.tags for name in ("href", "src", "action")]
     for address in filter(None, addresses):
         assert not re.match(r"[a-z]+:|//", address), address
     for name in ("page.css", "page.js", "icon.svg"):
@@ -66,16 +66,16 @@ def test_nothing_comes_from_elsewhere(http: TestClient, page: Parsed) -> None:
 
 
 def test_every_control_has_a_label_and_ids_are_unique(page: Parsed) -> None:
-    identities = [one["id"] for _, one in page.tags if "id" in one]
+    identities = [element["id"] for _, element in page.tags if "id" in element]
     assert len(identities) == len(set(identities))
-    labelled = {one["for"] for one in page.all("label")}
-    controls = [one for tag in ("input", "select", "textarea") for one in page.all(tag)]
-    assert {one["id"] for one in controls} == labelled
+    labelled = {element["for"] for element in page.all("label")}
+    controls = [element for tag in ("input", "select", "textarea") for element in page.all(tag)]
+    assert {control["id"] for control in controls} == labelled
     assert len(controls) > 40
 
 
 def test_the_controls_fit_the_parameters(page: Parsed) -> None:
-    by_id = {one["id"]: (tag, one) for tag, one in page.tags if tag in {"input", "select", "textarea"}}
+    by_id = {element["id"]: (tag, element) for tag, element in page.tags if tag in {"input", "select", "textarea"}}
     assert by_id["on_shelf-limit"][1]["max"] == "1000"
     assert by_id["on_shelf-limit"][1]["value"] == "10"
     assert by_id["priced-kind"][0] == "select"
@@ -114,11 +114,11 @@ def test_texts_of_a_design_are_shown_as_texts() -> None:
 
 @pytest.mark.usefixtures("filled")
 def test_a_try_tells_the_answer_and_the_requests_made(http: TestClient) -> None:
-    found: dict[str, Any] = http.get("/try/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
-    assert found["status"] == 200
-    assert found["answer"] == http.get("/api/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
-    assert [one["operation"] for one in found["requests"]] == ["Query", "BatchGetItem"]
-    assert found["requests"][0]["parameters"]["ExpressionAttributeValues"] == {":p0": {"S": "READER#r$c1#LOANS"}}
+    result: dict[str, Any] = http.get("/try/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
+    assert result["status"] == 200
+    assert result["answer"] == http.get("/api/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
+    assert [request["operation"] for request in result["requests"]] == ["Query", "BatchGetItem"]
+    assert result["requests"][0]["parameters"]["ExpressionAttributeValues"] == {":p0": {"S": "READER#r$c1#LOANS"}}
     wrote = http.post("/try/add_book", json={"book": {"isbn": "new", "title": "N"}}).json()
     assert (wrote["status"], wrote["requests"][0]["operation"]) == (200, "PutItem")
     gone = http.post("/try/remove_book", json={"isbn": "new"}).json()
@@ -142,10 +142,10 @@ def test_of_an_iterator_a_try_gives_the_first_hundred(http: TestClient, filled: 
 
 @pytest.mark.usefixtures("filled")
 def test_values_to_begin_with_come_from_what_is_stored(http: TestClient) -> None:
-    found = http.get("/examples.json").json()
-    assert set(found["isbn"]) <= {f"i{n}" for n in range(5)}
-    assert found["reader_id"] == ["r#1"]
-    assert found["day"] == ["2026-03-01"]
+    result = http.get("/examples.json").json()
+    assert set(result["isbn"]) <= {f"i{n}" for n in range(5)}
+    assert result["reader_id"] == ["r#1"]
+    assert result["day"] == ["2026-03-01"]
 
 
 def test_an_empty_table_has_no_values(http: TestClient) -> None:
@@ -154,7 +154,7 @@ def test_an_empty_table_has_no_values(http: TestClient) -> None:
 
 def luminance(colour: str) -> float:
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 

@@ -83,12 +83,12 @@ def test_a_caller_is_known_where_that_is_needed_and_fills_its_parameter(guarded:
     assert guarded.get("/api/loans", headers={"authorization": "x"}).status_code == 403
     loans = guarded.get("/api/loans", headers=KEY).json()["items"]
     assert loans
-    assert {one["reader_id"] for one in loans} == {"r#1"}
-    told = guarded.get("/api/loans?reader_id=other", headers=KEY)
-    assert told.status_code == 400
-    assert "reader_id" in told.json()["error"]["faults"][0]["place"]
+    assert {loan["reader_id"] for loan in loans} == {"r#1"}
+    result = guarded.get("/api/loans?reader_id=other", headers=KEY)
+    assert result.status_code == 400
+    assert "reader_id" in result.json()["error"]["faults"][0]["place"]
     described = guarded.get("/openapi.json").json()["paths"]["/api/loans"]["get"]
-    assert "reader_id" not in [one["name"] for one in described["parameters"]]
+    assert "reader_id" not in [parameter["name"] for parameter in described["parameters"]]
     assert described["security"] == [{"key": []}]
     assert {"401", "403"} <= set(described["responses"])
 

@@ -20,7 +20,7 @@ DAY = "2026-03-01"
 
 def items(answer: Any, field: str) -> list[Any]:
     assert answer.status_code == 200, answer.text
-    return [one[field] for one in answer.json()["items"]]
+    return [item[field] for item in answer.json()["items"]]
 
 
 def test_one_item_is_the_entity_in_plain_json(http: TestClient) -> None:
@@ -58,7 +58,7 @@ def test_pages_follow_each_other_by_their_cursors(http: TestClient) -> None:
     asked: dict[str, Any] = {"day": DAY, "limit": 5}
     for _ in range(3):
         page = http.get("/api/events", params=asked).json()
-        seen += [one["event_id"] for one in page["items"]]
+        seen += [item["event_id"] for item in page["items"]]
         asked["cursor"] = page["cursor"]
     assert seen == [f"e{number:02d}" for number in range(12)]
     assert asked["cursor"] is None
@@ -101,7 +101,7 @@ def test_moments_are_iso_with_a_z(http: TestClient) -> None:
 def test_collections_are_objects(http: TestClient) -> None:
     whole = http.get("/api/with_copies?isbn=i0").json()
     assert whole["book"]["isbn"] == "i0"
-    assert [one["number"] for one in whole["copies"]] == [1, 2, 3]
+    assert [copy["number"] for copy in whole["copies"]] == [1, 2, 3]
     assert http.get("/api/with_newest?isbn=i0").json()["newest"]["number"] == 3
     assert http.get("/api/with_newest?isbn=i1").json()["newest"] is None
 
@@ -162,7 +162,7 @@ def test_every_fault_of_a_request_is_told_with_its_place(http: TestClient, path:
     assert answer.status_code == 400
     error = answer.json()["error"]
     assert error["code"] == "ArgumentError"
-    assert sorted(one["place"] for one in error["faults"]) == sorted(places)
+    assert sorted(fault["place"] for fault in error["faults"]) == sorted(places)
 
 
 @pytest.mark.parametrize(

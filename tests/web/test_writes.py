@@ -24,7 +24,7 @@ def test_a_result_is_given_back(http: TestClient, library: Library) -> None:
 
 def test_a_list_of_results_has_items(http: TestClient) -> None:
     answer = http.post("/api/add_copies", json={"isbn": "1", "numbers": [2, 1]})
-    assert [one["number"] for one in answer.json()["items"]] == [2, 1]
+    assert [item["number"] for item in answer.json()["items"]] == [2, 1]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_every_fault_of_a_body_is_told_with_its_place(http: TestClient, body: An
     content = json.dumps(body)  # half a surrogate pair is sent as its escape
     answer = http.post("/api/add_book", content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 400
-    assert sorted(one["place"] for one in answer.json()["error"]["faults"]) == sorted(places)
+    assert sorted(fault["place"] for fault in answer.json()["error"]["faults"]) == sorted(places)
 
 
 def test_half_a_surrogate_pair_is_no_text(http: TestClient) -> None:

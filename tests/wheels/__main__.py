@@ -59,8 +59,8 @@ def build() -> None:
 
 def wheel(name: str) -> Path:
     """The wheel of a package."""
-    (found,) = DIST.glob(f"{name}-*.whl")
-    return found
+    (path,) = DIST.glob(f"{name}-*.whl")
+    return path
 
 
 def look_into() -> None:

@@ -20,8 +20,8 @@ __all__ = ["compiled_of", "exported", "keys_of", "made", "table"]
 
 def exported(cls: type[Design], items: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
     """A design as a model."""
-    found: dict[str, Any] = json.loads(export("workbench", Inputs(design=cls.compiled, items=items)).text)
-    return found
+    result: dict[str, Any] = json.loads(export("workbench", Inputs(design=cls.compiled, items=items)).text)
+    return result
 
 
 def made(model: Any) -> MadeModule:
@@ -33,35 +33,35 @@ def made(model: Any) -> MadeModule:
 
 def compiled_of(module: MadeModule, name: str | None = None) -> CompiledDesign:
     """The design of a module: its only one, or that of the name."""
-    found = ModuleType("made_of_a_model")
-    sys.modules[found.__name__] = found
-    exec(compile(module.text, "<made>", "exec"), vars(found))
-    design: type[Design] = getattr(found, name or module.designs[0])
+    module_type = ModuleType("made_of_a_model")
+    sys.modules[module_type.__name__] = module_type
+    exec(compile(module.text, "<made>", "exec"), vars(module_type))
+    design: type[Design] = getattr(module_type, name or module.designs[0])
     return design.compiled
 
 
 def keys_of(design: CompiledDesign) -> dict[str, Any]:
     """Everything that decides where items stand: the table, its indexes, and every key of every entity."""
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "table": (design.table.name, design.table.partition, design.table.sort),
         "indexes": sorted(
-            (one.name, one.partition, one.sort, one.projection, one.local) for one in design.table.indexes
+            (index.name, index.partition, index.sort, index.projection, index.local) for index in design.table.indexes
         ),
         "ttl": design.ttl_attribute,
     }
     for entity in design.entities.values():
-        found[entity.name] = sorted(
+        result[entity.name] = sorted(
             (
                 key.name,
                 key.place,
                 [str(template) for _, template in key.attributes],
-                {name: [getattr(one, "value", one) for one in allowed] for name, allowed in key.when.items()},
+                {name: [getattr(value, "value", value) for value in allowed] for name, allowed in key.when.items()},
                 key.shards,
                 key.is_claim,
             )
             for key in (*entity.keys, *entity.claims)
         )
-    return found
+    return result
 
 
 def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
@@ -72,13 +72,13 @@ def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any
         {
             "FacetName": name,
             "KeyAttributeAlias": {"PartitionKeyAlias": aliases[0], "SortKeyAlias": aliases[1]},
-            "TableData": [item(one) for one in items],
-            "NonKeyAttributes": sorted({key for one in items for key in one} - {"PK", "SK"}),
+            "TableData": [item(value) for value in items],
+            "NonKeyAttributes": sorted({key for value in items for key in value} - {"PK", "SK"}),
             "DataAccess": {"MySql": {}},
         }
         for name, (aliases, items) in (facets or {}).items()
     ]
-    one = {
+    element = {
         "TableName": "Shop",
         "KeyAttributes": _key("PK", "SK"),
         "NonKeyAttributes": [],
@@ -92,7 +92,7 @@ def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any
         **more,
     }
     metadata = {"Author": "", "Description": "", "AWSService": "Amazon DynamoDB", "Version": "3.0"}
-    return {"ModelName": "Shop", "ModelMetadata": metadata, "DataModel": [one]}
+    return {"ModelName": "Shop", "ModelMetadata": metadata, "DataModel": [element]}
 
 
 def item(fields: Mapping[str, Any]) -> dict[str, Any]:

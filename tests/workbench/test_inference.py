@@ -61,39 +61,39 @@ def test_primary_keys(aliases: tuple[str, str], items: list[dict[str, Any]], wan
 
 def test_the_delimiter_within_a_value_is_read_back() -> None:
     """Keyplan writes # within a value as $c."""
-    found = of(PLAIN, {"PK": "A#x$cy", "SK": "META", "name": "x#y"})
-    assert templates(found, "Order") == ["A#{name}", "META"]
-    (entity,) = found.entities.values()
+    design = of(PLAIN, {"PK": "A#x$cy", "SK": "META", "name": "x#y"})
+    assert templates(design, "Order") == ["A#{name}", "META"]
+    (entity,) = design.entities.values()
     assert entity.from_item(item({"PK": "A#x$cy", "SK": "META", "name": "x#y"})).__dict__ == {"name": "x#y"}
 
 
 def test_an_index_key_is_found_among_the_items_that_have_it() -> None:
-    found = of(
+    design = of(
         PLAIN,
         {"PK": "O#1", "SK": "META", "GSI1PK": "M#m", "GSI1SK": "O#1", "merchant": "m", "status": "open"},
         {"PK": "O#2", "SK": "META", "merchant": "m", "status": "paid"},
     )
-    assert templates(found, "Order") == ["O#{order_id}", "META", "M#{merchant}", "O#{order_id}"]
-    (key,) = found.by_name["Order"].index_keys
+    assert templates(design, "Order") == ["O#{order_id}", "META", "M#{merchant}", "O#{order_id}"]
+    (key,) = design.by_name["Order"].index_keys
     assert dict(key.when) == {"status": ("open",)}
-    (question,) = [one for one in found.reads.values() if one.name == "order_by_gsi1"]
+    (question,) = [pattern for pattern in design.reads.values() if pattern.name == "order_by_gsi1"]
     assert question.constants == {"status": "open"}
 
 
 def test_a_missing_field_keeps_an_item_out_by_itself() -> None:
-    found = of(
+    design = of(
         PLAIN,
         {"PK": "O#1", "SK": "META", "GSI1PK": "M#m", "GSI1SK": "O#1", "merchant": "m"},
         {"PK": "O#2", "SK": "META"},
     )
-    (key,) = found.by_name["Order"].index_keys
+    (key,) = design.by_name["Order"].index_keys
     assert not key.when
 
 
 def test_an_index_on_plain_attributes_is_on_fields() -> None:
-    found = of(PLAIN, {"PK": "O#1", "SK": "META", "GSI1PK": "ada@example.com", "GSI1SK": "Ada"})
-    assert templates(found, "Order")[2:] == ["{gsi1_pk}", "{gsi1_sk}"]
-    assert {one.attribute for one in found.by_name["Order"].fields.values()} == {"order_id", "GSI1PK", "GSI1SK"}
+    design = of(PLAIN, {"PK": "O#1", "SK": "META", "GSI1PK": "ada@example.com", "GSI1SK": "Ada"})
+    assert templates(design, "Order")[2:] == ["{gsi1_pk}", "{gsi1_sk}"]
+    assert {field.attribute for field in design.by_name["Order"].fields.values()} == {"order_id", "GSI1PK", "GSI1SK"}
 
 
 def test_a_number_of_a_primary_key_is_a_field() -> None:
@@ -124,8 +124,8 @@ def test_a_number_of_an_index_key_may_be_a_moment() -> None:
         "GSI1SK": 1767225600000,
         "made": "2026-01-01T00:00:00.000000Z",
     }
-    found = of(PLAIN, event, GlobalSecondaryIndexes=[index])
-    assert templates(found, "Order") == ["E#{e_id}", "META", "EVENT", "{made:ms}"]
+    design = of(PLAIN, event, GlobalSecondaryIndexes=[index])
+    assert templates(design, "Order") == ["E#{e_id}", "META", "EVENT", "{made:ms}"]
 
 
 def test_items_without_facets_are_told_apart_by_the_words_of_their_keys() -> None:
@@ -135,9 +135,9 @@ def test_items_without_facets_are_told_apart_by_the_words_of_their_keys() -> Non
         {"PK": "USER#1", "SK": "ORDER#2"},
         {"PK": "SHOP#1", "SK": "ORDER#1"},
     ]
-    model = table({}, TableFacets=[], TableData=[item(one) for one in items])
-    found = compiled_of(made(model))
-    assert {name: templates(found, name) for name in found.by_name} == {
+    model = table({}, TableFacets=[], TableData=[item(element) for element in items])
+    design = compiled_of(made(model))
+    assert {name: templates(design, name) for name in design.by_name} == {
         "Profile": ["USER#{user_id}", "PROFILE"],
         "UserOrder": ["USER#{user_id}", "ORDER#{order_id}"],
         "ShopOrder": ["SHOP#{shop_id}", "ORDER#{order_id}"],
@@ -145,7 +145,7 @@ def test_items_without_facets_are_told_apart_by_the_words_of_their_keys() -> Non
 
 
 def test_types_are_those_of_the_sample() -> None:
-    found = of(
+    design = of(
         PLAIN,
         {
             "PK": "O#1", "SK": "META", "count": 3, "price": {"N": "1.5"}, "open": {"BOOL": True}, "tags": {"SS": ["a"]},
@@ -155,8 +155,10 @@ def test_types_are_those_of_the_sample() -> None:
         },
         {"PK": "O#2", "SK": "META", "mixed": 1},
     )  # fmt: skip
-    fields = found.by_name["Order"].fields
-    kinds = {name: str(one.annotation).replace("typing.", "").replace(" | None", "") for name, one in fields.items()}
+    fields = design.by_name["Order"].fields
+    kinds = {
+        name: str(field.annotation).replace("typing.", "").replace(" | None", "") for name, field in fields.items()
+    }
     assert {name: kind.removeprefix("<class '").removesuffix("'>") for name, kind in kinds.items()} == {
         "order_id": "str", "count": "int", "price": "decimal.Decimal", "open": "bool", "tags": "set[str]",
         "sizes": "set[decimal.Decimal]", "lines": "list[Any]", "words": "list[str]", "map": "dict[str, Any]",
@@ -168,8 +170,8 @@ def test_types_are_those_of_the_sample() -> None:
 
 def test_a_facet_without_a_sample_has_a_guess_for_a_key() -> None:
     module = made(table({"Late Order": (("customerId", "SK"), []), "Other": (PLAIN, [])}))
-    found = compiled_of(module)
-    assert templates(found, "LateOrder") == ["LATE_ORDER#{customer_id}", "LATE_ORDER"]
+    design = compiled_of(module)
+    assert templates(design, "LateOrder") == ["LATE_ORDER#{customer_id}", "LATE_ORDER"]
     assert len(module.notes) == 2
 
 
@@ -181,8 +183,10 @@ def test_what_stands_in_a_model_is_text_in_the_module() -> None:
     model["ModelMetadata"]["Description"] = (
         f"{nasty}\nDeclarations, as Keyplan reads them back:\nX.y = Key(__import__('os').abort())\nX = Index(1)\n"
     )
-    found = compiled_of(made(model))
-    assert [one.attribute for one in next(iter(found.entities.values())).fields.values() if one.attribute == nasty]
+    design = compiled_of(made(model))
+    assert [
+        field.attribute for field in next(iter(design.entities.values())).fields.values() if field.attribute == nasty
+    ]
 
 
 def test_two_tables_are_two_designs() -> None:
@@ -192,7 +196,7 @@ def test_two_tables_are_two_designs() -> None:
     module = made(model)
     assert module.designs == ("Shop", "Other")
     assert compiled_of(module, "Other").table.name == "Other"
-    assert [one.name for one in compiled_of(module, "Other").entities.values()] == ["OrderItem"]
+    assert [entity.name for entity in compiled_of(module, "Other").entities.values()] == ["OrderItem"]
 
 
 def test_names_that_mean_something_else_are_kept_apart() -> None:
@@ -204,19 +208,19 @@ def test_names_that_mean_something_else_are_kept_apart() -> None:
         for name in ("Class", "table", "Compiled", "store", "Entity", "date", "None")
     }
     module = made(table(facets))
-    found = compiled_of(module)
-    assert len(found.entities) == len(facets)
-    assert len(found.reads) == len(facets)
+    design = compiled_of(module)
+    assert len(design.entities) == len(facets)
+    assert len(design.reads) == len(facets)
     for items in facets.values():
         stored = item(items[1][0])
-        entity = found.entity_of(stored)
+        entity = design.entity_of(stored)
         assert entity is not None
-        assert {one.attribute for one in entity.fields.values()} >= names.keys()
+        assert {field.attribute for field in entity.fields.values()} >= names.keys()
         assert entity.to_item(entity.from_item(stored)).items() >= stored.items()
 
 
 def test_partition_keys_on_fields_with_a_parameters_name() -> None:
     order = {"PK": "O#1", "SK": "META", "GSI1PK": "L#77", "GSI1SK": "C#ccc", "limit": 77, "cursor": "ccc"}
-    found = of(PLAIN, order, {**order, "PK": "O#2", "GSI1PK": "L#78", "limit": 78})
-    assert templates(found, "Order")[2:] == ["L#{limit_}", "C#{cursor_}"]
-    assert "order_by_gsi1" in found.reads
+    design = of(PLAIN, order, {**order, "PK": "O#2", "GSI1PK": "L#78", "limit": 78})
+    assert templates(design, "Order")[2:] == ["L#{limit_}", "C#{cursor_}"]
+    assert "order_by_gsi1" in design.reads

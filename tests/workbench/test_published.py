@@ -80,9 +80,9 @@ def test_moments_codes_and_names_are_values_and_no_entities() -> None:
         {"PK": f"SENSOR#{name}", "SK": f"{at}#{code}", "celsius": 20}
         for name, at, code in zip(["HALL", "attic", "X9"], MOMENTS, ["OK", "FAIL", "OK"], strict=True)
     ]
-    (found,) = keys(of(rows)).values()
-    assert found.startswith("SENSOR#{sensor_id} {")
-    assert not any(word in found for word in ("HALL", "OK", "2026"))
+    (text,) = keys(of(rows)).values()
+    assert text.startswith("SENSOR#{sensor_id} {")
+    assert not any(word in text for word in ("HALL", "OK", "2026"))
     (one,) = keys(of([{"PK": "P#teapot", "SK": "W#lisbon", "count": 3}])).values()
     assert one == "P#{p_id} W#{w_id}"
 
@@ -110,8 +110,8 @@ def test_names_go_before_coincidence() -> None:
         {"PK": f"P#{number}", "SK": "META", "shelfId": str(number), "productId": str(number)} for number in (1, 2, 3)
     ]
     assert keys(of(rows)) == {"P": "P#{product_id} META"}
-    (one,) = keys(of([{"PK": "ACC#123", "SK": "SUB#123", "accountId": "123"}])).values()
-    assert one == "ACC#{account_id} SUB#{sub_id}"
+    (text,) = keys(of([{"PK": "ACC#123", "SK": "SUB#123", "accountId": "123"}])).values()
+    assert text == "ACC#{account_id} SUB#{sub_id}"
 
 
 def test_an_alias_names_the_values_of_a_key() -> None:
@@ -204,8 +204,8 @@ def test_the_templates_that_an_author_wrote_beside_the_sample_are_taken() -> Non
     rows = [{"PK": "z1", "SK": f"2026-01-01#{MOMENTS[0]}", "type": "visit", "day": "2026-01-01", "seenAt": MOMENTS[0]}]
     schema = {"models": {"visit": {"SK": {"value": "${day}#${seenAt}"}, "GSI1PK": {"value": "${PK}"}}}}
     rows[0] |= {"GSI1PK": "z1", "GSI1SK": "q"}
-    found = keys(of(rows, ModelSchema=schema))
-    assert found == {"Visit": "{pk} {day}#{seen_at} | {pk} {gsi1_sk}"}
+    result = keys(of(rows, ModelSchema=schema))
+    assert result == {"Visit": "{pk} {day}#{seen_at} | {pk} {gsi1_sk}"}
 
 
 def test_another_delimiter_is_text_before_the_value() -> None:
@@ -221,8 +221,8 @@ def test_most_of_a_sample_decides_and_the_rest_is_noted() -> None:
     rows = [{"PK": "b#1", "SK": f"PART#{number:03d}", "n": number} for number in (1, 2, 3)]
     rows[1]["SK"] = "PART#001PART#002"
     module = of(rows)
-    (found,) = keys(module).values()
-    assert found.startswith("b#{b_id} PART#{")
+    (text,) = keys(module).values()
+    assert text.startswith("b#{b_id} PART#{")
     assert any("'PART#001PART#002' is made otherwise" in note for note in module.notes)
 
 
@@ -233,8 +233,8 @@ def test_an_index_includes_no_key_attribute() -> None:
     module = of(
         [{"PK": "O#1", "SK": "META", "GSI1PK": "M#1", "GSI1SK": "O#1", "total": 5}], GlobalSecondaryIndexes=[index]
     )
-    (found,) = compiled_of(module).table.indexes
-    assert found.projection == ("total",)
+    (result,) = compiled_of(module).table.indexes
+    assert result.projection == ("total",)
 
 
 def test_names_that_several_entities_share_lead_to_one_name() -> None:

@@ -61,8 +61,8 @@ def test_what_a_person_would_read_is_read_and_noted() -> None:
     model["DataModel"][0]["TableFacets"][0]["TableData"] = items
     model["DataModel"][0]["TableName"] = "My Shop"
     model["DataModel"][0]["GlobalSecondaryIndexes"].append({"IndexName": "GSI1", "KeyAttributes": {}})
-    found = read_model(json.dumps(model), "model.json")
-    (read,) = found.tables
+    result = read_model(json.dumps(model), "model.json")
+    (read,) = result.tables
     assert read.name == "My_Shop"
     (facet,) = read.facets
     assert facet.items == [
@@ -74,11 +74,11 @@ def test_what_a_person_would_read_is_read_and_noted() -> None:
     ]  # fmt: skip
     place = "DataModel[0].TableFacets[0].TableData"
     plain = ("[0].PK", "[1].SK", "[1].odd", "[2].plain", "[2].map")
-    assert sorted(found.notes) == sorted(
+    assert sorted(result.notes) == sorted(
         [
             "DataModel[0].TableName: 'My Shop' is no name that DynamoDB takes: it is 'My_Shop' here",
             "DataModel[0].GlobalSecondaryIndexes[1]: the index has no whole key, and is left out",
-            f"{', '.join(f'{place}{one}' for one in plain)} and 1 more: is plain JSON, and is read as such",
+            f"{', '.join(f'{place}{text}' for text in plain)} and 1 more: is plain JSON, and is read as such",
             f"{place}[0]: the item has no SK, and is left out",
             f"{place}[1].GSI1PK: can't stand in a key of type S, and is left out",
             f"{place}[1].n: is called a number and is a text: it is read as a text",
@@ -102,7 +102,7 @@ def test_members_may_be_missing_or_null(member: str) -> None:
 def test_a_table_alone_and_a_list_of_models_are_models() -> None:
     model = table({"Order": (("PK", "SK"), [])})
     for written in (model["DataModel"][0], [model]):
-        assert [one.name for one in read_model(json.dumps(written), "model.json").tables] == ["Shop"]
+        assert [table_model.name for table_model in read_model(json.dumps(written), "model.json").tables] == ["Shop"]
     assert read_model("\ufeff" + json.dumps(model), "model.json").tables
 
 
@@ -114,21 +114,21 @@ def test_a_schema_of_onetable_is_a_model() -> None:
         "data": [{"pk": "lamp#7", "sk": "lamp#", "type": "Lamp", "lampId": "7"}],
     }
     (read,) = read_model(json.dumps(model), "model.json").tables
-    assert (read.key.partition.name, [one.name for one in read.indexes]) == ("pk", ["gs1"])
+    assert (read.key.partition.name, [index.name for index in read.indexes]) == ("pk", ["gs1"])
     assert read.schema == {"Lamp": {"pk": "lamp#${lampId}", "sk": "lamp#"}}
 
 
 def test_a_table_without_a_key_is_left_out_and_a_file_without_tables_refused() -> None:
     model = table({})
     model["DataModel"].append({"TableName": "Odd", "KeyAttributes": {"SortKey": "x"}})
-    found = read_model(json.dumps(model), "model.json")
-    assert [one.name for one in found.tables] == ["Shop"]
-    assert found.notes == (
+    result = read_model(json.dumps(model), "model.json")
+    assert [table_model.name for table_model in result.tables] == ["Shop"]
+    assert result.notes == (
         "DataModel[1].KeyAttributes.PartitionKey: field required: the name of an attribute: the table is left out",
     )
     error = refused({"DataModel": [{"TableName": "a b", "KeyAttributes": {"SortKey": "x"}}, {}]})
     places = ["DataModel[0].KeyAttributes.PartitionKey", "DataModel[1].KeyAttributes"]
-    assert [one.place for one in error.faults] == places
+    assert [fault.place for fault in error.faults] == places
     assert "2 faults" in error.message
     assert refused({"DataModel": []}).faults[0].place == "DataModel"
     assert refused({}).faults[0].place == "DataModel"
@@ -156,12 +156,12 @@ JSON = st.recursive(
 
 def places(value: Any) -> list[tuple[Any, Any]]:
     """Every container of a tree with each of its members' names."""
-    found: list[tuple[Any, Any]] = []
+    result: list[tuple[Any, Any]] = []
     if isinstance(value, dict | list):
         for name in value if isinstance(value, dict) else range(len(value)):
-            found.append((value, name))
-            found += places(value[name])
-    return found
+            result.append((value, name))
+            result += places(value[name])
+    return result
 
 
 @settings(max_examples=50, deadline=None)
@@ -215,7 +215,7 @@ def test_a_description_that_was_edited_by_hand_is_a_model_or_told(seed: int) -> 
 
 def test_questions_about_an_entity_that_was_renamed_are_left_out_with_the_reason() -> None:
     model = exported(design("Everything"))
-    (facet,) = [one for one in model["DataModel"][0]["TableFacets"] if one["FacetName"] == "Follow"]
+    (facet,) = [value for value in model["DataModel"][0]["TableFacets"] if value["FacetName"] == "Follow"]
     facet["FacetName"] = "Subscription"
     made, _, wrong = working_module(read_model(json.dumps(model), "model.json"))
     assert wrong is None

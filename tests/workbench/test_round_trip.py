@@ -29,9 +29,9 @@ from tests.workbench.support import compiled_of, exported, keys_of, made
 
 def sample(name: str) -> list[Any]:
     """What a small sample of a system writes."""
-    found = system(name)
-    with found.design.open(":memory:") as opened:
-        found.sample(opened, 3, lambda _done, _total: None)
+    result = system(name)
+    with result.design.open(":memory:") as opened:
+        result.sample(opened, 3, lambda _done, _total: None)
         items: list[Any] = opened.store.transport.call("Scan", {"TableName": opened.store.table_name})["Items"]
         return items
 
@@ -49,18 +49,18 @@ def test_with_a_sample_the_keys_are_the_same_and_its_items_are_read(name: str) -
     design = system(name).design.compiled
     items = sample(name)
     assert items
-    found = compiled_of(made(exported(system(name).design, items)))
-    assert keys_of(found) == keys_of(design)
+    compiled_design = compiled_of(made(exported(system(name).design, items)))
+    assert keys_of(compiled_design) == keys_of(design)
     for item in items:
         theirs = design.entity_of(item)
         if theirs is None:
             continue
-        entity = found.entity_of(item)
+        entity = compiled_design.entity_of(item)
         assert entity is not None
         assert entity.name == theirs.name
         again = entity.to_item(entity.from_item(item))
         keys = {attribute.name for key in entity.keys for attribute, _ in key.attributes}
-        assert {one: again.get(one) for one in keys} == {one: item.get(one) for one in keys}
+        assert {key: again.get(key) for key in keys} == {key: item.get(key) for key in keys}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,17 +69,17 @@ def test_the_fields_are_the_same(name: str) -> None:
     dict; a computed field is a plain one.
     """
     design_ = design(name).compiled
-    found = compiled_of(made(exported(design(name))))
+    compiled_design = compiled_of(made(exported(design(name))))
     for entity in design_.entities.values():
-        again = found.by_name[entity.name]
+        again = compiled_design.by_name[entity.name]
         assert list(again.fields) == list(entity.fields)
-        for one in entity.fields.values():
-            other = again.fields[one.name]
-            assert other.attribute == one.attribute
-            assert type_text(other.annotation, {}) == type_text(one.annotation, {}), one.name
-            if not one.computed:
-                mine, theirs = (each.cls.model_fields[one.name].is_required() for each in (entity, again))
-                assert (theirs, default_of(again, one.name)) == (mine, default_of(entity, one.name))
+        for field in entity.fields.values():
+            other = again.fields[field.name]
+            assert other.attribute == field.attribute
+            assert type_text(other.annotation, {}) == type_text(field.annotation, {}), field.name
+            if not field.computed:
+                mine, theirs = (each.cls.model_fields[field.name].is_required() for each in (entity, again))
+                assert (theirs, default_of(again, field.name)) == (mine, default_of(entity, field.name))
 
 
 def default_of(entity: CompiledEntity, name: str) -> Any:
@@ -95,16 +95,18 @@ def default_of(entity: CompiledEntity, name: str) -> Any:
 def test_the_questions_are_the_same(name: str) -> None:
     """Their ids, parameters and answers, and how each is answered."""
     design_ = design(name).compiled
-    found = compiled_of(made(exported(design(name))))
-    assert list(found.reads) == list(design_.reads)
+    compiled_design = compiled_of(made(exported(design(name))))
+    assert list(compiled_design.reads) == list(design_.reads)
     for read in design_.reads.values():
-        again = found.reads[read.name]
+        again = compiled_design.reads[read.name]
         assert (again.id, again.load) == (read.id, read.load)
-        assert [(one.name, one.kind, one.required) for one in again.signature.parameters] == [
-            (one.name, one.kind, one.required) for one in read.signature.parameters
+        assert [(parameter.name, parameter.kind, parameter.required) for parameter in again.signature.parameters] == [
+            (parameter.name, parameter.kind, parameter.required) for parameter in read.signature.parameters
         ]
         assert (again.shape.kind, again.shape.optional) == (read.shape.kind, read.shape.optional)
-        assert [one.__name__ for one in again.shape.entities] == [one.__name__ for one in read.shape.entities]
+        assert [entity.__name__ for entity in again.shape.entities] == [
+            entity.__name__ for entity in read.shape.entities
+        ]
         assert type(again.plan) is type(read.plan)
         assert again.proof == read.proof
 
@@ -113,15 +115,15 @@ def test_the_questions_are_the_same(name: str) -> None:
 def test_designs_made_at_random_come_back(number: int) -> None:
     """Keys of every kind, every type of field, every shape of question."""
     cls = made_at_random(number)
-    found = compiled_of(made(exported(cls)))
-    assert keys_of(found) == keys_of(cls.compiled)
+    compiled_design = compiled_of(made(exported(cls)))
+    assert keys_of(compiled_design) == keys_of(cls.compiled)
     for entity in cls.compiled.entities.values():
-        fields = found.by_name[entity.name].fields
-        assert [(one.name, one.attribute, type_text(one.annotation, {})) for one in fields.values()] == [
-            (one.name, one.attribute, type_text(one.annotation, {})) for one in entity.fields.values()
+        fields = compiled_design.by_name[entity.name].fields
+        assert [(field.name, field.attribute, type_text(field.annotation, {})) for field in fields.values()] == [
+            (field.name, field.attribute, type_text(field.annotation, {})) for field in entity.fields.values()
         ]
-    assert {name: one.proof for name, one in found.reads.items()} == {
-        name: one.proof for name, one in cls.compiled.reads.items()
+    assert {name: pattern.proof for name, pattern in compiled_design.reads.items()} == {
+        name: pattern.proof for name, pattern in cls.compiled.reads.items()
     }
 
 
@@ -130,15 +132,15 @@ def made_at_random(number: int) -> type[Design]:
     spec = design_of(number)
     while True:
         try:
-            found: type[Design] = vars(module_of(spec))[f"D{number}"]
+            design_class: type[Design] = vars(module_of(spec))[f"D{number}"]
         except DesignError as error:
-            refused = {one.place.rpartition(".")[2] for one in error.faults}
-            left = tuple(one for one in spec.reads if one.name not in refused)
+            refused = {fault.place.rpartition(".")[2] for fault in error.faults}
+            left = tuple(read_spec for read_spec in spec.reads if read_spec.name not in refused)
             if len(left) == len(spec.reads):
                 raise
             spec = replace(spec, reads=left)
         else:
-            return found
+            return design_class
 
 
 @pytest.mark.parametrize("name", system_names())
@@ -150,7 +152,7 @@ def test_the_sample_is_put_back_as_it_was(name: str) -> None:
     module, notes, error = working_module(read_model(json.dumps(model), "model.json"))
     assert error is None
     assert [note for note in notes if "put back" in note or "can't be read" in note] == []
-    assert sum(len(one) for one in module.samples[module.designs[0]].values()) > 0
+    assert sum(len(element) for element in module.samples[module.designs[0]].values()) > 0
 
 
 def test_samples_alone_show_the_keys() -> None:

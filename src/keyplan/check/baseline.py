@@ -25,10 +25,10 @@ Known = Counter[tuple[str, str, str]]
 def write_baseline(path: Path, reports: Iterable[Report]) -> int:
     """Write the findings that aren't silenced; gives how many. Raises RequestError where the file can't be written."""
     lines = sorted(
-        json.dumps({"design": report.design, "code": one.code, "place": one.place}, ensure_ascii=False)
+        json.dumps({"design": report.design, "code": finding.code, "place": finding.place}, ensure_ascii=False)
         for report in reports
-        for one in report.findings
-        if one.silenced is None
+        for finding in report.findings
+        if finding.silenced is None
     )
     listed = ",".join(f"\n    {line}" for line in lines)
     text = f'{{\n  "keyplan_baseline": {VERSION},\n  "findings": [{listed}{chr(10) + "  " if lines else ""}]\n}}\n'
@@ -48,9 +48,9 @@ def read_baseline(path: Path) -> Known:
     except (ValueError, RecursionError) as error:
         raise RequestError(f"it isn't JSON: {error}", place=str(path), hint=_HINT) from None
     entries = data.get("findings") if isinstance(data, dict) and data.get("keyplan_baseline") == VERSION else None
-    if not isinstance(entries, list) or not all(_is_entry(one) for one in entries):
+    if not isinstance(entries, list) or not all(_is_entry(entry) for entry in entries):
         raise RequestError("it isn't a baseline of keyplan check", place=str(path), hint=_HINT)
-    return Counter((one["design"], one["code"], one["place"]) for one in entries)
+    return Counter((entry["design"], entry["code"], entry["place"]) for entry in entries)
 
 
 _HINT = "write a new one with --write-baseline"
@@ -64,12 +64,12 @@ def compared(report: Report, known: Known) -> Report:
     """The report with the findings of a baseline marked, and those of the baseline that are no more."""
     left = Counter({key: count for key, count in known.items() if key[0] == report.design})
     findings: list[Finding] = []
-    for one in report.findings:
-        key = (report.design, one.code, one.place)
-        if one.silenced is None and left[key] > 0:
+    for finding in report.findings:
+        key = (report.design, finding.code, finding.place)
+        if finding.silenced is None and left[key] > 0:
             left[key] -= 1
-            findings.append(replace(one, known=True))
+            findings.append(replace(finding, known=True))
         else:
-            findings.append(one)
+            findings.append(finding)
     unmet = tuple(f"{code} {place}" for (_, code, place), count in sorted(left.items()) if count > 0)
     return replace(report, findings=tuple(findings), unmet=unmet)

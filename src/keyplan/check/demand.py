@@ -51,7 +51,7 @@ def demands(subject: Subject) -> Demands:
 
 
 def _demands_of(subject: Subject) -> Demands:
-    found = Demands()
+    result = Demands()
     facts = Facts(subject.typical, subject.traffic)
     for pattern in subject.design.patterns.values():
         if not subject.load(pattern).peak:
@@ -60,17 +60,17 @@ def _demands_of(subject: Subject) -> Demands:
             requests, touched = _call(subject, facts, pattern)
         except Problem:
             continue
-        _count(found, subject, pattern, requests)
-        found.partitions.extend(_busiest(subject, pattern, touched))
-    return found
+        _count(result, subject, pattern, requests)
+        result.partitions.extend(_busiest(subject, pattern, touched))
+    return result
 
 
-def _count(found: Demands, subject: Subject, pattern: ReadPattern | WritePattern, requests: list[Request]) -> None:
+def _count(result: Demands, subject: Subject, pattern: ReadPattern | WritePattern, requests: list[Request]) -> None:
     peak = subject.load(pattern).peak or 0
     for kind in ("read", "write"):
         for target, units in total_units(requests, kind).items():
             place = "the table" if target == TABLE else target
-            found.totals.setdefault((place, kind), []).append((pattern.name, units * peak))
+            result.totals.setdefault((place, kind), []).append((pattern.name, units * peak))
 
 
 def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -> tuple[list[Request], list[_Touched]]:
@@ -82,30 +82,36 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return [], []
     cost = estimate_write(subject.accounts, pattern, facts)
     touched = [
-        one if weight == 1 else replace(one, line=_multiplied(one.line, weight, "by the share of such items"))
+        element
+        if weight == 1
+        else replace(element, line=_multiplied(element.line, weight, "by the share of such items"))
         for weight, call in cost.calls
-        for one in _touched_by(subject, call)
+        for element in _touched_by(subject, call)
     ]
     return cost.requests, touched
 
 
 def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
     """The items that a call changes, and their entries."""
-    alone = any(one.operation in {"PutItem", "UpdateItem", "DeleteItem"} for one in cost.requests)
-    touched = [one for mutation in cost.mutations for one in _written(subject, mutation, transactional=not alone)]
-    batched = [one for mutation in cost.batched for one in _written(subject, mutation, transactional=False)]
+    alone = any(request.operation in {"PutItem", "UpdateItem", "DeleteItem"} for request in cost.requests)
+    touched = [
+        element for mutation in cost.mutations for element in _written(subject, mutation, transactional=not alone)
+    ]
+    batched = [element for mutation in cost.batched for element in _written(subject, mutation, transactional=False)]
     if cost.fails:
         # What a failed call asked of the table is paid all the same; its indexes aren't written, its batches not sent
-        touched = [one if one.line.target == TABLE else _gone_through(one, cost.fails) for one in touched]
-        batched = [_gone_through(one, cost.fails) for one in batched]
+        touched = [
+            element if element.line.target == TABLE else _gone_through(element, cost.fails) for element in touched
+        ]
+        batched = [_gone_through(element, cost.fails) for element in batched]
     touched += batched
     if cost.times != 1:
-        touched = [replace(one, line=_multiplied(one.line, cost.times)) for one in touched]
+        touched = [replace(element, line=_multiplied(element.line, cost.times)) for element in touched]
     return touched
 
 
-def _gone_through(one: _Touched, fails: float) -> _Touched:
-    return replace(one, line=_multiplied(one.line, 1 - fails, "by the calls that fail no condition"))
+def _gone_through(element: _Touched, fails: float) -> _Touched:
+    return replace(element, line=_multiplied(element.line, 1 - fails, "by the calls that fail no condition"))
 
 
 def _multiplied(line: Line, times: float, why: str = "by the items a call") -> Line:
@@ -115,7 +121,7 @@ def _multiplied(line: Line, times: float, why: str = "by the items a call") -> L
 def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
     """What the first of a read's plans asks of one partition: what follows goes to keys that it found."""
     plan = next(plans_in(pattern.plan))
-    line = next((one for request in requests[:1] for one in request.lines if one.direction == "read"), None)
+    line = next((element for request in requests[:1] for element in request.lines if element.direction == "read"), None)
     if line is None:
         return
     match plan:
@@ -142,7 +148,7 @@ def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> It
             partition = tuple(item[table.partition.name].values())
             yield _Touched(entity, entity.primary, _without_shard(entity.primary, partition), line, updates)
             continue
-        index = next(one for one in table.indexes if one.name == line.target)
+        index = next(element for element in table.indexes if element.name == line.target)
         key = entity.key_on(line.target, item)
         entry = entry_of(table, index, item)
         if key is not None:
@@ -160,10 +166,10 @@ def _without_shard(key: CompiledKey, partition: tuple[Any, ...]) -> tuple[Any, .
 def _busiest(subject: Subject, pattern: ReadPattern | WritePattern, touched: list[_Touched]) -> Iterator[Demand]:
     """What a call takes of one partition of each key: of those that it touches, the one that it takes most of."""
     partitions: dict[CompiledKey, dict[str, list[_Touched]]] = {}
-    for one in touched:
-        partitions.setdefault(one.key, {}).setdefault(str(one.partition), []).append(one)
+    for element in touched:
+        partitions.setdefault(element.key, {}).setdefault(str(element.partition), []).append(element)
     for groups in partitions.values():
-        most = max(groups.values(), key=lambda group: sum(one.line.units for one in group))
+        most = max(groups.values(), key=lambda group: sum(element.line.units for element in group))
         demand = _demand(subject, pattern, most)
         if demand is not None:
             yield demand
@@ -173,23 +179,23 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     """Units a second of the busiest partition; None where nobody says which share of the calls goes there."""
     load = subject.load(pattern)
     peak = load.peak or 0
-    one = group[0]
-    count = subject.partitions(one.entity, one.key)
+    element = group[0]
+    count = subject.partitions(element.entity, element.key)
     busiest = _share(subject, pattern, group, count)
     if busiest is None and count is None:
         return None
     units = sum(each.line.units for each in group)
     why = "; ".join(dict.fromkeys(each.line.why for each in group))
-    if one.line.target != TABLE:
-        why = f"{one.entity.name}, {why}"
-    line = f"{pattern.name}: {number(peak)} calls/s × {counted(units, f'{one.line.direction} unit')} ({why})"
-    parts = _chosen(pattern, one)
+    if element.line.target != TABLE:
+        why = f"{element.entity.name}, {why}"
+    line = f"{pattern.name}: {number(peak)} calls/s × {counted(units, f'{element.line.direction} unit')} ({why})"
+    parts = _chosen(pattern, element)
     line += "".join(f" ÷ {many} values of {name}" for name, many in parts.items())
     total = peak * units / prod(parts.values())
     # Each shard answers every read of its partition, and takes its part of the writes; but one item stands in one.
-    shards = one.key.shards if one.line.direction == "write" else 1
+    shards = element.key.shards if element.line.direction == "write" else 1
     over = f" ÷ {shards} shards" if shards > 1 else ""
-    item = total * busiest if one.updates and busiest is not None else 0.0
+    item = total * busiest if element.updates and busiest is not None else 0.0
     if item:
         rest = (total - item) / shards if count is not None else 0.0
         line += f" × {busiest:.0%} on the busiest item" + (f" + {number(total - item)}{over}" if rest else "")
@@ -201,7 +207,12 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
         line += over
         hottest = total * share / shards
     return Demand(
-        one.entity, one.key, one.line.direction, hottest, f"{line} = {number(hottest)} units/s", item > hottest / 2
+        element.entity,
+        element.key,
+        element.line.direction,
+        hottest,
+        f"{line} = {number(hottest)} units/s",
+        item > hottest / 2,
     )
 
 
@@ -212,23 +223,25 @@ def _share(
     the keys that a call chooses: a call that makes an item with an id of its own goes to a partition of its own, and
     one that makes items whose partition key has few values, and isn't given, always goes to the same.
     """
-    one, load = group[0], subject.load(pattern)
+    element, load = group[0], subject.load(pattern)
     if isinstance(load.hottest, dict):
-        return load.hottest.get(f"{one.entity.name}.{one.key.name}")
-    names = {name for _, template in one.key.partition for name in template.fields}
-    made = one.line.direction == "write" and not any(each.updates for each in group)
+        return load.hottest.get(f"{element.entity.name}.{element.key.name}")
+    names = {name for _, template in element.key.partition for name in template.fields}
+    made = element.line.direction == "write" and not any(each.updates for each in group)
     given = names & pattern.signature.by_name.keys() or any(
-        one.entity.cls in entities_in(each.annotation) for each in pattern.signature.parameters
+        element.entity.cls in entities_in(each.annotation) for each in pattern.signature.parameters
     )
     if made and count is not None and not given:
         return None
-    return None if made and any(subject.generated(one.entity, name) for name in names) else load.hottest
+    return None if made and any(subject.generated(element.entity, name) for name in names) else load.hottest
 
 
-def _chosen(pattern: ReadPattern | WritePattern, one: _Touched) -> dict[str, int]:
+def _chosen(pattern: ReadPattern | WritePattern, element: _Touched) -> dict[str, int]:
     """The numbers in a partition key that have bounds and are no argument of the write, each with how many there are:
     the call chooses one of them, and so spreads its writes. Each read asks all of them.
     """
-    names = {name for _, template in one.key.partition for name in template.fields} - pattern.signature.by_name.keys()
-    found = {name: numbers_in(one.entity.fields[name].annotation) for name in sorted(names)}
-    return {name: many for name, many in found.items() if many is not None and one.line.direction == "write"}
+    names = {
+        name for _, template in element.key.partition for name in template.fields
+    } - pattern.signature.by_name.keys()
+    result = {name: numbers_in(element.entity.fields[name].annotation) for name in sorted(names)}
+    return {name: many for name, many in result.items() if many is not None and element.line.direction == "write"}

@@ -83,8 +83,10 @@ class Report:
 
     def fails(self, at_least: Severity | None) -> bool:
         """Whether a finding that counts is at least so bad. None: nothing fails."""
-        return at_least is not None and any(one.counts and one.severity >= at_least for one in self.findings)
+        return at_least is not None and any(
+            finding.counts and finding.severity >= at_least for finding in self.findings
+        )
 
     def counted(self) -> Iterable[Finding]:
         """The findings that are neither silenced nor in the baseline."""
-        return (one for one in self.findings if one.counts)
+        return (finding for finding in self.findings if finding.counts)

@@ -41,7 +41,7 @@ def _relative(path: Path, folder: Path) -> str:
 
 def as_json(reports: Sequence[Report]) -> dict[str, Any]:
     """All reports as JSON data."""
-    return {"reports": [_report_json(one) for one in reports]}
+    return {"reports": [_report_json(report) for report in reports]}
 
 
 def _report_json(report: Report) -> dict[str, Any]:
@@ -51,27 +51,27 @@ def _report_json(report: Report) -> dict[str, Any]:
         "rules": report.rules,
         "patterns": report.patterns,
         "traffic": report.traffic,
-        "counts": {str(severity): sum(one.severity is severity for one in counted) for severity in _LEVELS},
-        "silenced": sum(one.silenced is not None for one in report.findings),
-        "known": sum(one.known for one in report.findings),
+        "counts": {str(severity): sum(finding.severity is severity for finding in counted) for severity in _LEVELS},
+        "silenced": sum(finding.silenced is not None for finding in report.findings),
+        "known": sum(finding.known for finding in report.findings),
         "no_longer_found": list(report.unmet),
-        "findings": [_finding_json(one) for one in report.findings],
+        "findings": [_finding_json(finding) for finding in report.findings],
     }
 
 
-def _finding_json(one: Finding) -> dict[str, Any]:
+def _finding_json(finding: Finding) -> dict[str, Any]:
     return {
-        "code": one.code,
-        "rule": one.rule,
-        "severity": str(one.severity),
-        "place": one.place,
-        "message": one.message,
-        "arithmetic": list(one.arithmetic),
-        "hint": one.hint,
-        "file": None if one.source is None else place_in_source(one.source.file),
-        "line": None if one.source is None else one.source.line,
-        "silenced": one.silenced,
-        "known": one.known,
+        "code": finding.code,
+        "rule": finding.rule,
+        "severity": str(finding.severity),
+        "place": finding.place,
+        "message": finding.message,
+        "arithmetic": list(finding.arithmetic),
+        "hint": finding.hint,
+        "file": None if finding.source is None else place_in_source(finding.source.file),
+        "line": None if finding.source is None else finding.source.line,
+        "silenced": finding.silenced,
+        "known": finding.known,
     }
 
 
@@ -92,36 +92,38 @@ def as_sarif(reports: Sequence[Report]) -> dict[str, Any]:
         }
         for rule in RULES
     ]
-    results = [_result(report, one, positions[one.code]) for report in reports for one in report.findings]
+    results = [_result(report, finding, positions[finding.code]) for report in reports for finding in report.findings]
     driver = {"name": "keyplan check", "version": __version__, "semanticVersion": __version__, "rules": rules}
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _result(report: Report, one: Finding, position: int) -> dict[str, Any]:
-    text = f"{one.place}: {one.message}. {one.hint[:1].upper()}{one.hint[1:]}."
+def _result(report: Report, finding: Finding, position: int) -> dict[str, Any]:
+    text = f"{finding.place}: {finding.message}. {finding.hint[:1].upper()}{finding.hint[1:]}."
     location: dict[str, Any] = {
-        "logicalLocations": [{"fullyQualifiedName": one.place, "kind": "member" if "." in one.place else "type"}]
+        "logicalLocations": [
+            {"fullyQualifiedName": finding.place, "kind": "member" if "." in finding.place else "type"}
+        ]
     }
-    if one.source is not None:
-        path = _in_checkout(one.source.file)
+    if finding.source is not None:
+        path = _in_checkout(finding.source.file)
         relative = {"uri": quote(path), "uriBaseId": "%SRCROOT%"}
         location["physicalLocation"] = {
             "artifactLocation": {"uri": Path(path).as_uri()} if Path(path).is_absolute() else relative,
-            "region": {"startLine": one.source.line},
+            "region": {"startLine": finding.source.line},
         }
-    identity = hashlib.sha256(f"{report.design}\0{one.code}\0{one.place}".encode()).hexdigest()
+    identity = hashlib.sha256(f"{report.design}\0{finding.code}\0{finding.place}".encode()).hexdigest()
     result: dict[str, Any] = {
-        "ruleId": one.code,
+        "ruleId": finding.code,
         "ruleIndex": position,
-        "level": _LEVELS[one.severity],
-        "message": {"text": "\n".join([text, *one.arithmetic])},
+        "level": _LEVELS[finding.severity],
+        "message": {"text": "\n".join([text, *finding.arithmetic])},
         "locations": [location],
         "partialFingerprints": {"keyplan/v1": identity},
-        "baselineState": "unchanged" if one.known else "new",
+        "baselineState": "unchanged" if finding.known else "new",
     }
-    if one.silenced is not None:
-        result["suppressions"] = [{"kind": "inSource", "justification": one.silenced}]
+    if finding.silenced is not None:
+        result["suppressions"] = [{"kind": "inSource", "justification": finding.silenced}]
     return result
 
 
@@ -130,16 +132,16 @@ def _result(report: Report, one: Finding, position: int) -> dict[str, Any]:
 
 def as_github(reports: Iterable[Report]) -> str:
     """An annotation a finding that counts, one a line."""
-    return "\n".join(_annotation(one) for report in reports for one in report.counted())
+    return "\n".join(_annotation(finding) for report in reports for finding in report.counted())
 
 
-def _annotation(one: Finding) -> str:
-    properties = {"title": f"{one.code} {one.rule}"}
-    if one.source is not None:
-        properties = {"file": _in_checkout(one.source.file), "line": str(one.source.line), **properties}
+def _annotation(finding: Finding) -> str:
+    properties = {"title": f"{finding.code} {finding.rule}"}
+    if finding.source is not None:
+        properties = {"file": _in_checkout(finding.source.file), "line": str(finding.source.line), **properties}
     shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    text = "\n".join([f"{one.place}: {one.message}", *one.arithmetic, f"→ {one.hint}"])
-    return f"::{_COMMANDS[one.severity]} {shown}::{_data(text)}"
+    text = "\n".join([f"{finding.place}: {finding.message}", *finding.arithmetic, f"→ {finding.hint}"])
+    return f"::{_COMMANDS[finding.severity]} {shown}::{_data(text)}"
 
 
 def _data(text: str) -> str:

@@ -15,7 +15,7 @@ def values_of(annotation: Any) -> tuple[Any, ...] | None:
     """The values that a type has, where they are few: of Literal, Enum (as they are stored) and bool."""
     if kind_of(annotation) is bool:
         return (False, True)
-    return tuple(one.value if isinstance(one, enum.Enum) else one for one in choices_of(annotation)) or None
+    return tuple(value.value if isinstance(value, enum.Enum) else value for value in choices_of(annotation)) or None
 
 
 def numbers_in(annotation: Any) -> int | None:
@@ -26,5 +26,5 @@ def numbers_in(annotation: Any) -> int | None:
 
 def length_max(annotation: Any) -> int | None:
     """The most characters, bytes or elements that a type takes, where it says so."""
-    found: int | None = limits(annotation, "length")[1]
-    return found
+    number: int | None = limits(annotation, "length")[1]
+    return number

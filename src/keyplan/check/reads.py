@@ -58,14 +58,14 @@ def junction_of(plan: ThroughPlan) -> CompiledEntity:
 
 def entities_of(plan: Plan) -> Iterator[CompiledEntity]:
     """The entities whose items a plan reads."""
-    for one in plans_in(plan):
-        match one:
+    for element in plans_in(plan):
+        match element:
             case QueryPlan():
-                yield from (match.entity for match in one.matches)
+                yield from (match.entity for match in element.matches)
             case GetPlan() | ClaimPlan() | BatchGetPlan():
-                yield one.entity
+                yield element.entity
             case ScanPlan():
-                yield from one.entities
+                yield from element.entities
             case ThroughPlan():  # its parts are given by plans_in
                 pass
 

@@ -77,15 +77,15 @@ def _finding(
 
 
 def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda one: (-one.severity, one.code, one.place)))
+    return tuple(sorted(findings, key=lambda finding: (-finding.severity, finding.code, finding.place)))
 
 
 def _reason(subject: Subject, rule: Rule, remark: Remark) -> str | None:
     """Why the design leaves a finding as it is; None where it says nothing. What checks the silences isn't silenced."""
     if rule.code.startswith("KP9"):
         return None
-    found = subject.design.silence.items()
-    reasons = [reason for text, reason in found if subject.silences(text, rule.code, remark.place) and reason.strip()]
+    view = subject.design.silence.items()
+    reasons = [reason for text, reason in view if subject.silences(text, rule.code, remark.place) and reason.strip()]
     return reasons[0] if reasons else None
 
 
@@ -108,5 +108,5 @@ def _source(subject: Subject, remark: Remark) -> Source | None:
 def _raised_at(error: DesignError) -> Source | None:
     """The line of the user's code that made the design."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [one for one in frames if not one.filename.startswith((_OWN, "<"))]
+    own = [frame for frame in frames if not frame.filename.startswith((_OWN, "<"))]
     return Source(own[-1].filename, own[-1].lineno) if own and own[-1].lineno else None

@@ -75,12 +75,12 @@ class Subject:
 
     def readers(self, key: CompiledKey) -> list[Query]:
         """The queries that a key serves."""
-        return [one for one in self.queries if one.key is key]
+        return [query for query in self.queries if query.key is key]
 
     @cached_property
     def writes(self) -> tuple[Account, ...]:
         """What every write does."""
-        return tuple(self.accounts.of(one) for one in self.design.writes.values())
+        return tuple(self.accounts.of(pattern) for pattern in self.design.writes.values())
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -139,7 +139,7 @@ class Subject:
         choices = values_of(entity.fields[name].annotation)
         if choices is not None:
             return choices
-        asked = [one.pattern.constants.get(name, ...) for one in self.readers(key)]
+        asked = [reader.pattern.constants.get(name, ...) for reader in self.readers(key)]
         if not asked or ... in asked:
             return None
         return tuple(dict.fromkeys(value for constant in asked for value in values_asked(constant)))
@@ -159,7 +159,7 @@ class Subject:
         if not stored.computed:
             return False
         inputs = entity.dependence.inputs(name)
-        return bool(inputs) and all(kind_of(entity.fields[one].annotation) in {datetime, date} for one in inputs)
+        return bool(inputs) and all(kind_of(entity.fields[text].annotation) in {datetime, date} for text in inputs)
 
     def documents(self, entity: CompiledEntity) -> Iterator[StoredField]:
         """The fields that hold whole documents: texts and bytes without a bound, in no key, by their names or by the
@@ -167,11 +167,17 @@ class Subject:
         """
         keyed = {name for key in (*entity.keys, *entity.claims) for name in key.fields}
         given = self.stored(entity).fields
-        for one in entity.fields.values():
-            if one.computed or one.name in keyed or kind_of(one.annotation) not in {str, bytes}:
+        for stored_field in entity.fields.values():
+            if (
+                stored_field.computed
+                or stored_field.name in keyed
+                or kind_of(stored_field.annotation) not in {str, bytes}
+            ):
                 continue
-            if given.get(one.name, 0) >= 1024 or (one.name in TEXT_FIELDS and length_max(one.annotation) is None):
-                yield one
+            if given.get(stored_field.name, 0) >= 1024 or (
+                stored_field.name in TEXT_FIELDS and length_max(stored_field.annotation) is None
+            ):
+                yield stored_field
 
     def bytes_of(self, query: Query) -> int | None:
         """The bytes of one item that a query reads: as they are given, or those of a typical one."""

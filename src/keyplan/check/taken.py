@@ -52,18 +52,18 @@ class BusiestPartition:
     @property
     def per_second(self) -> float:
         """Units a second that are taken of it."""
-        return sum(one.per_second for one in self.demands)
+        return sum(demand.per_second for demand in self.demands)
 
     @property
     def worst(self) -> Demand:
         """The pattern that takes most."""
-        return max(self.demands, key=lambda one: one.per_second)
+        return max(self.demands, key=lambda demand: demand.per_second)
 
 
-def busiest_partitions(found: Demands) -> list[BusiestPartition]:
+def busiest_partitions(demands: Demands) -> list[BusiestPartition]:
     """The busiest partitions, each with all that is taken of it."""
     groups: dict[tuple[str, tuple[str, ...], str], list[Demand]] = {}
-    for one in found.partitions:
-        sources = tuple(template.source for _, template in one.key.partition)
-        groups.setdefault((one.key.place, sources, one.kind), []).append(one)
+    for partition in demands.partitions:
+        sources = tuple(template.source for _, template in partition.key.partition)
+        groups.setdefault((partition.key.place, sources, partition.kind), []).append(partition)
     return [BusiestPartition(*group, tuple(own)) for group, own in groups.items()]

@@ -40,12 +40,12 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     from keyplan.design.compiled.shapes import ShapeKind
     from keyplan.plain.answers import answer_json, json_text, plain
 
-    found = find(name)
-    compiled = found.design.compiled
+    result = find(name)
+    compiled = result.design.compiled
     known = compiled.pattern(pattern)
     given = typed_arguments(known.signature, arguments)
     read = compiled.reads.get(pattern)
-    with found.open(db, create=False) as design:
+    with result.open(db, create=False) as design:
         if as_json and read is not None and read.shape.kind is ShapeKind.ITERATOR:
             for item in design.stream(pattern, (), known.signature.bind((), given, strict=False)):
                 click.echo(json_text(plain(item)))

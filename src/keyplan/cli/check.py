@@ -93,10 +93,10 @@ def command(
         return
     if baseline is not None:
         known = read_baseline(baseline)
-        reports = [compared(one, known) for one in reports]
+        reports = [compared(report, known) for report in reports]
     _tell(reports, "json" if as_json else form, everything=everything)
     least = None if fail_on == "never" else Severity[fail_on.upper()]
-    if any(one.fails(least) for one in reports):
+    if any(report.fails(least) for report in reports):
         raise click.exceptions.Exit(FOUND)
 
 
@@ -110,19 +110,19 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     collector = Collector("the designs can't be checked")
     modules: dict[type[Design], dict[str, ModuleType]] = {}
     others = modules if names[1:] else None
-    found = [one for name in names for one in collector.step(partial(_found, name, others)) or ()]
-    designs = [one for one in found if not isinstance(one, Report)]
+    result = [element for name in names for element in collector.step(partial(_found, name, others)) or ()]
+    designs = [element for element in result if not isinstance(element, Report)]
     loads: dict[type[Design], Traffic | None] = dict.fromkeys(designs)
     # One file serves all of them. Beside a design that doesn't compile it isn't read: names in it may be that design's
-    if traffic is not None and len(designs) == len(found):
-        compiled = [one.compiled for one in designs]
-        for one in designs:
-            loads[one] = collector.step(partial(read_traffic, traffic, one.compiled, *compiled))
+    if traffic is not None and len(designs) == len(result):
+        compiled = [design.compiled for design in designs]
+        for design in designs:
+            loads[design] = collector.step(partial(read_traffic, traffic, design.compiled, *compiled))
             if collector.errors:
                 break
     collector.raise_all()
     reports: list[Report] = []
-    for each in found:
+    for each in result:
         if isinstance(each, Report):
             reports.append(each)
             continue
@@ -141,13 +141,13 @@ def _found(name: str, modules: dict[type[Design], dict[str, ModuleType]] | None)
 
     try:
         if modules is None:
-            return [one.design for one in find_all(name)]
+            return [element.design for element in find_all(name)]
         with apart(name) as own:
-            found = [one.design for one in find_all(name)]
+            design_classes = [element.design for element in find_all(name)]
     except DesignError as error:
         return [refused(error)]
-    modules.update(dict.fromkeys(found, own))
-    return list(found)
+    modules.update(dict.fromkeys(design_classes, own))
+    return list(design_classes)
 
 
 def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:
@@ -157,8 +157,8 @@ def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:
         from keyplan.cli.show import console
 
         out = console()
-        for one in reports:
-            _show(out, one, everything=everything)
+        for report in reports:
+            _show(out, report, everything=everything)
     elif form == "github":
         text = as_github(reports)
         if text:
@@ -179,46 +179,46 @@ def _show(out: Console, report: Report, *, everything: bool) -> None:
     about = f"{report.patterns} patterns, {report.rules} rules" if report.patterns else "it doesn't compile"
     rates = "" if report.traffic or not report.patterns else "; no rates are known, so load isn't judged (--traffic)"
     out.print(Text.assemble((report.design, "bold"), (f"  {about}{rates}", "dim")))
-    for one in shown:
+    for finding in shown:
         out.print()
-        _show_finding(out, one)
+        _show_finding(out, finding)
     out.print()
     out.print(_summary(report))
 
 
-def _show_finding(out: Console, one: Finding) -> None:
+def _show_finding(out: Console, finding: Finding) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
     from keyplan.check.forms import place_in_source
     from keyplan.cli.options import printable
 
-    severity = str(one.severity)
-    where = "" if one.source is None else f"  {place_in_source(one.source.file)}:{one.source.line}"
-    mark = "dim" if not one.counts else _STYLES[severity]
-    head = Text.assemble((f" {severity.upper()} ", mark), " ", (one.code, "bold"), " ", (one.rule, "dim"))
-    head.append(f"  {one.place}", "bold")
+    severity = str(finding.severity)
+    where = "" if finding.source is None else f"  {place_in_source(finding.source.file)}:{finding.source.line}"
+    mark = "dim" if not finding.counts else _STYLES[severity]
+    head = Text.assemble((f" {severity.upper()} ", mark), " ", (finding.code, "bold"), " ", (finding.rule, "dim"))
+    head.append(f"  {finding.place}", "bold")
     head.append(where, "dim")
     out.print(head, soft_wrap=True)
-    out.print(Padding(Text(printable(one.message)), (0, 0, 0, 2), expand=False))
-    for line in one.arithmetic:
+    out.print(Padding(Text(printable(finding.message)), (0, 0, 0, 2), expand=False))
+    for line in finding.arithmetic:
         out.print(Padding(Text(printable(line), style="cyan"), (0, 0, 0, 4), expand=False))
-    out.print(Padding(Text(printable(f"→ {one.hint}"), style="green"), (0, 0, 0, 2), expand=False))
-    if one.silenced is not None:
-        out.print(Padding(Text(printable(f"silenced: {one.silenced}"), style="dim"), (0, 0, 0, 2), expand=False))
-    elif one.known:
+    out.print(Padding(Text(printable(f"→ {finding.hint}"), style="green"), (0, 0, 0, 2), expand=False))
+    if finding.silenced is not None:
+        out.print(Padding(Text(printable(f"silenced: {finding.silenced}"), style="dim"), (0, 0, 0, 2), expand=False))
+    elif finding.known:
         out.print(Padding(Text("known: the baseline has it", style="dim"), (0, 0, 0, 2), expand=False))
 
 
 def _summary(report: Report) -> str:
     counted = list(report.counted())
-    numbers = [(sum(str(one.severity) == name for one in counted), name) for name in _STYLES]
-    told = ", ".join(
+    numbers = [(sum(str(finding.severity) == name for finding in counted), name) for name in _STYLES]
+    text = ", ".join(
         f"{count} {name}{'s' if count != 1 and name != 'info' else ''}" for count, name in numbers if count
     )
-    silenced = sum(one.silenced is not None for one in report.findings)
-    known = sum(one.known for one in report.findings)
+    silenced = sum(finding.silenced is not None for finding in report.findings)
+    known = sum(finding.known for finding in report.findings)
     more = [f"{silenced} silenced"] * bool(silenced) + [f"{known} known by the baseline"] * bool(known)
     gone = f" The baseline has {len(report.unmet)} that are no longer found." if report.unmet else ""
     hidden = f" ({', '.join(more)}: --all shows them)" if more else ""
-    return f"{told or 'Nothing found'}{hidden}.{gone}"
+    return f"{text or 'Nothing found'}{hidden}.{gone}"

@@ -94,7 +94,7 @@ def command(
         else:
             click.echo(difference_markdown(first, new), nl=False)
     elif explain is not None:
-        pattern = next(one for one in first.estimate.patterns if explain in {one.name, one.id})
+        pattern = next(estimate for estimate in first.estimate.patterns if explain in {estimate.name, estimate.id})
         if as_json:
             click.echo(json_text(pattern_json(pattern, first), indent=2))
         else:
@@ -126,8 +126,16 @@ def _payers(
 
     collector = Collector("the cost can't be estimated")
     load = partial(_design, alone=not names[1:])
-    designs = [one for one in (collector.step(partial(load, name)) for name in names) if one is not None]
-    own = {one.region: one for one in (collector.step(partial(read_price_list, path)) for path in files) if one}
+    designs = [
+        design_class
+        for design_class in (collector.step(partial(load, name)) for name in names)
+        if design_class is not None
+    ]
+    own = {
+        element.region: element
+        for element in (collector.step(partial(read_price_list, path)) for path in files)
+        if element
+    }
     loads: list[Traffic] = []
     if len(designs) == len(names):
         loads = collector.step(partial(_traffics, designs, traffic)) or []
@@ -143,9 +151,9 @@ def _payers(
     lists = [collector.step(partial(prices_of, region)) for region in wanted]
     replicas = [collector.step(partial(prices_of, region)) for region in settings.replicas]
     collector.raise_all()
-    elsewhere = [one for one in replicas if one is not None]
+    elsewhere = [element for element in replicas if element is not None]
     return [
-        [Payer(estimated, one, elsewhere) for one in lists if one is not None]
+        [Payer(estimated, element, elsewhere) for element in lists if element is not None]
         for estimated in map(estimate, designs, loads)
     ]
 
@@ -162,14 +170,14 @@ def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Tra
     from keyplan.design.traffic.files import read_traffic, traffic_of
 
     if traffic is None:
-        return [traffic_of(one.compiled) for one in designs]
+        return [traffic_of(design.compiled) for design in designs]
     return [
-        read_traffic(traffic, one.compiled, *(other.compiled for other in designs if other is not one))
-        for one in designs
+        read_traffic(traffic, design.compiled, *(other.compiled for other in designs if other is not design))
+        for design in designs
     ]
 
 
 def _known_pattern(design: type[Design], name: str) -> None:
     """Raises UnknownPattern for what is neither a pattern's name nor its id."""
-    if not any(one.id == name for one in design.compiled.patterns.values()):
+    if not any(pattern.id == name for pattern in design.compiled.patterns.values()):
         design.compiled.pattern(name)

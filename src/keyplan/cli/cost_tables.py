@@ -25,19 +25,19 @@ WIDE_WITH_RATES = 112
 
 def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     """Print the report; ``others`` are the same design at other regions' prices."""
-    found = payer.estimate
-    if found.doc:
-        out.print(found.doc, markup=False)
-    source = found.traffic.source or "none given; --traffic FILE gives rates, counts and sizes"
+    estimate = payer.estimate
+    if estimate.doc:
+        out.print(estimate.doc, markup=False)
+    source = estimate.traffic.source or "none given; --traffic FILE gives rates, counts and sizes"
     out.print(Text(f"on-demand prices: {payer.prices.said} · traffic: {source}", style="dim"))
     out.print()
     _show_patterns(out, payer)
     _show_targets(out, payer)
-    if found.traffic.known or any(one.count for one in found.entities):
+    if estimate.traffic.known or any(entity.count for entity in estimate.entities):
         _show_bills(out, payer, others)
         out.print()
-    _show_sizes(out, found)
-    for failure in found.failures:
+    _show_sizes(out, estimate)
+    for failure in estimate.failures:
         out.print(Text.assemble(("not estimated: ", "bold red"), printable(failure)))
     out.print(Text(f"not estimated: {EXCLUDED}", style="dim"))
 
@@ -55,8 +55,8 @@ def _table(title: str) -> Table:
 
 
 def _show_patterns(out: Console, payer: Payer) -> None:
-    found, table_class = payer.estimate, payer.settings.table_class
-    known = found.traffic.known
+    estimate, table_class = payer.estimate, payer.settings.table_class
+    known = estimate.traffic.known
     table = _table("Patterns, and the units of a call")
     table.add_column("Id", no_wrap=True)
     wide = out.width >= (WIDE_WITH_RATES if known else WIDE)
@@ -69,37 +69,37 @@ def _show_patterns(out: Console, payer: Payer) -> None:
     if known:
         for column in ("Calls/s", "Peak/s", "$/month"):
             table.add_column(column, justify="right", no_wrap=True)
-    for one in found.patterns:
-        row: list[Text | str] = [Text(one.id, style="cyan" if one.kind == "read" else "yellow"), one.name]
+    for pattern in estimate.patterns:
+        row: list[Text | str] = [Text(pattern.id, style="cyan" if pattern.kind == "read" else "yellow"), pattern.name]
         if wide:
-            row.append(called(one.requests))
+            row.append(called(pattern.requests))
         row += [
-            ("~" if one.notes else "") + number(one.read_units) if one.read_units else "",
-            written(one.units("write")) if one.failure is None else Text("not estimated", style="red"),
-            million(payer.call_usd(one, table_class)),
+            ("~" if pattern.notes else "") + number(pattern.read_units) if pattern.read_units else "",
+            written(pattern.units("write")) if pattern.failure is None else Text("not estimated", style="red"),
+            million(payer.call_usd(pattern, table_class)),
         ]
         if known:
-            rates = (one.load.per_second, one.load.peak_per_second)
-            row += [*map(number, rates), usd(payer.pattern_usd(one, table_class))]
+            rates = (pattern.load.per_second, pattern.load.peak_per_second)
+            row += [*map(number, rates), usd(payer.pattern_usd(pattern, table_class))]
         table.add_row(*row)
     out.print(table)
-    if any(one.notes for one in found.patterns):
+    if any(pattern.notes for pattern in estimate.patterns):
         out.print(Text("~ by what is assumed of a call: --explain PATTERN says what", style="dim"))
         out.print()
 
 
 def _show_targets(out: Console, payer: Payer) -> None:
-    found = payer.estimate
-    average, peak, stored = found.throughput(peak=False), found.throughput(peak=True), found.stored_bytes()
-    if not any(stored.values()) and not found.traffic.known:
+    estimate = payer.estimate
+    average, peak, stored = estimate.throughput(peak=False), estimate.throughput(peak=True), estimate.stored_bytes()
+    if not any(stored.values()) and not estimate.traffic.known:
         return
     table = _table("Table and indexes")
     table.add_column("", overflow="fold")
     for column in ("Read units/s", "at peak", "Write units/s", "at peak", "Stored", "$/month"):
         table.add_column(column, justify="right", no_wrap=True)
-    for target in found.targets:
+    for target in estimate.targets:
         table.add_row(
-            target or found.table,
+            target or estimate.table,
             number(average[target].reads),
             number(peak[target].reads),
             number(average[target].writes),
@@ -112,15 +112,18 @@ def _show_targets(out: Console, payer: Payer) -> None:
 
 def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     payers = (payer, *others)
-    bills = [{bill.name: bill for bill in (*one.bills(), one.idle(one.settings.table_class))} for one in payers]
+    bills = [
+        {bill.name: bill for bill in (*element.bills(), element.idle(element.settings.table_class))}
+        for element in payers
+    ]
     table = _table("A month, paid")
     table.add_column("")
-    for one in payers:
-        table.add_column(one.prices.region, justify="right", no_wrap=True)
+    for element in payers:
+        table.add_column(element.prices.region, justify="right", no_wrap=True)
     cheapest = min((bill.usd for bill in payer.bills() if bill.usd is not None), default=None)
-    for name in dict.fromkeys(name for one in bills for name in one):
+    for name in dict.fromkeys(name for bill in bills for name in bill):
         style = "bold green" if name in bills[0] and bills[0][name].usd == cheapest and name != "idle" else ""
-        table.add_row(Text(name, style=style), *(Text(bill_usd(one.get(name)), style=style) for one in bills))
+        table.add_row(Text(name, style=style), *(Text(bill_usd(bill.get(name)), style=style) for bill in bills))
     out.print(table)
     hour = payer.peak_hour_usd(payer.settings.table_class)
     if hour is not None:
@@ -129,50 +132,50 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     if use is not None and share is not None:
         cheaper = f"Provisioned capacity is cheaper where {use:.0%} of it is in use all the time"
         out.print(Text(f"{cheaper}, Standard-IA where storage costs more than {share:.0%} of the requests."))
-    for one in payers:
-        text = without(one)
+    for element in payers:
+        text = without(element)
         if text:
             out.print(Text(f"… {text}", style="dim"))
 
 
-def _show_sizes(out: Console, found: Estimate) -> None:
+def _show_sizes(out: Console, estimate: Estimate) -> None:
     table = _table("Typical items")
     table.add_column("Entity")
     for column in ("Items", "Item", "Index entries"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("Lengths that the types leave open", overflow="fold", ratio=1)
-    for one in found.entities:
-        entries = sum(one.entries.values())
+    for entity in estimate.entities:
+        entries = sum(entity.entries.values())
         table.add_row(
-            one.sizes.entity,
-            number(one.count),
-            f"{one.item_bytes:,} B",
-            f"{len(one.entries)} × {entries // len(one.entries):,} B" if entries else "none",
-            Text(_open(one), style="dim"),
+            entity.sizes.entity,
+            number(entity.count),
+            f"{entity.item_bytes:,} B",
+            f"{len(entity.entries)} × {entries // len(entity.entries):,} B" if entries else "none",
+            Text(_open(entity), style="dim"),
         )
     out.print(table)
 
 
-def _open(one: EntityEstimate) -> str:
+def _open(estimate: EntityEstimate) -> str:
     by_source: dict[str, list[str]] = {}
-    for field in one.sizes.open_fields:
+    for field in estimate.sizes.open_fields:
         by_source.setdefault(field.source, []).append(f"{field.field} {field.size_bytes:,}")
     return "; ".join(f"{source}: {', '.join(fields)}" for source, fields in by_source.items())
 
 
-def show_pattern(out: Console, payer: Payer, one: PatternEstimate) -> None:
+def show_pattern(out: Console, payer: Payer, estimate: PatternEstimate) -> None:
     """Print how each number of one pattern comes about."""
     table_class = payer.settings.table_class
-    out.print(Text.assemble((one.id, "cyan" if one.kind == "read" else "yellow"), f"  {one.question}"))
-    if one.failure is not None:
-        out.print(Text.assemble(("not estimated: ", "bold red"), printable(one.failure)))
+    out.print(Text.assemble((estimate.id, "cyan" if estimate.kind == "read" else "yellow"), f"  {estimate.question}"))
+    if estimate.failure is not None:
+        out.print(Text.assemble(("not estimated: ", "bold red"), printable(estimate.failure)))
         return
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(overflow="fold")
-    for request in one.requests[:REQUESTS_MAX]:
+    for request in estimate.requests[:REQUESTS_MAX]:
         for position, line in enumerate(request.lines):
             grid.add_row(
                 Text(request.operation if position == 0 else "", style="bold"),
@@ -182,18 +185,18 @@ def show_pattern(out: Console, payer: Payer, one: PatternEstimate) -> None:
             )
     out.print()
     out.print(grid)
-    rest = len(one.requests) - REQUESTS_MAX
+    rest = len(estimate.requests) - REQUESTS_MAX
     if rest > 0:
         out.print(Text(f"and {rest} requests more (--json shows all)", style="dim"))
     out.print()
-    out.print(f"A call: {number(one.read_units)} read and {number(one.write_units)} write units.")
-    call = payer.call_usd(one, table_class)
+    out.print(f"A call: {number(estimate.read_units)} read and {number(estimate.write_units)} write units.")
+    call = payer.call_usd(estimate, table_class)
     if call is not None:
         out.print(f"A million calls: {million(call)}, in {payer.prices.said}.")
-    if one.load.per_second is not None:
-        a_month = usd(payer.pattern_usd(one, table_class))
-        out.print(f"A month at {number(one.load.per_second)} calls a second: {a_month}.")
-        for charge in payer.pattern_charges(one, table_class):
+    if estimate.load.per_second is not None:
+        a_month = usd(payer.pattern_usd(estimate, table_class))
+        out.print(f"A month at {number(estimate.load.per_second)} calls a second: {a_month}.")
+        for charge in payer.pattern_charges(estimate, table_class):
             out.print(Text(f"  {charge.what}: {charge.why} = {usd(charge.usd)}", style="dim"))
-    for note in one.notes:
+    for note in estimate.notes:
         out.print(Text.assemble(("assumed: ", "bold"), printable(note)))

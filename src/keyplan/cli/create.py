@@ -34,23 +34,23 @@ def command(name: str, db: str | None) -> None:
     """Make the table of the design NAME. Where it is there already, missing indexes are added; nothing is removed."""
     from keyplan.cli.designs import find
 
-    found = find(name)
-    where = found.db(db)
-    for line in _create(found, where):
+    result = find(name)
+    where = result.db(db)
+    for line in _create(result, where):
         click.echo(line)
-    with found.open(db, create=False):
+    with result.open(db, create=False):
         pass  # opening compares the table with the design, and tells what is wrong
 
 
 @contextmanager
-def open_store(found: Found, where: str, *, create: bool = True) -> Generator[tuple[Transport, str]]:
+def open_store(result: Found, where: str, *, create: bool = True) -> Generator[tuple[Transport, str]]:
     """The store's transport, and the table's name there. The store isn't compared with the design yet."""
     from keyplan.client.transports.dynamodb import DynamoDB
     from keyplan.client.transports.embedded import Embedded
     from keyplan.client.transports.urls import is_url, parse_url
     from keyplan.engine import Engine
 
-    name = found.design.table.name
+    name = result.design.table.name
     if is_url(where):
         location = parse_url(where, name)
         with closing(DynamoDB(location)) as backend:
@@ -60,7 +60,7 @@ def open_store(found: Found, where: str, *, create: bool = True) -> Generator[tu
             yield Embedded(engine.call), name
 
 
-def _create(found: Found, where: str) -> Iterator[str]:
+def _create(result: Found, where: str) -> Iterator[str]:
     """Do what is missing, and say it."""
     from keyplan.client.conversations import converse
     from keyplan.client.tables import (
@@ -73,13 +73,13 @@ def _create(found: Found, where: str) -> Iterator[str]:
         until_ready,
     )
 
-    attribute = found.design.compiled.ttl_attribute
-    with open_store(found, where) as (store, name):
-        wanted = found.design.table.create_request(name)
+    attribute = result.design.compiled.ttl_attribute
+    with open_store(result, where) as (store, name):
+        wanted = result.design.table.create_request(name)
         there = converse(describe_table(name), store)
         if there is None:
             converse(create_table(wanted, None), store)
-            indexes = ", ".join(index.name for index in found.design.table.indexes)
+            indexes = ", ".join(index.name for index in result.design.table.indexes)
             yield f"Created the table {name} in {where}" + (f", with {indexes}." if indexes else ".")
         else:
             there = converse(until_ready(name, there), store)
@@ -87,7 +87,7 @@ def _create(found: Found, where: str) -> Iterator[str]:
             if wrong:  # it may be anybody's table: nothing is added to it
                 raise mismatch(wrong, where, name)
             added = converse(add_indexes(wanted, there), store)
-            yield from (f"Added the index {one} to the table {name} in {where}." for one in added)
+            yield from (f"Added the index {text} to the table {name} in {where}." for text in added)
             if not added:
                 yield f"The table {name} is there in {where}, with its indexes."
         if attribute is not None and converse(expire_items(name, attribute), store):

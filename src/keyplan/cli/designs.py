@@ -57,8 +57,13 @@ def find_all(name: str) -> list[Found]:
     if not name.endswith(".py"):
         return [find(name)]
     module, where, _ = _imported(name)
-    local = [one for one in _designs_of(module).values() if one.__module__ == module.__name__]
-    return [Found(_file_name(one.__name__), one) for one in local or [_design_in(module, where, "")]]
+    local = [
+        design_class for design_class in _designs_of(module).values() if design_class.__module__ == module.__name__
+    ]
+    return [
+        Found(_file_name(design_class.__name__), design_class)
+        for design_class in local or [_design_in(module, where, "")]
+    ]
 
 
 def _is_systems(name: str) -> bool:
@@ -80,8 +85,8 @@ def apart(name: str) -> Generator[dict[str, ModuleType]]:
         if where.endswith(".py"):
             sys.path[:] = path
             folder = Path(where).expanduser().resolve().parent
-            own = [one for one in sys.modules.keys() - known if _stands_in(folder, sys.modules[one])]
-            forgotten.update((one, sys.modules.pop(one)) for one in own)
+            own = [text for text in sys.modules.keys() - known if _stands_in(folder, sys.modules[text])]
+            forgotten.update((text, sys.modules.pop(text)) for text in own)
 
 
 def _stands_in(folder: Path, module: ModuleType) -> bool:
@@ -105,11 +110,11 @@ def _imported(name: str) -> tuple[ModuleType, str, str]:
 
 def find_system(name: str, what: str) -> System:
     """The installed system of that name, for what only systems have. Raises UnknownDesign."""
-    found = find(name)
-    if found.system is None:
+    result = find(name)
+    if result.system is None:
         hint = f"systems have one: {', '.join(system_names()) or 'none is installed'}"
         raise UnknownDesign(f"{name} is a design without {what}", hint=hint)
-    return found.system
+    return result.system
 
 
 def _file_name(class_name: str) -> str:
@@ -160,7 +165,7 @@ def _reachable(folder: Path) -> None:
 def _not_imported(where: str, error: BaseException) -> UnknownDesign:
     """The error for a module that fails, with the line in it that failed."""
     line = f"{error.filename}:{error.lineno}" if isinstance(error, SyntaxError) else None
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if "importlib" not in one.filename]
+    frames = [summary for summary in traceback.extract_tb(error.__traceback__) if "importlib" not in summary.filename]
     if line is None and frames:
         line = f"{frames[-1].filename}:{frames[-1].lineno}"
     text = f"{where} can't be imported: {type(error).__name__}: {error}"
@@ -187,5 +192,5 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
     local = [value for value in own.values() if value.__module__ == module.__name__]
     if len(local) == 1:
         return local[0]
-    known = f"its designs are {', '.join(one.__name__ for one in local)}" if local else "it has none"
+    known = f"its designs are {', '.join(design_class.__name__ for design_class in local)}" if local else "it has none"
     raise UnknownDesign(f"{where}: which design?", hint=f"write {where}:Class; {known}")

@@ -63,14 +63,14 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
     if as_markdown and as_json:
         raise RequestError("--markdown and --json are two forms", hint="choose one")
     before, after = _both(old, new)
-    found = difference(before.design.compiled, after.design.compiled)
+    result = difference(before.design.compiled, after.design.compiled)
     if as_json:
-        click.echo(json_text(found.as_json(), indent=2))
+        click.echo(json_text(result.as_json(), indent=2))
     elif as_markdown:
-        click.echo(found.markdown(), nl=False)
+        click.echo(result.markdown(), nl=False)
     else:
-        _show(console(), found)
-    if fail_on != "never" and found.reaches(Severity(fail_on)):
+        _show(console(), result)
+    if fail_on != "never" and result.reaches(Severity(fail_on)):
         raise click.exceptions.Exit(FAILED)
 
 
@@ -79,12 +79,12 @@ def _both(old: str, new: str) -> tuple[Found, Found]:
     from keyplan.cli.designs import apart, find
     from keyplan.errors import Fault, KeyplanError, RequestError
 
-    found: list[Found] = []
+    result: list[Found] = []
     errors: list[tuple[str, KeyplanError]] = []
     for name in (old, new):
         try:
             with apart(name):
-                found.append(find(name))
+                result.append(find(name))
         except KeyplanError as error:
             errors.append((name, error))
     if len(errors) == 1:
@@ -92,10 +92,10 @@ def _both(old: str, new: str) -> tuple[Found, Found]:
     if errors:
         faults = [Fault(name, str(error)) for name, error in errors]
         raise RequestError("neither design can be compared", faults=faults)
-    return found[0], found[1]
+    return result[0], result[1]
 
 
-def _show(out: Console, found: Difference) -> None:
+def _show(out: Console, difference: Difference) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -110,26 +110,26 @@ def _show(out: Console, found: Difference) -> None:
         Severity.SAFE: "bold green",
     }
     for severity, heading in HEADINGS.items():
-        changes = found.of(severity)
+        changes = difference.of(severity)
         if not changes:
             continue
         out.print(Text(heading[0].upper() + heading[1:], style=colours[severity]))
         grid = Table.grid(padding=(0, 2, 0, 2))
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
-        for one in changes:
-            text = Text(printable(one.what))
-            if one.effect:
-                text.append(f"\n{printable(one.effect)}", style="dim")
-            if one.action:
-                text.append("\n→ ").append(printable(one.action))
-            grid.add_row(Text(printable(one.place.partition(".")[2] or one.place), style="bold"), text)
+        for change in changes:
+            text = Text(printable(change.what))
+            if change.effect:
+                text.append(f"\n{printable(change.effect)}", style="dim")
+            if change.action:
+                text.append("\n→ ").append(printable(change.action))
+            grid.add_row(Text(printable(change.place.partition(".")[2] or change.place), style="bold"), text)
         out.print(grid)
         out.print()
     out.print(
         Text(
-            f"{found.old} → {found.new}: {found.summary}."
-            if found.old != found.new
-            else f"{found.new}: {found.summary}."
+            f"{difference.old} → {difference.new}: {difference.summary}."
+            if difference.old != difference.new
+            else f"{difference.new}: {difference.summary}."
         )
     )

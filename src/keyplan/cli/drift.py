@@ -44,21 +44,21 @@ def command(name: str, db: str | None, *, as_json: bool) -> None:
     from keyplan.client.tables import describe_table, drift
     from keyplan.errors import StoreError
 
-    found = find(name)
-    where = found.db(db)
-    with open_store(found, where, create=False) as (store, table):
+    result = find(name)
+    where = result.db(db)
+    with open_store(result, where, create=False) as (store, table):
         there = converse(describe_table(table), store)
         if there is None:
             raise StoreError(f"{where} has no table {table}", hint="create it: keyplan create")
-        wanted = found.design.table.create_request(table)
-        listed = converse(drift(wanted, there, found.design.compiled.ttl_attribute), store)
+        wanted = result.design.table.create_request(table)
+        listed = converse(drift(wanted, there, result.design.compiled.ttl_attribute), store)
     if as_json:
         from keyplan.plain.answers import json_text
 
-        click.echo(json_text({"table": table, "differences": [asdict(one) for one in listed]}))
+        click.echo(json_text({"table": table, "differences": [asdict(difference) for difference in listed]}))
     else:
         _show(listed, table, where)
-    if any(one.serious for one in listed):
+    if any(difference.serious for difference in listed):
         raise click.exceptions.Exit(_DRIFTED)
 
 
@@ -71,7 +71,7 @@ def _show(listed: list[Difference], table: str, where: str) -> None:
     from keyplan.cli.show import console
 
     shown = Table("", "where", "the design", "the table", "what to do", box=None, pad_edge=False)
-    for one in listed:
-        mark = "[red]wrong[/red]" if one.serious else "[yellow]other[/yellow]"
-        shown.add_row(mark, one.place, one.design, one.table, one.hint)
+    for difference in listed:
+        mark = "[red]wrong[/red]" if difference.serious else "[yellow]other[/yellow]"
+        shown.add_row(mark, difference.place, difference.design, difference.table, difference.hint)
     console().print(shown)

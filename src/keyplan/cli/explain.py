@@ -58,26 +58,26 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
         raise RequestError("--markdown and --json are two forms", hint="choose one")
     design = find(name).design
     if pattern is None:
-        found = explained_all(design)
+        result = explained_all(design)
         if as_json:
-            click.echo(json_text([one.as_json() for one in found], indent=2))
+            click.echo(json_text([element.as_json() for element in result], indent=2))
         elif as_markdown:
-            click.echo(design_markdown(found), nl=False)
+            click.echo(design_markdown(result), nl=False)
         else:
-            _show_design(console(), design.compiled.doc, found)
+            _show_design(console(), design.compiled.doc, result)
         return
     known = design.compiled.pattern(pattern)
     given = typed_arguments(known.signature, arguments) if arguments else None
-    one = explained(design, pattern, given)
+    element = explained(design, pattern, given)
     if as_json:
-        click.echo(json_text(one.as_json(), indent=2))
+        click.echo(json_text(element.as_json(), indent=2))
     elif as_markdown:
-        click.echo(pattern_markdown(one), nl=False)
+        click.echo(pattern_markdown(element), nl=False)
     else:
-        _show_pattern(console(), one)
+        _show_pattern(console(), element)
 
 
-def _show_design(out: Console, doc: str, found: list[Explained]) -> None:
+def _show_design(out: Console, doc: str, result: list[Explained]) -> None:
     from rich import box
     from rich.table import Table
 
@@ -88,57 +88,59 @@ def _show_design(out: Console, doc: str, found: list[Explained]) -> None:
     table.add_column("Id", no_wrap=True)
     table.add_column("Question, and why it needs no scan", ratio=5, overflow="fold")
     table.add_column("Request", ratio=4, overflow="fold")
-    for one in found:
-        explanation = one.explanation
-        table.add_row(_id(explanation), _question(explanation), _request(explanation).append(f"\n{one.takes}", "dim"))
+    for element in result:
+        explanation = element.explanation
+        table.add_row(
+            _id(explanation), _question(explanation), _request(explanation).append(f"\n{element.takes}", "dim")
+        )
         table.add_row("", "", "")
     out.print(table)
 
 
-def _id(one: Explanation) -> Text:
+def _id(explanation: Explanation) -> Text:
     from rich.text import Text
 
-    return Text(one.id, style="bold cyan" if one.kind == "read" else "bold yellow")
+    return Text(explanation.id, style="bold cyan" if explanation.kind == "read" else "bold yellow")
 
 
-def _question(one: Explanation) -> Text:
+def _question(explanation: Explanation) -> Text:
     from rich.text import Text
 
-    name, _, rest = one.question.partition("(")
-    return Text.assemble((name, "bold"), f"({rest}", "\n", (one.proof, "dim"))
+    name, _, rest = explanation.question.partition("(")
+    return Text.assemble((name, "bold"), f"({rest}", "\n", (explanation.proof, "dim"))
 
 
-def _request(one: Explanation) -> Text:
+def _request(explanation: Explanation) -> Text:
     from rich.text import Text
 
-    where = f" on {one.index}" if one.index else ""
-    lines = [Text.assemble((one.operation, "bold"), where)]
-    if one.key_condition:
-        lines += [Text(step) for step in one.key_condition.split(" → ")]
+    where = f" on {explanation.index}" if explanation.index else ""
+    lines = [Text.assemble((explanation.operation, "bold"), where)]
+    if explanation.key_condition:
+        lines += [Text(step) for step in explanation.key_condition.split(" → ")]
     return Text("\n").join(lines)
 
 
-def _show_pattern(out: Console, found: Explained) -> None:
+def _show_pattern(out: Console, result: Explained) -> None:
     from rich.table import Table
     from rich.text import Text
 
     from keyplan.cli.options import printable
 
-    one = found.explanation
-    out.print(Text.assemble(_id(one), "  ", one.question))
-    if one.doc:
-        out.print(one.doc, style="dim", markup=False)
+    explanation = result.explanation
+    out.print(Text.assemble(_id(explanation), "  ", explanation.question))
+    if explanation.doc:
+        out.print(explanation.doc, style="dim", markup=False)
     facts = (
-        ("operation", one.operation),
-        ("index", one.index),
-        ("key", one.key),
-        ("condition", one.key_condition),
-        ("filter", one.filter),
-        ("order", one.direction),
-        ("limit", None if one.limit is None else f"{one.limit} items"),
-        ("consistency", one.consistency if one.kind == "read" else None),
-        ("asks first", ", ".join(one.asks)),
-        ("takes", "\n".join([found.takes, *found.arithmetic, *found.estimate.notes])),
+        ("operation", explanation.operation),
+        ("index", explanation.index),
+        ("key", explanation.key),
+        ("condition", explanation.key_condition),
+        ("filter", explanation.filter),
+        ("order", explanation.direction),
+        ("limit", None if explanation.limit is None else f"{explanation.limit} items"),
+        ("consistency", explanation.consistency if explanation.kind == "read" else None),
+        ("asks first", ", ".join(explanation.asks)),
+        ("takes", "\n".join([result.takes, *result.arithmetic, *result.estimate.notes])),
     )
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
@@ -149,19 +151,19 @@ def _show_pattern(out: Console, found: Explained) -> None:
     out.print()
     out.print(grid)
     out.print()
-    out.print(one.proof, markup=False)
-    if one.note:
-        out.print(one.note, markup=False)
-    if one.others:
+    out.print(explanation.proof, markup=False)
+    if explanation.note:
+        out.print(explanation.note, markup=False)
+    if explanation.others:
         out.print()
         others = Table.grid(padding=(0, 2))
-        for other in one.others:
+        for other in explanation.others:
             others.add_row(Text(f"not {other.key}", style="dim"), Text(printable(other.reason), style="dim"))
         out.print(others)
-    _show_requests(out, one)
+    _show_requests(out, explanation)
 
 
-def _show_requests(out: Console, one: Explanation) -> None:
+def _show_requests(out: Console, explanation: Explanation) -> None:
     from rich.highlighter import JSONHighlighter
     from rich.text import Text
 
@@ -169,11 +171,11 @@ def _show_requests(out: Console, one: Explanation) -> None:
     from keyplan.plain.answers import pretty
 
     highlight = JSONHighlighter()
-    for request in one.requests[:_REQUESTS_MAX]:
+    for request in explanation.requests[:_REQUESTS_MAX]:
         out.print()
         out.print(Text(request.operation, style="bold"))
         out.print(highlight(Text(printable(pretty(request.parameters)))), soft_wrap=True)
-    rest = len(one.requests) - _REQUESTS_MAX
+    rest = len(explanation.requests) - _REQUESTS_MAX
     if rest > 0:
         out.print()
         out.print(Text(f"and {rest} more (--json shows all)", style="dim"))

@@ -69,51 +69,51 @@ def explained(design: type[Design], pattern: str, arguments: dict[str, Any] | No
 
 def explained_all(design: type[Design]) -> list[Explained]:
     """All patterns, in the order of the class."""
-    estimates = {one.name: one for one in estimate(design).patterns}
-    return [Explained(one, estimates[one.pattern]) for one in explain_all(design)]
+    estimates = {pattern.name: pattern for pattern in estimate(design).patterns}
+    return [Explained(explanation, estimates[explanation.pattern]) for explanation in explain_all(design)]
 
 
 # Markdown
 
 
-def design_markdown(found: Iterable[Explained]) -> str:
+def design_markdown(result: Iterable[Explained]) -> str:
     """The table of a design's patterns, for a README."""
-    return pattern_table(map(row_of, found)) + "\n"
+    return pattern_table(map(row_of, result)) + "\n"
 
 
-def row_of(one: Explained) -> Row:
+def row_of(element: Explained) -> Row:
     """One pattern as a row of such a table."""
-    explanation = one.explanation
+    explanation = element.explanation
     conditions = tuple(filter(None, explanation.key_condition.split(" → ")))
     return Row(
-        explanation.id, explanation.question, explanation.operation, explanation.index, conditions, takes=one.takes
+        explanation.id, explanation.question, explanation.operation, explanation.index, conditions, takes=element.takes
     )
 
 
-def pattern_markdown(found: Explained) -> str:
+def pattern_markdown(result: Explained) -> str:
     """One pattern's explanation as a section."""
-    return "\n".join(_section(found)) + "\n"
+    return "\n".join(_section(result)) + "\n"
 
 
-def _section(found: Explained) -> Iterator[str]:
-    one = found.explanation
-    yield f"### {cell(one.id)} {code(one.question)}"
-    for text in filter(None, (one.doc, one.proof, one.note)):
+def _section(result: Explained) -> Iterator[str]:
+    explanation = result.explanation
+    yield f"### {cell(explanation.id)} {code(explanation.question)}"
+    for text in filter(None, (explanation.doc, explanation.proof, explanation.note)):
         yield from ("", text)
     facts = [
-        ("operation", one.operation),
-        ("on", code(one.index) if one.index else "the table"),
-        ("key", code(one.key) if one.key else ""),
-        ("condition", "<br>".join(code(step) for step in one.key_condition.split(" → ") if step)),
-        ("filter", code(one.filter) if one.filter else ""),
-        ("order", one.direction or ""),
-        ("asks first", ", ".join(code(name) for name in one.asks)),
-        ("a typical call takes", found.takes),
-        ("since", "<br>".join(map(cell, found.arithmetic))),
+        ("operation", explanation.operation),
+        ("on", code(explanation.index) if explanation.index else "the table"),
+        ("key", code(explanation.key) if explanation.key else ""),
+        ("condition", "<br>".join(code(step) for step in explanation.key_condition.split(" → ") if step)),
+        ("filter", code(explanation.filter) if explanation.filter else ""),
+        ("order", explanation.direction or ""),
+        ("asks first", ", ".join(code(name) for name in explanation.asks)),
+        ("a typical call takes", result.takes),
+        ("since", "<br>".join(map(cell, result.arithmetic))),
     ]
     yield from ("", markdown_table(["", ""], ([name, text] for name, text in facts if text)))
-    if one.others:
-        rows = ([code(other.key), cell(other.place), cell(other.reason)] for other in one.others)
+    if explanation.others:
+        rows = ([code(other.key), cell(other.place), cell(other.reason)] for other in explanation.others)
         yield from ("", markdown_table(["another key", "on", "why not"], rows))
-    for request in one.requests:
+    for request in explanation.requests:
         yield from ("", f"{request.operation}:", "", "```json", pretty(request.parameters), "```")

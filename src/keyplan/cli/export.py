@@ -102,30 +102,30 @@ def command(name: str, to: str, output: str | None, *, as_json: bool, **given: A
     from keyplan.cli.designs import find
     from keyplan.export.formats import export
 
-    found = find(name)
+    result = find(name)
     source = click.get_current_context().get_parameter_source
-    typed = {one for one in given if source(one) is click.core.ParameterSource.COMMANDLINE}
-    inputs = _inputs(found, to, given, typed)
-    exported = _pictured(found, to, given) if to in _PICTURES else export(to, inputs, as_json=as_json)
+    typed = {text for text in given if source(text) is click.core.ParameterSource.COMMANDLINE}
+    inputs = _inputs(result, to, given, typed)
+    exported = _pictured(result, to, given) if to in _PICTURES else export(to, inputs, as_json=as_json)
     _write(exported, output)
     for note in exported.notes:
         click.echo(note, err=True)
 
 
-def _pictured(found: Found, to: str, given: Mapping[str, Any]) -> Exported:
+def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
     """The studio's page or its map: of a store, else of a system's sample, else of the templates."""
     from keyplan.export.formats import Exported
     from keyplan.studio.exported import page_file, svg_file
     from keyplan.studio.subject import of_design
 
-    opened = found.design.open(":memory:") if given["db"] is None else found.open(given["db"], create=False)
+    opened = result.design.open(":memory:") if given["db"] is None else result.open(given["db"], create=False)
     with opened as design:
-        if given["db"] is None and found.system is not None and given["sample"]:
-            found.system.sample(design, given["sample"], lambda _done, _total: None)
+        if given["db"] is None and result.system is not None and given["sample"]:
+            result.system.sample(design, given["sample"], lambda _done, _total: None)
         return Exported((page_file if to == "html" else svg_file)(of_design(design)))
 
 
-def _inputs(found: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:
+def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:
     """What the format needs. Raises RequestError with every fault of the options."""
     from keyplan.errors import Fault, RequestError
     from keyplan.export.deployment import Deployment, tags_of
@@ -144,12 +144,12 @@ def _inputs(found: Found, to: str, given: Mapping[str, Any], typed: set[str]) ->
     if faults or deployment is None or place is None:
         raise RequestError("these options can't be followed", faults=faults)
     return Inputs(
-        design=found.design.compiled,
+        design=result.design.compiled,
         deployment=deployment,
         place=place,
-        items=list(_items(found, given["sample"], given["db"])) if to == "workbench" else (),
-        rows=_rows(found) if to == "markdown" else (),
-        writes=_writes(found) if to == "iam" else {},
+        items=list(_items(result, given["sample"], given["db"])) if to == "workbench" else (),
+        rows=_rows(result) if to == "markdown" else (),
+        writes=_writes(result) if to == "iam" else {},
     )
 
 
@@ -164,29 +164,29 @@ def _made(make: Callable[[], T], faults: list[Fault]) -> T | None:
         return None
 
 
-def _rows(found: Found) -> list[Row]:
+def _rows(result: Found) -> list[Row]:
     from keyplan.cli.explained import explained_all, row_of
 
-    return [row_of(one) for one in explained_all(found.design)]
+    return [row_of(element) for element in explained_all(result.design)]
 
 
-def _writes(found: Found) -> dict[str, tuple[str, ...]]:
+def _writes(result: Found) -> dict[str, tuple[str, ...]]:
     from keyplan.rehearsal.account import Accounts
 
-    accounts = Accounts(found.design.compiled, found.design)
-    return {name: accounts.of(write).rights for name, write in found.design.compiled.writes.items()}
+    accounts = Accounts(result.design.compiled, result.design)
+    return {name: accounts.of(write).rights for name, write in result.design.compiled.writes.items()}
 
 
-def _items(found: Found, count: int, db: str | None) -> Iterator[Any]:
+def _items(result: Found, count: int, db: str | None) -> Iterator[Any]:
     """A system's sample, in a store of its own; or what a store holds."""
     if db is not None:
-        with found.open(db, create=False) as design:
+        with result.open(db, create=False) as design:
             yield from islice(_scanned(design), _STORED_MAX)
         return
-    if found.system is None or not count:
+    if result.system is None or not count:
         return
-    with found.design.open(":memory:") as design:
-        found.system.sample(design, count, lambda _done, _total: None)
+    with result.design.open(":memory:") as design:
+        result.system.sample(design, count, lambda _done, _total: None)
         yield from _scanned(design)
 
 

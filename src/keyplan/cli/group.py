@@ -50,8 +50,8 @@ class Commands(click.Group):
         module = _COMMANDS.get(cmd_name)
         if module is None:
             return None
-        found: click.Command = import_module(f"keyplan.cli.{module}").command
-        return found
+        command: click.Command = import_module(f"keyplan.cli.{module}").command
+        return command
 
     def main(
         self,

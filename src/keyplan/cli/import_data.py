@@ -53,11 +53,11 @@ def command(name: str, path: str, db: str | None, *, dry_run: bool, as_json: boo
 
     system = find_system(name, "a loader")
     source = _source(system, path)
-    found = find(name)
+    result = find(name)
     place = MEMORY if dry_run else db
-    with found.open(place) as design, progress("Loading") as bar:
+    with result.open(place) as design, progress("Loading") as bar:
         report = system.load(design, source, bar)
-    _tell(report, None if dry_run else found.db(db), as_json=as_json)
+    _tell(report, None if dry_run else result.db(db), as_json=as_json)
     if report.faults:
         raise click.exceptions.Exit(SOME_LEFT_OUT)
 
@@ -86,10 +86,10 @@ def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
         faults = [
             {
                 name: value
-                for name, value in (("place", one.place), ("message", one.message), ("hint", one.hint))
+                for name, value in (("place", element.place), ("message", element.message), ("hint", element.hint))
                 if value
             }
-            for one in report.faults
+            for element in report.faults
         ]
         shown = {"loaded": report.loaded, "counts": dict(report.counts), "faults": faults}
         click.echo(json_text({**shown, "more_faults": report.more_faults, "written": db is not None}))

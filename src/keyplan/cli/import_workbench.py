@@ -72,7 +72,9 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
         try:
             module = _run(made)
         except DesignError as error:
-            faults = {one.place: one.message for one in error.faults if one.place.partition(".")[0] in made.designs}
+            faults = {
+                fault.place: fault.message for fault in error.faults if fault.place.partition(".")[0] in made.designs
+            }
             if not faults.keys() - left_out.keys():
                 return made, reasons, error
             left_out |= faults

@@ -85,12 +85,12 @@ def missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
     return click.ClickException(f"serving needs {error.name}: pip install 'keyplan[{extra}]'")
 
 
-def write_sample(found: Found, design: Design, count: int) -> None:
+def write_sample(result: Found, design: Design, count: int) -> None:
     """Write a system's sample into an empty table."""
     from keyplan.cli.designs import find_system
     from keyplan.cli.progress import progress
 
-    system = find_system(found.name, "a sample") if found.system is None else found.system
+    system = find_system(result.name, "a sample") if result.system is None else result.system
     store = design.store
     if store.transport.call("Scan", {"TableName": store.table_name, "Limit": 1})["Items"]:
         click.echo(f"{store.url} holds items already; no sample is written.", err=True)

@@ -50,17 +50,17 @@ def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, wri
         design = find(name).design
     with progress("Planning") as report:
         wanted = {"anew": anew, "attributes": attributes}
-        found = plan(design, _traffic(traffic, design), **wanted, progress=lambda _, done, whole: report(done, whole))
-    found, words, stopped = _verified(found)
-    best = found[0]
+        plans = plan(design, _traffic(traffic, design), **wanted, progress=lambda _, done, whole: report(done, whole))
+    plans, words, stopped = _verified(plans)
+    best = plans[0]
     changed = rewritten(best) if write and not stopped else None
     spare = [] if anew or _new_keys(best) else spare_indexes(design)
     if as_json:
         from keyplan.plain.answers import json_text
 
-        click.echo(json_text({**comparison(found), "spare_indexes": spare}))
+        click.echo(json_text({**comparison(plans), "spare_indexes": spare}))
     else:
-        _show(found, spare)
+        _show(plans, spare)
     for line in words:
         click.echo(printable(line), err=True)
     if changed is not None:
@@ -111,25 +111,25 @@ def _traffic(path: str | None, design: Any) -> Any:
 
 
 def _new_keys(plan: Plan) -> bool:
-    return any(one.new for one in plan.keys)
+    return any(key.new for key in plan.keys)
 
 
-def _show(found: list[Plan], spare: list[str]) -> None:
+def _show(plans: list[Plan], spare: list[str]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
     from keyplan.cli.show import console
 
     out = console()
-    best = found[0]
+    best = plans[0]
     out.print(f"[bold]{escape(best.design.__name__)}[/bold]: {escape(_summary(best))}")
     out.print()
     keys = Table("key", "stands in", "partition key", "sort key", "", box=None, pad_edge=False)
-    for one in best.keys:
-        partition, sort = (", ".join(part) for part in one.templates)
-        mark = "[green]+[/green] " if one.new else "  "
-        row = (one.where, partition, sort, _with_word(one))
-        keys.add_row(mark + escape(one.place), *map(escape, row))
+    for key in best.keys:
+        partition, sort = (", ".join(part) for part in key.templates)
+        mark = "[green]+[/green] " if key.new else "  "
+        row = (key.where, partition, sort, _with_word(key))
+        keys.add_row(mark + escape(key.place), *map(escape, row))
     out.print(keys)
     for index in best.indexes:
         if index.projection != "ALL":
@@ -149,7 +149,7 @@ def _show(found: list[Plan], spare: list[str]) -> None:
             out.print(f"[yellow]note[/yellow] {escape(names)}: never answered there, so nothing is proved of it")
     for note in best.notes:
         out.print(f"[yellow]note[/yellow] {escape(note)}")
-    for number, other in enumerate(found[1:], 2):
+    for number, other in enumerate(plans[1:], 2):
         mark = "" if other.best else ", and never better than plan 1"
         out.print(f"Plan {number}: {escape(_summary(other))}: {escape(other.why)}{mark}")
         out.print(f"  {escape(other.differs_from(best) or best.differs_from(other) + ' left out')}")

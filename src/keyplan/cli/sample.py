@@ -36,7 +36,7 @@ def command(name: str, count: int | None, db: str | None) -> None:
     from keyplan.cli.progress import progress
 
     system = find_system(name, "a sample")
-    found = find(name)
-    with found.open(db) as design, progress("Sampling") as report:
+    result = find(name)
+    with result.open(db) as design, progress("Sampling") as report:
         written = system.sample(design, count or system.sample_count, report)
-    click.echo(f"Wrote a sample of {written} to {found.db(db)}.")
+    click.echo(f"Wrote a sample of {written} to {result.db(db)}.")

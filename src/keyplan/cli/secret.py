@@ -42,17 +42,17 @@ def _kept(path: Path) -> bytes:
     try:
         if not path.exists():
             _make(path)
-        found = path.read_bytes().strip()
+        result = path.read_bytes().strip()
     except OSError as error:
         raise StoreError(
             f"the secret in {path} can't be kept: {error.strerror or error}",
             hint=f"choose another file with --secret-file, or give the secret in {VARIABLE}",
         ) from None
-    if len(found) < SECRET_BYTES:
+    if len(result) < SECRET_BYTES:
         raise StoreError(
             f"the secret in {path} is too short", hint="remove the file; everybody then signs in once more"
         )
-    return found
+    return result
 
 
 def _make(path: Path) -> None:

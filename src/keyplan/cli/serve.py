@@ -75,21 +75,21 @@ def command(
     from keyplan.cli.designs import find
 
     need_server()
-    found = find(name)
-    maker = None if found.system is None else found.system.site
+    result = find(name)
+    maker = None if result.system is None else result.system.site
     public = None if origin is None else _origin(origin, maker)
     if settings is not None and maker is None:
         raise click.BadParameter("only a system with a site has settings", param_hint="--site")
     listener = listen(port)
-    secret = None if maker is None else secret_of(found.db(db), secret_file)
-    with listener, found.open(db, secret=secret) as design:
+    secret = None if maker is None else secret_of(result.db(db), secret_file)
+    with listener, result.open(db, secret=secret) as design:
         if sample is not None:
-            write_sample(found, design, sample)
+            write_sample(result, design, sample)
         port = listener.getsockname()[1]
         application, told = _application(maker, design, secret, public, settings)
         if public is None:  # the studio is for whoever sits at this machine
             application, told = _with_studio(design, application, told, port)
-        _tell(found, design, port, told, site=maker is not None)
+        _tell(result, design, port, told, site=maker is not None)
         run_server(application, listener, behind_proxy=public is not None)
     click.echo("Stopped.", err=True)
 
@@ -137,11 +137,11 @@ def _application(
     return Beside(api, site.application), site.told
 
 
-def _tell(found: Found, design: Design, port: int, told: Sequence[str], *, site: bool) -> None:
+def _tell(result: Found, design: Design, port: int, told: Sequence[str], *, site: bool) -> None:
     compiled = design.compiled
     address = f"http://{HOST}:{port}"
     click.echo(
-        f"{found.design.__name__} on {design.store.url}: {len(compiled.reads)} reads, {len(compiled.writes)} writes"
+        f"{result.design.__name__} on {design.store.url}: {len(compiled.reads)} reads, {len(compiled.writes)} writes"
     )
     click.echo(f"  {'site' if site else 'page'}     {address}/")
     if site:

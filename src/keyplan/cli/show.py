@@ -49,17 +49,17 @@ def _show_items(out: Console, items: Sequence[Any]) -> None:
     if not items:
         out.print(Text("nothing", style="dim"))
         return
-    if not all(isinstance(one, dict) for one in items):
-        for one in items:
-            out.print(_value(one))
+    if not all(isinstance(item, dict) for item in items):
+        for item in items:
+            out.print(_value(item))
         return
-    names = list(dict.fromkeys(name for one in items for name in one))
+    names = list(dict.fromkeys(name for item in items for name in item))
     shown = _fitting(names, items, out.width)
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in shown:
         table.add_column(escape(name), overflow="ellipsis", no_wrap=True, max_width=_CELL_MAX)
-    for one in items:
-        table.add_row(*(_cell(one.get(name)) for name in shown))
+    for item in items:
+        table.add_row(*(_cell(item.get(name)) for name in shown))
     out.print(table)
     count = f"{len(items)} item{'' if len(items) == 1 else 's'}"
     left = [name for name in names if name not in shown]
@@ -71,10 +71,10 @@ def _fitting(names: list[str], items: Sequence[dict[str, Any]], width: int) -> l
     """The fields that fit: those that differ or are filled first, in their own order."""
 
     def size(name: str) -> int:
-        longest = max(len(_cell(one.get(name)).plain) for one in items)
+        longest = max(len(_cell(item.get(name)).plain) for item in items)
         return max(len(name), min(longest, _CELL_MAX), _CELL_MIN) + 2
 
-    filled = [name for name in names if any(one.get(name) not in (None, [], "") for one in items)]
+    filled = [name for name in names if any(item.get(name) not in (None, [], "") for item in items)]
     shown: set[str] = set()
     room = width
     for name in filled:
@@ -84,20 +84,20 @@ def _fitting(names: list[str], items: Sequence[dict[str, Any]], width: int) -> l
     return [name for name in names if name in shown] or names[:1]
 
 
-def _show_object(out: Console, found: dict[str, Any]) -> None:
+def _show_object(out: Console, result: dict[str, Any]) -> None:
     """One entity; within a collection, one block a member."""
-    nested = {name: one for name, one in found.items() if _is_entity(one)}
-    plain = {name: one for name, one in found.items() if name not in nested}
+    nested = {name: value for name, value in result.items() if _is_entity(value)}
+    plain = {name: value for name, value in result.items() if name not in nested}
     if plain:
         grid = Table.grid(padding=(0, 2))
         grid.add_column(style="bold", no_wrap=True)
         grid.add_column(overflow="fold")
-        for name, one in plain.items():
-            grid.add_row(escape(name), _value(one))
+        for name, value in plain.items():
+            grid.add_row(escape(name), _value(value))
         out.print(grid)
-    for name, one in nested.items():
+    for name, value in nested.items():
         out.print(Text(printable(name), style="bold underline"))
-        _show_items(out, one) if isinstance(one, list) else _show_object(out, one)
+        _show_items(out, value) if isinstance(value, list) else _show_object(out, value)
 
 
 def _is_entity(value: Any) -> bool:
@@ -107,7 +107,7 @@ def _is_entity(value: Any) -> bool:
 def _value(value: Any) -> Text:
     if value is None:
         return Text("–", style="dim")
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(element, str) for element in value):
         return Text(printable(", ".join(value)))
     return Text(printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
 

@@ -76,7 +76,7 @@ def command(
             from keyplan.studio.browsing import browsed
 
             given = {"--db": db, "--sample": sample, "--traffic": traffic}
-            if any(one is not None for one in given.values()):
+            if any(text is not None for text in given.values()):
                 wrong = ", ".join(option for option, value in given.items() if value is not None)
                 raise click.UsageError(f"{wrong}: of a design; {name} is browsed without one")
             with browsed(name, writable=writable) as endpoint:
@@ -87,12 +87,12 @@ def command(
         else:
             from keyplan.cli.designs import find
 
-            found = find(name)
-            loads = None if traffic is None else read_traffic(traffic, found.design.compiled)
-            with found.open(db) as design:
+            result = find(name)
+            loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
+            with result.open(db) as design:
                 if sample is not None:
-                    write_sample(found, design, sample)
-                click.echo(f"{found.design.__name__} on {design.store.url}\n  studio   {address}\nCtrl-C stops it.")
+                    write_sample(result, design, sample)
+                click.echo(f"{result.design.__name__} on {design.store.url}\n  studio   {address}\nCtrl-C stops it.")
                 studio = studio_of(design, writable=writable, traffic=loads)
                 run_server(WithStudio(None, studio_application(studio, access)), listener)
     click.echo("Stopped.", err=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from keyplan.client.answer_filters import answer_filter_of
 from keyplan.client.bounds import interval_of, partition_texts
 from keyplan.client.completing import CompletingReader
 from keyplan.client.conversations import Conversation, Request
@@ -20,7 +21,6 @@ from keyplan.client.junctions import FanOutReader, ThroughReader, UnionReader, e
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import ChunkReader, QueryReader, ScanReader, batch_entities, get_item, read_claimed
 from keyplan.client.segments import SegmentsReader
-from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
 from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import (
@@ -72,7 +72,7 @@ def plan_text(plan: Plan) -> str:
     """The keys that a plan reads by, and in which direction."""
     match plan:
         case QueryPlan():
-            keys = "; ".join(f"{one.entity.name}.{one.key}" for one in plan.matches)
+            keys = "; ".join(f"{match.entity.name}.{match.key}" for match in plan.matches)
             return f"{keys} {'forward' if plan.forward else 'backward'} {' '.join(plan.each)}"
         case ThroughPlan():
             return " + ".join(f"{plan_text(way.junction)} -> {plan_text(way.end)}" for way in plan.ways)
@@ -93,7 +93,7 @@ class Answer:
         self._strong: Answer | None = None
         self._plan_text = plan_text(pattern.plan)
         """A cursor is a position in one order: it is of no use where another key serves, or the other way round."""
-        kinds = {one.kind: one.name for one in pattern.signature.parameters}
+        kinds = {parameter.kind: parameter.name for parameter in pattern.signature.parameters}
         self._limit = kinds.get(ParameterKind.LIMIT)
         self._cursor = kinds.get(ParameterKind.CURSOR)
         plan, shape = pattern.plan, pattern.shape
@@ -160,19 +160,19 @@ class Answer:
     def _get(self, plan: GetPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         entity = plan.entity
         key = entity.item_key(entity.primary, self._values(arguments))
-        found = yield from get_item(self.target, entity, key, consistent=plan.consistent)
-        return found if found is not None else self._missing(arguments)
+        result = yield from get_item(self.target, entity, key, consistent=plan.consistent)
+        return result if result is not None else self._missing(arguments)
 
     def _claimed(self, plan: ClaimPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         claim = plan.entity.item_key(plan.claim, self._values(arguments))
-        found = yield from read_claimed(self.target, plan.entity, claim, consistent=plan.consistent)
-        return found if found is not None else self._missing(arguments)
+        entity = yield from read_claimed(self.target, plan.entity, claim, consistent=plan.consistent)
+        return entity if entity is not None else self._missing(arguments)
 
     def _first(
         self, reader: QueryReader | MergeReader | CompletingReader, arguments: dict[str, Any]
     ) -> Conversation[Entity | None]:
-        found = yield from reader.first(self._values(arguments))
-        return found if found is not None else self._missing(arguments)
+        entity = yield from reader.first(self._values(arguments))
+        return entity if entity is not None else self._missing(arguments)
 
     def _through_one(self, plan: ThroughPlan, arguments: dict[str, Any]) -> Conversation[Any]:
         values = self._values(arguments)
@@ -250,9 +250,9 @@ class Answer:
     def _batch(self, plan: BatchGetPlan, arguments: dict[str, Any]) -> Conversation[list[Any]]:
         values = self._values(arguments)
         entity = plan.entity
-        keys = [entity.item_key(entity.primary, one) for one in value_sets(plan.each, values, once=False)]
-        found = yield from batch_entities(self.target, entity, keys, consistent=plan.consistent)
-        there = [one for one in found if one is not None]
+        keys = [entity.item_key(entity.primary, element) for element in value_sets(plan.each, values, once=False)]
+        entities = yield from batch_entities(self.target, entity, keys, consistent=plan.consistent)
+        there = [element for element in entities if element is not None]
         return there if self._limit is None else there[: arguments[self._limit]]
 
     # Item collections
@@ -265,33 +265,37 @@ class Answer:
             instances = [entry.instance for entry in chunk.entries]
         else:
             instances = yield from self._firsts(plan, values)
-        found = {member.name: _members(member, instances) for member in shape.members}
-        missing = [one for one in shape.members if not one.many and not one.optional and found[one.name] is None]
-        if missing or (shape.optional and not any(found.values())):
+        result = {member.name: _members(member, instances) for member in shape.members}
+        missing = [
+            member
+            for member in shape.members
+            if not member.many and not member.optional and result[member.name] is None
+        ]
+        if missing or (shape.optional and not any(result.values())):
             return self._missing(arguments)
-        return shape.factory(**found)
+        return shape.factory(**result)
 
     def _firsts(self, plan: QueryPlan, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
         """The first item of each entity: as many items as there are entities, in one request where all are there."""
-        reader, sieve = self._chunks(), sieve_of(plan, values)
+        reader, answer_filter = self._chunks(), answer_filter_of(plan, values)
         if not isinstance(reader, QueryReader):
             chunk = yield from reader.chunk(values, None, None)
             return [entry.instance for entry in chunk.entries]
         request = reader.request(values, partition_texts(plan.matches[0], values))
         last_member = _last_member(plan, values)
-        found: dict[type[Entity], Entity] = {}
+        result: dict[type[Entity], Entity] = {}
         while request is not None:
             request["Limit"] = reader.page_size(request, len(plan.matches))
             response = yield Request("Query", request)
             for item in response["Items"]:
                 instance = reader.instance(item)
-                if instance is not None and (sieve is None or sieve.passes(instance, item)):
-                    found.setdefault(type(instance), instance)
+                if instance is not None and (answer_filter is None or answer_filter.passes(instance, item)):
+                    result.setdefault(type(instance), instance)
             last = response.get("LastEvaluatedKey")
-            if last is None or len(found) == len(plan.matches) or last_member in found:
+            if last is None or len(result) == len(plan.matches) or last_member in result:
                 break
             request = {**request, "ExclusiveStartKey": last}
-        return list(found.values())
+        return list(result.values())
 
 
 def _last_member(plan: QueryPlan, values: Mapping[str, Any]) -> type[Entity] | None:
@@ -300,14 +304,16 @@ def _last_member(plan: QueryPlan, values: Mapping[str, Any]) -> type[Entity] | N
     """
     intervals = {match.entity.gives: interval_of(match.sort[0], values) for match in plan.matches if match.sort}
     for cls, own in intervals.items():
-        others = [one for other, one in intervals.items() if other is not cls]
-        if len(intervals) == len(plan.matches) and all(one.before(own, forward=plan.forward) for one in others):
+        others = [interval for other, interval in intervals.items() if other is not cls]
+        if len(intervals) == len(plan.matches) and all(
+            interval.before(own, forward=plan.forward) for interval in others
+        ):
             return cls
     return None
 
 
 def _members(member: Member, instances: list[Entity]) -> Any:
-    own = [one for one in instances if type(one) is member.gives]
+    own = [instance for instance in instances if type(instance) is member.gives]
     if member.many:
         return own
     return own[0] if own else None

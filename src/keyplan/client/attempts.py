@@ -162,9 +162,9 @@ class Attempt:
         answer = self.answers[ask.pattern].strongly()
         bound = answer.pattern.signature.bind(ask.arguments["args"], ask.arguments["kwargs"])
         conversation = answer.converse(bound)
-        found = yield from conversation if self.findings is None else self.findings.watch(conversation)
-        self._answered.append((ask, found))
-        return found
+        result = yield from conversation if self.findings is None else self.findings.watch(conversation)
+        self._answered.append((ask, result))
+        return result
 
     # Actions
 

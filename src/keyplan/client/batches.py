@@ -49,7 +49,7 @@ def batch_get(
     identity = _identity(keys[0])
     asked = [identity(key) for key in keys]
     pending = list(dict(zip(asked, keys, strict=True)).values())
-    found: dict[Hashable, Item] = {}
+    result: dict[Hashable, Item] = {}
 
     def request(chunk: list[Item]) -> Request:
         wanted: dict[str, Any] = {"Keys": chunk, **(projection or {})}
@@ -59,12 +59,12 @@ def batch_get(
 
     def take(response: dict[str, Any]) -> list[Item]:
         items: list[Item] = response.get("Responses", {}).get(table, [])
-        found.update(zip(map(identity, items), items, strict=True))
+        result.update(zip(map(identity, items), items, strict=True))
         rest: list[Item] = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
         return rest
 
     yield from _until_done(pending, BATCH_GET_KEYS_MAX, request, take, "keys")
-    return [found.get(one) for one in asked]
+    return [result.get(hashable) for hashable in asked]
 
 
 def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:

@@ -54,10 +54,10 @@ class Interval:
 
     def before(self, other: Interval, *, forward: bool) -> bool:
         """Whether all in it comes before all in the other, in that direction."""
-        one, two = (self, other) if forward else (other, self)
-        if one.high is None or two.low is None:
+        interval, two = (self, other) if forward else (other, self)
+        if interval.high is None or two.low is None:
             return False
-        return bool(order_of(one.high, self.kind) < order_of(two.low, self.kind))
+        return bool(order_of(interval.high, self.kind) < order_of(two.low, self.kind))
 
     def cut(self, bound: str, *, forward: bool) -> Interval:
         """The part from ``bound`` on (``forward``), or up to it; the bound itself included."""
@@ -169,14 +169,14 @@ def _text(variable: Variable, value: Any) -> str | None:
 def hull(intervals: Sequence[Interval]) -> Interval:
     """The smallest interval that holds all of them."""
     first = intervals[0]
-    if all(one == first for one in intervals):
+    if all(interval == first for interval in intervals):
         return first
 
     def order(text: str) -> Any:
         return order_of(text, first.kind)
 
-    lows = [one.low for one in intervals if one.low is not None]
-    highs = [one.high for one in intervals if one.high is not None]
+    lows = [interval.low for interval in intervals if interval.low is not None]
+    highs = [interval.high for interval in intervals if interval.high is not None]
     low = min(lows, key=order) if len(lows) == len(intervals) else None
     high = max(highs, key=order) if len(highs) == len(intervals) else None
     return Interval(low, high, kind=first.kind)
@@ -204,9 +204,9 @@ def key_condition(
     ``reach``: where to end, both included; for an index (or table) with one sort key attribute.
     """
     key = plan.key
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for number, ((attribute, _), text) in enumerate(zip(key.partition, partition, strict=True)):
-        found[f":p{number}"] = {attribute.type: text}
+        result[f":p{number}"] = {attribute.type: text}
     clauses: list[str] = []
     for number, (attribute, _) in enumerate(key.sort):
         parts = [match.sort[number] for match in plan.matches if number < len(match.sort)]
@@ -221,9 +221,9 @@ def key_condition(
             interval = interval.cut(reach, forward=not plan.forward)
         if interval.empty:
             return None
-        clauses.append(_clause(interval, f"s{number}", attribute.type, found))
+        clauses.append(_clause(interval, f"s{number}", attribute.type, result))
     text, names = _written(key, tuple(clauses))
-    return KeyText(text, names, found)
+    return KeyText(text, names, result)
 
 
 @lru_cache(maxsize=1024)

@@ -36,36 +36,38 @@ class CompletingReader:
         """The next items, in the index's order; an entry whose item is gone is passed over. One item more than asked
         for is looked up, since a further entry alone doesn't say that anything follows.
         """
-        found: list[Entry] = []
+        result: list[Entry] = []
         while True:
-            wanted = None if size is None else size + 1 - len(found)
+            wanted = None if size is None else size + 1 - len(result)
             entries = yield from self._entries.chunk(values, wanted, position)
-            found.extend((yield from self._items(entries.entries)))
+            result.extend((yield from self._items(entries.entries)))
             position = entries.position
-            if position is None or (size is not None and len(found) > size):
+            if position is None or (size is not None and len(result) > size):
                 break
-        if size is None or len(found) <= size:
-            return Chunk(found, None)
-        del found[size:]
-        return Chunk(found, self._entries.position(found[-1].item))
+        if size is None or len(result) <= size:
+            return Chunk(result, None)
+        del result[size:]
+        return Chunk(result, self._entries.position(result[-1].item))
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
         """The first item."""
         position: Position | None = None
         while True:
             entries = yield from self._entries.chunk(values, 1, position)
-            found = yield from self._items(entries.entries)
+            result = yield from self._items(entries.entries)
             position = entries.position
-            if found or position is None:
-                return found[0].instance if found else None
+            if result or position is None:
+                return result[0].instance if result else None
 
     def _items(self, entries: Sequence[Entry]) -> Conversation[list[Entry]]:
         names = self.target.table.key_names
         keys: list[Item] = [{name: entry.item[name] for name in names} for entry in entries]
         items = yield from batch_get(self.target.name, keys, consistent=self.target.consistent, projection=self._asked)
-        found = ((self._instance(item), entry) for item, entry in zip(items, entries, strict=True) if item is not None)
-        return [Entry(instance, entry.item) for instance, entry in found if instance is not None]
+        result = ((self._instance(item), entry) for item, entry in zip(items, entries, strict=True) if item is not None)
+        return [Entry(instance, entry.item) for instance, entry in result if instance is not None]
 
     def _instance(self, item: Item) -> Entity | None:
-        entity = next((one for one in self.plan.completed if one.matches(item)), None)
+        entity = next(
+            (compiled_entity for compiled_entity in self.plan.completed if compiled_entity.matches(item)), None
+        )
         return None if entity is None else own_item(entity, item, self.target)

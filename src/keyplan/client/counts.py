@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from keyplan.client.answer_filters import answer_filter_of
 from keyplan.client.bounds import partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.merges import MergeReader
@@ -22,7 +23,6 @@ from keyplan.client.reads import (
     projection_of,
 )
 from keyplan.client.segments import SegmentsReader
-from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
 from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ScanPlan
@@ -45,7 +45,7 @@ def how_many(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversat
 def total_of(name: str, plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
     """The sum of a field of the items that the plan names."""
     # What an estimate takes for an item has no fields
-    return _measured(plan, target, values, lambda one: getattr(one, name, None) or 0)
+    return _measured(plan, target, values, lambda value: getattr(value, name, None) or 0)
 
 
 def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Measure) -> Conversation[int]:
@@ -59,10 +59,12 @@ def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Me
         case BatchGetPlan():
             entity = plan.entity
             keys = {
-                str(key): key for one in value_sets(plan.each, values) for key in [entity.item_key(entity.primary, one)]
+                str(key): key
+                for element in value_sets(plan.each, values)
+                for key in [entity.item_key(entity.primary, element)]
             }
-            found = yield from batch_entities(target, entity, list(keys.values()), consistent=plan.consistent)
-            return sum(measure(one) for one in found if one is not None)
+            entities = yield from batch_entities(target, entity, list(keys.values()), consistent=plan.consistent)
+            return sum(measure(element) for element in entities if element is not None)
         case _:  # pragma: no cover - the compiler makes no other plan for a count
             raise TypeError(plan)
 
@@ -94,11 +96,11 @@ def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: 
         now, pending = pending[:PARALLEL_MAX], pending[PARALLEL_MAX:]
         sent = [Request("Query", request) for _, request in now]
         responses = [(yield sent[0])] if len(sent) == 1 else (yield sent)
-        for (one, request), response in zip(now, responses, strict=True):
-            counted += response["Count"] if plan.counted else _counted(reader, one, response["Items"], measure)
+        for (element, request), response in zip(now, responses, strict=True):
+            counted += response["Count"] if plan.counted else _counted(reader, element, response["Items"], measure)
             last = response.get("LastEvaluatedKey")
             if last is not None:
-                pending.append((one, {**request, "ExclusiveStartKey": last}))
+                pending.append((element, {**request, "ExclusiveStartKey": last}))
     return counted
 
 
@@ -106,20 +108,22 @@ def _requests(reader: QueryReader, values: Mapping[str, Any]) -> Iterator[tuple[
     """The first request of each partition, once each, with the values that it is for."""
     plan = reader.plan
     seen: set[tuple[str, ...]] = set()
-    for one in value_sets(plan.each, values):
+    for element in value_sets(plan.each, values):
         for shard in range(plan.shards):
-            partition = partition_texts(plan.matches[0], one, plan.key.suffix(shard))
-            request = reader.request(one, partition)
+            partition = partition_texts(plan.matches[0], element, plan.key.suffix(shard))
+            request = reader.request(element, partition)
             if request is not None and tuple(partition) not in seen:
                 seen.add(tuple(partition))
-                yield one, request
+                yield element, request
 
 
 def _counted(reader: QueryReader, values: Mapping[str, Any], items: list[Item], measure: Measure) -> int:
-    sieve = sieve_of(reader.plan, values)
+    answer_filter = answer_filter_of(reader.plan, values)
     instances = ((reader.instance(item), item) for item in items)
     return sum(
-        measure(one) for one, item in instances if one is not None and (sieve is None or sieve.passes(one, item))
+        measure(entity)
+        for entity, item in instances
+        if entity is not None and (answer_filter is None or answer_filter.passes(entity, item))
     )
 
 
@@ -128,7 +132,7 @@ def _count_scanned(reader: ScanReader, values: Mapping[str, Any], measure: Measu
     while True:
         response = yield Request("Scan", request)
         instances = map(reader.instance, response["Items"])
-        counted += sum(measure(one) for one in instances if one is not None)
+        counted += sum(measure(instance) for instance in instances if instance is not None)
         last = response.get("LastEvaluatedKey")
         if last is None:
             return counted

@@ -69,6 +69,6 @@ def _digest(body: bytes, place: str, arguments: Mapping[str, Any], key: bytes) -
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Range):
-        return [plain(one) for one in (value.ge, value.gt, value.le, value.lt)]
-    found = plain(value)
-    return sorted(found, key=str) if isinstance(found, set) else found
+        return [plain(element) for element in (value.ge, value.gt, value.le, value.lt)]
+    result = plain(value)
+    return sorted(result, key=str) if isinstance(result, set) else result

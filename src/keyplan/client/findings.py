@@ -35,7 +35,7 @@ class Findings:
 
     def __init__(self, table: Table, before: frozenset[str] = frozenset()) -> None:
         self._names = table.key_names
-        self._whole_indexes = {one.name for one in table.indexes if one.projection == "ALL"}
+        self._whole_indexes = {index.name for index in table.indexes if index.projection == "ALL"}
         self._before = before
         self._items: dict[Identity, _Found] = {}
         self._listed: list[tuple[str | None, Mapping[str, Any]]] = []
@@ -87,9 +87,9 @@ class Findings:
         """
         if gave_up:
             return bool(self._items or self._listed)
-        if any(one.operation.final for one in refusals):
+        if any(refusal.operation.final for refusal in refusals):
             return False
-        return any(self._moved_on(one) for one in refusals)
+        return any(self._moved_on(refusal) for refusal in refusals)
 
     def _moved_on(self, refusal: Refusal) -> bool:
         known = {**refusal.operation.parameters.get("Item", {}), **refusal.operation.parameters.get("Key", {})}

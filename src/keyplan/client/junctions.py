@@ -29,9 +29,9 @@ def query_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader |
 
 def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
     """What is known of the end that a junction's item names."""
-    found = {name: getattr(link, source) for name, source in plan.fields.items()}
-    found.update({name: values[name] for name in plan.arguments})
-    return found
+    result = {name: getattr(link, source) for name, source in plan.fields.items()}
+    result.update({name: values[name] for name in plan.arguments})
+    return result
 
 
 class ThroughReader:
@@ -47,18 +47,18 @@ class ThroughReader:
         """The next ends, in the junction's order; a junction whose end is gone is passed over. One end more than asked
         for is looked up, since a further link alone doesn't say that anything follows.
         """
-        found: list[Entry] = []
+        entries: list[Entry] = []
         while True:
-            wanted = None if size is None else size + 1 - len(found)
+            wanted = None if size is None else size + 1 - len(entries)
             links = yield from self._junction.chunk(values, wanted, position)
-            found.extend((yield from self.ends(links, values)))
+            entries.extend((yield from self.ends(links, values)))
             position = links.position
-            if position is None or (size is not None and len(found) > size):
+            if position is None or (size is not None and len(entries) > size):
                 break
-        if size is None or len(found) <= size:
-            return Chunk(found, None)
-        del found[size:]
-        return Chunk(found, self._junction.position(found[-1].item))
+        if size is None or len(entries) <= size:
+            return Chunk(entries, None)
+        del entries[size:]
+        return Chunk(entries, self._junction.position(entries[-1].item))
 
     def ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
         """The ends that some of the junction's items name; each with its link's item."""
@@ -95,8 +95,8 @@ class UnionReader:
         self._key = ordering.key
         self._forward = ordering.forward
         self._ways: list[FanOutReader | _Pointers] = []
-        for one in plan.ways:
-            way = replace(one, also=())
+        for through_plan in plan.ways:
+            way = replace(through_plan, also=())
             if not isinstance(way.junction, QueryPlan):  # pragma: no cover - the compiler sees to it
                 raise TypeError(way.junction)
             if isinstance(way.end, GetPlan):
@@ -107,7 +107,7 @@ class UnionReader:
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next items of all ways."""
         after = None if position is None else self._order.place_of(position)
-        found: dict[Place, tuple[Position, Entry]] = {}
+        result: dict[Place, tuple[Position, Entry]] = {}
         more = False
         for way in self._ways:
             # At most one link of a pointers' way stands where the position does, and may have been given already
@@ -118,8 +118,8 @@ class UnionReader:
                 at = self._position(way, entry)
                 place = self._order.place_of(at)
                 if after is None or self._order.before(after, place):
-                    found[place] = (at, entry)
-        ordered = [found[place] for place in sorted(found, reverse=not self._forward)]
+                    result[place] = (at, entry)
+        ordered = [result[place] for place in sorted(result, reverse=not self._forward)]
         if size is None or (len(ordered) <= size and not more):
             return Chunk([entry for _, entry in ordered], None)
         shown = ordered[:size]
@@ -144,17 +144,17 @@ class _Pointers:
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next ends from the position's sort key on, that one included."""
-        found: list[Entry] = []
+        entries: list[Entry] = []
         cut = None if position is None else position[0]
         start: Position | None = None
         while True:
-            wanted = None if size is None else size + 1 - len(found)
+            wanted = None if size is None else size + 1 - len(entries)
             links = yield from self._links.chunk(values, wanted, start, cut)
-            found.extend((yield from self._through.ends(links, values)))
+            entries.extend((yield from self._through.ends(links, values)))
             start = links.position
-            if start is None or (size is not None and len(found) > size):
+            if start is None or (size is not None and len(entries) > size):
                 break
-        if size is None or len(found) <= size:
-            return Chunk(found, None)
-        del found[size:]
-        return Chunk(found, self._links.position(found[-1].item))
+        if size is None or len(entries) <= size:
+            return Chunk(entries, None)
+        del entries[size:]
+        return Chunk(entries, self._links.position(entries[-1].item))

@@ -37,17 +37,17 @@ class _Line:
         self.record = record
 
     def __str__(self) -> str:
-        one = self.record
-        parts = [f"{one.operation} {' '.join(_places(one.parameters))}".rstrip()]
-        for units, what in ((one.read_units, "read"), (one.write_units, "write")):
+        record = self.record
+        parts = [f"{record.operation} {' '.join(_places(record.parameters))}".rstrip()]
+        for units, what in ((record.read_units, "read"), (record.write_units, "write")):
             if units:
                 parts.append(f"{units:g} {what} unit{'' if units == 1 else 's'}")
-        parts.append(f"{one.latency_ms:.1f} ms")
-        if one.retries:
-            parts.append(f"sent again {one.retries} time{'s' * (one.retries > 1)}")
-        if one.error is not None:
-            parts.append(one.error)
-        return f"{one.pattern + ': ' if one.pattern else ''}{', '.join(parts)}"
+        parts.append(f"{record.latency_ms:.1f} ms")
+        if record.retries:
+            parts.append(f"sent again {record.retries} time{'s' * (record.retries > 1)}")
+        if record.error is not None:
+            parts.append(record.error)
+        return f"{record.pattern + ': ' if record.pattern else ''}{', '.join(parts)}"
 
 
 def _places(parameters: Mapping[str, Any]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _keys(parameters: Mapping[str, Any]) -> Iterator[str]:
     yield from parameters.get("Key", ())
     condition = parameters.get("KeyConditionExpression", "")
     names = parameters.get("ExpressionAttributeNames", {})
-    for found in _NAME.finditer(condition):
-        before = condition[found.start() - 1 : found.start()]
-        if before != ":" and found[0] not in _NOT_NAMES:  # a placeholder names a value
-            yield names.get(found[0], found[0])
+    for match in _NAME.finditer(condition):
+        before = condition[match.start() - 1 : match.start()]
+        if before != ":" and match[0] not in _NOT_NAMES:  # a placeholder names a value
+            yield names.get(match[0], match[0])

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from keyplan.client.answer_filters import AnswerFilter, answer_filter_of
 from keyplan.client.bounds import order_of, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader
-from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.client.target import Target
 from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import QueryPlan
@@ -33,7 +33,7 @@ class _Stream:
 
     values: Mapping[str, Any]
     partition: list[str]
-    sieve: Sieve | None
+    answer_filter: AnswerFilter | None
     behind: bool
     """Whether it is the position's own partition, whose reading begins right behind it."""
     cut: str | None
@@ -54,7 +54,7 @@ class MergeReader:
         sort = tuple(attribute for attribute, _ in plan.key.sort)
         self._order = (*sort, *partition, *(base if plan.index else ()))
         self._sorts = len(sort)
-        self._texts = all(one.type == "S" for one in self._order)
+        self._texts = all(value.type == "S" for value in self._order)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next entries of all partitions that the values name."""
@@ -79,7 +79,7 @@ class MergeReader:
         even = len(streams) == self.plan.shards  # the shards of one value, over which a hash spreads
         bounded = self._sorts == 1
         shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
-        found: list[tuple[Place, Entry]] = []
+        result: list[tuple[Place, Entry]] = []
         sorts: dict[Place, str] = {}
         while asks := shares.asks():
             ends = [None if ask.end is None else sorts[ask.end] for ask in asks]
@@ -92,12 +92,12 @@ class MergeReader:
             for ask, request in requests:
                 response = {"Items": []} if request is None else next(responses)
                 taken = self._take(streams[ask.partition], response, after, shares, ask)
-                found.extend(taken)
+                result.extend(taken)
                 sorts.update((place, self._reader.position(entry.item)[0]) for place, entry in taken if self._sorts)
         # Entries of one partition with the same sort key stay as they came: an index has them in an order of its own
         behind = self._sorts + len(self.plan.key.partition)
-        found.sort(key=lambda pair: pair[0][:behind], reverse=not self.plan.forward)
-        out = [entry for _, entry in found]
+        result.sort(key=lambda pair: pair[0][:behind], reverse=not self.plan.forward)
+        out = [entry for _, entry in result]
         if size is None or len(out) <= size:
             return Chunk(out, None)
         del out[size:]
@@ -105,33 +105,39 @@ class MergeReader:
 
     def position(self, item: Item) -> Position:
         """Where an item stands in the merged order."""
-        return [item[one.name][one.type] for one in self._order]
+        return [item[value.name][value.type] for value in self._order]
 
     def _streams(self, value_sets: Iterable[Mapping[str, Any]], position: Position | None) -> list[_Stream]:
         streams: dict[tuple[str, ...], _Stream] = {}
         key = self.plan.key
         for values in value_sets:
-            sieve = sieve_of(self.plan, values)
+            answer_filter = answer_filter_of(self.plan, values)
             for shard in range(key.shards):
                 partition = partition_texts(self.plan.matches[0], values, key.suffix(shard))
                 if tuple(partition) not in streams:
-                    streams[tuple(partition)] = self._stream(values, partition, sieve, position)
+                    streams[tuple(partition)] = self._stream(values, partition, answer_filter, position)
         return list(streams.values())
 
     def _stream(
-        self, values: Mapping[str, Any], partition: list[str], sieve: Sieve | None, position: Position | None
+        self,
+        values: Mapping[str, Any],
+        partition: list[str],
+        answer_filter: AnswerFilter | None,
+        position: Position | None,
     ) -> _Stream:
         """A partition before it is read. The position's own begins right behind the position; the others with the same
         sort key, whose entries may have been given already: they are dropped by their place.
         """
         sorts = self._sorts
         if position is None:
-            return _Stream(values, partition, sieve, behind=False, cut=None, start=None)
+            return _Stream(values, partition, answer_filter, behind=False, cut=None, start=None)
         if position[sorts : sorts + len(partition)] == partition:
             base = position[sorts + len(partition) :] if self.plan.index else []
             start = self._reader.start_key(partition, [*position[:sorts], *base])
-            return _Stream(values, partition, sieve, behind=True, cut=None, start=start)
-        return _Stream(values, partition, sieve, behind=False, cut=position[0] if sorts == 1 else None, start=None)
+            return _Stream(values, partition, answer_filter, behind=True, cut=None, start=start)
+        return _Stream(
+            values, partition, answer_filter, behind=False, cut=position[0] if sorts == 1 else None, start=None
+        )
 
     def _request(self, stream: _Stream, limit: int | None, end: str | None) -> Request | None:
         """The next request of a partition, up to the sort key ``end``; None when nothing lies there."""
@@ -163,7 +169,7 @@ class MergeReader:
                 given_before += 1
                 continue
             instance = self._reader.instance(item)
-            if instance is not None and (stream.sieve is None or stream.sieve.passes(instance, item)):
+            if instance is not None and (stream.answer_filter is None or stream.answer_filter.passes(instance, item)):
                 entries.append((place, Entry(instance, item)))
         following = response.get("LastEvaluatedKey")
         if following is not None:
@@ -177,18 +183,18 @@ class MergeReader:
     def _compare(self, start: Item, last: str) -> int:
         """Where a key's sort key is in the direction of the reading: before ``last`` (-1), at it, or behind it (1)."""
         sort = self._order[0]
-        one, other = order_of(start[sort.name][sort.type], sort.type), order_of(last, sort.type)
-        if one == other:
+        value, other = order_of(start[sort.name][sort.type], sort.type), order_of(last, sort.type)
+        if value == other:
             return 0
-        return 1 if (one > other) is self.plan.forward else -1
+        return 1 if (value > other) is self.plan.forward else -1
 
     def place_of(self, texts: Position) -> Place:
         """A position as what it is ordered by."""
         if self._texts:
             return tuple(texts)
         pairs = zip(self._order, texts, strict=True)
-        return tuple(order_of(text, one.type) for one, text in pairs)
+        return tuple(order_of(text, value.type) for value, text in pairs)
 
-    def before(self, one: Place, other: Place) -> bool:
+    def before(self, place: Place, other: Place) -> bool:
         """Whether one place comes before another in the answer."""
-        return one < other if self.plan.forward else one > other
+        return place < other if self.plan.forward else place > other

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from keyplan.client.answer_filters import AnswerFilter, answer_filter_of
 from keyplan.client.batches import batch_get
 from keyplan.client.bounds import key_condition, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
-from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.client.target import Target
 from keyplan.design.compiled.plans import Filter, FilterValue, KeyMatch, QueryPlan, ScanPlan
 from keyplan.design.declared.entity import Entity
@@ -88,7 +88,7 @@ def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[s
     if any(entity.asked is None for entity in known):
         return {}
     keys = target.table.key_names
-    return projection_of((*keys, *(name for one in known for name in (*one.labels, *(one.asked or ())))))
+    return projection_of((*keys, *(name for entity in known for name in (*entity.labels, *(entity.asked or ())))))
 
 
 def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: bool) -> Conversation[Entity | None]:
@@ -101,8 +101,8 @@ def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: b
     item = response.get("Item")
     if item is None or (entity.labels and not entity.is_labelled(item)):
         return None
-    found: Entity = read_whole(entity, item, target)
-    return found
+    result: Entity = read_whole(entity, item, target)
+    return result
 
 
 def read_claimed(
@@ -111,10 +111,10 @@ def read_claimed(
     """The item that owns a claim: the claim by its key, then the owner by the key it holds."""
     request = base_request(target, consistent=consistent)
     response = yield Request("GetItem", {**request, "Key": claim})
-    found = response.get("Item")
-    if found is None:
+    result = response.get("Item")
+    if result is None:
         return None
-    owner = (found.get("claim_of") or {}).get("M")
+    owner = (result.get("claim_of") or {}).get("M")
     if not isinstance(owner, dict):
         raise ItemNotReadable(
             f"the item at {claim} is no claim: it has no claim_of", place=entity.name, hint="something else wrote it"
@@ -127,55 +127,58 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
     if condition is None:
         return {}
     text = condition.text
-    found: dict[str, Any] = dict(condition.constants)
-    for placeholder, one in condition.parameters.items():
-        value = values[one.parameter]
-        if one.many:
-            options = _options(placeholder, one, value) or _never(placeholder, one)
-            found |= options
+    result: dict[str, Any] = dict(condition.constants)
+    for placeholder, filter_value in condition.parameters.items():
+        value = values[filter_value.parameter]
+        if filter_value.many:
+            options = _options(placeholder, filter_value, value) or _never(placeholder, filter_value)
+            result |= options
             text = re.sub(rf"{placeholder}\b", ", ".join(options), text)
         else:
-            found[placeholder] = _encoded(one, value)
-    return {"text": text, "names": condition.names, "values": found}
+            result[placeholder] = _encoded(filter_value, value)
+    return {"text": text, "names": condition.names, "values": result}
 
 
-def _options(placeholder: str, one: FilterValue, given: Iterable[Any]) -> dict[str, Any]:
+def _options(placeholder: str, filter_value: FilterValue, given: Iterable[Any]) -> dict[str, Any]:
     """The values of an IN by their placeholders. Raises ArgumentError for more than DynamoDB takes."""
-    options = [_encoded(one, value) for value in dict.fromkeys(given)]
+    options = [_encoded(filter_value, value) for value in dict.fromkeys(given)]
     if len(options) > IN_OPTIONS_MAX:
         raise ArgumentError(
-            f"{one.parameter} has {len(options)} values, and a filter takes {IN_OPTIONS_MAX}",
-            place=one.parameter,
+            f"{filter_value.parameter} has {len(options)} values, and a filter takes {IN_OPTIONS_MAX}",
+            place=filter_value.parameter,
             hint="ask with some of them at a time",
         )
     return {f"{placeholder}_{number}": option for number, option in enumerate(options)}
 
 
-def _never(placeholder: str, one: FilterValue) -> dict[str, Any]:
+def _never(placeholder: str, value: FilterValue) -> dict[str, Any]:
     """An option that equals nothing, since it is of another type: an IN takes one at the least."""
-    return {f"{placeholder}_0": {"B": "AA=="} if one.tag != "B" else {"BOOL": False}}
+    return {f"{placeholder}_0": {"B": "AA=="} if value.tag != "B" else {"BOOL": False}}
 
 
-def _encoded(one: FilterValue, value: Any) -> dict[str, Any]:
+def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
     """A value in a filter. Raises ArgumentError for one that DynamoDB has no form for."""
     try:
-        return one.encode(value)
+        return filter_value.encode(value)
     except UnicodeEncodeError:
-        raise ArgumentError(f"{value!r} isn't valid Unicode", place=one.parameter) from None
+        raise ArgumentError(f"{value!r} isn't valid Unicode", place=filter_value.parameter) from None
     except KeyFieldError as error:
-        raise ArgumentError(error.message, place=one.parameter, hint=error.hint) from None
+        raise ArgumentError(error.message, place=filter_value.parameter, hint=error.hint) from None
     except (ValueFault, NumberError, TypeError) as error:
-        raise ArgumentError(str(error), place=one.parameter) from None
+        raise ArgumentError(str(error), place=filter_value.parameter) from None
 
 
 def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
     """What a read of the table or of an index asks for. DynamoDB refuses to be asked for what an index doesn't hold:
     those fields stand in its keys.
     """
-    found = asked_of_table(target, entities)
-    if index is None or not found:
-        return found
-    names = (*found["ExpressionAttributeNames"].values(), *(one.name for one in (*index.partition, *index.sort)))
+    result = asked_of_table(target, entities)
+    if index is None or not result:
+        return result
+    names = (
+        *result["ExpressionAttributeNames"].values(),
+        *(attribute.name for attribute in (*index.partition, *index.sort)),
+    )
     held = projected(target.table, index)
     return projection_of(name for name in names if held is None or name in held)
 
@@ -197,14 +200,14 @@ def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
 
 def _matches_in(entity: CompiledEntity, index: Index | None) -> Matcher:
     """Tells an entity's items from others in the table, or in an index. That may lack the labels: then keys tell."""
-    if index is None or all(index.holds(one) for one in entity.labels):
+    if index is None or all(index.holds(label) for label in entity.labels):
         return entity.matches
     return entity.primary.matches
 
 
 def unreadable(entity: CompiledEntity, item: Item, error: ItemNotReadable) -> Unreadable:
     """What stands for an item that can't be read."""
-    key = {one.name: str(item[one.name][one.type]) for one, _ in entity.primary.attributes}
+    key = {attribute.name: str(item[attribute.name][attribute.type]) for attribute, _ in entity.primary.attributes}
     return Unreadable(entity=entity.name, key=key, message=error.message, faults=tuple(map(str, error.faults)))
 
 
@@ -270,12 +273,12 @@ class QueryReader:
             return Chunk([], None)
         if position is not None:
             request["ExclusiveStartKey"] = self.start_key(partition, position)
-        sieve = sieve_of(self.plan, values)
+        answer_filter = answer_filter_of(self.plan, values)
         while True:
             if wanted is not None:
                 request["Limit"] = self.page_size(request, wanted - len(entries))
             response = yield Request("Query", request)
-            more = self._take(response["Items"], entries, size, sieve)
+            more = self._take(response["Items"], entries, size, answer_filter)
             last = response.get("LastEvaluatedKey")
             if last is None or more:
                 break
@@ -284,30 +287,32 @@ class QueryReader:
 
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
         """The first item."""
-        sieve = sieve_of(self.plan, values)
+        answer_filter = answer_filter_of(self.plan, values)
         request = self.request(values, partition_texts(self.plan.matches[0], values))
         while request is not None:
             request["Limit"] = self.page_size(request, 1)
             response = yield Request("Query", request)
             for item in response["Items"]:
                 instance = self.instance(item)
-                if instance is not None and (sieve is None or sieve.passes(instance, item)):
+                if instance is not None and (answer_filter is None or answer_filter.passes(instance, item)):
                     return instance
             last = response.get("LastEvaluatedKey")
             request = None if last is None else {**request, "ExclusiveStartKey": last}
         return None
 
-    def _take(self, items: list[Item], entries: list[Entry], size: int | None, sieve: Sieve | None) -> bool:
+    def _take(
+        self, items: list[Item], entries: list[Entry], size: int | None, answer_filter: AnswerFilter | None
+    ) -> bool:
         """Add entries up to ``size``; gives whether one more would follow, which needn't be read whole."""
         left = -1 if size is None else size - len(entries)
         instance_of, append = self.instance, entries.append
         for item in items:
-            if left == 0 and sieve is None:
+            if left == 0 and answer_filter is None:
                 if any(matches(item) for matches, _ in self._readers):
                     return True
                 continue
             instance = instance_of(item)
-            if instance is None or (sieve is not None and not sieve.passes(instance, item)):
+            if instance is None or (answer_filter is not None and not answer_filter.passes(instance, item)):
                 continue
             if left == 0:
                 return True
@@ -353,13 +358,20 @@ class QueryReader:
 
     def position(self, item: Item) -> Position:
         """Where an item stands in the answer's order."""
-        return [item[one.name][one.type] for one in self.position_attributes]
+        return [item[attribute.name][attribute.type] for attribute in self.position_attributes]
 
     def start_key(self, partition: list[str], position: Position) -> Item:
         """The ExclusiveStartKey of a position in a partition."""
         attributes = [attribute for attribute, _ in self.plan.key.partition]
-        start: Item = {one.name: {one.type: text} for one, text in zip(attributes, partition, strict=True)}
-        start.update({one.name: {one.type: text} for one, text in zip(self.position_attributes, position, strict=True)})
+        start: Item = {
+            attribute.name: {attribute.type: text} for attribute, text in zip(attributes, partition, strict=True)
+        }
+        start.update(
+            {
+                attribute.name: {attribute.type: text}
+                for attribute, text in zip(self.position_attributes, position, strict=True)
+            }
+        )
         return start
 
 
@@ -373,7 +385,7 @@ class ScanReader:
         base = (table.partition,) if table.sort is None else (table.partition, table.sort)
         own = () if index is None else (*index.partition, *index.sort)
         self._keys = tuple(dict.fromkeys((*own, *base)))
-        self._readers = [(_matches_in(one, index), one) for one in plan.entities]
+        self._readers = [(_matches_in(entity, index), entity) for entity in plan.entities]
 
     def request(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The Scan request for these values, without a start."""
@@ -394,19 +406,19 @@ class ScanReader:
 
     def instance(self, item: Item) -> Entity | None:
         """The item as one of the plan's entities, or None for another's."""
-        entity = next((one for matches, one in self._readers if matches(item)), None)
+        entity = next((compiled_entity for matches, compiled_entity in self._readers if matches(item)), None)
         return None if entity is None else own_item(entity, item, self.target)
 
     def position(self, item: Item) -> Position:
         """Where an item stands in the table's own order."""
-        return [item[one.name][one.type] for one in self._keys]
+        return [item[key.name][key.type] for key in self._keys]
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next entries in the table's own order."""
         request = self.request(values)
         if position is not None:
             request["ExclusiveStartKey"] = {
-                one.name: {one.type: text} for one, text in zip(self._keys, position, strict=True)
+                value.name: {value.type: text} for value, text in zip(self._keys, position, strict=True)
             }
         wanted = None if size is None else size + 1
         entries: list[Entry] = []

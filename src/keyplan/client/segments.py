@@ -30,20 +30,20 @@ class SegmentsReader:
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """Everything; or with a ``size``, which a job doesn't keep to, the next round."""
-        found: list[Entry] = []
+        entries: list[Entry] = []
         while True:
             items, position = yield from self._round(values, position)
             instances = ((self._reader.instance(item), item) for item in items)
-            found += [Entry(instance, item) for instance, item in instances if instance is not None]
+            entries += [Entry(instance, item) for instance, item in instances if instance is not None]
             if position is None or size is not None:
-                return Chunk(found, position)
+                return Chunk(entries, position)
 
     def total(self, values: Mapping[str, Any], measure: Callable[[Any], int]) -> Conversation[int]:
         """The sum of what ``measure`` says of each item."""
         counted, position = 0, None
         while True:
             items, position = yield from self._round(values, position)
-            counted += sum(measure(one) for one in map(self._reader.instance, items) if one is not None)
+            counted += sum(measure(entity) for entity in map(self._reader.instance, items) if entity is not None)
             if position is None:
                 return counted
 
@@ -65,4 +65,4 @@ class SegmentsReader:
         for segment, response in zip(asked, responses, strict=True):
             items += response["Items"]
             starts[segment] = orjson.dumps(response.get("LastEvaluatedKey")).decode()
-        return items, None if all(one == _ENDED for one in starts) else starts
+        return items, None if all(start == _ENDED for start in starts) else starts

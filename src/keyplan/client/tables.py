@@ -55,10 +55,10 @@ def describe_table(name: str) -> Conversation[dict[str, Any] | None]:
         if error.type != "ResourceNotFoundException":
             raise
         return None
-    found: Any = answer.get("Table")
-    if not isinstance(found, dict) or not found.keys() >= {"AttributeDefinitions", "KeySchema", "TableStatus"}:
+    result: Any = answer.get("Table")
+    if not isinstance(result, dict) or not result.keys() >= {"AttributeDefinitions", "KeySchema", "TableStatus"}:
         raise StoreError("the store doesn't describe its table as DynamoDB does")
-    return cast("dict[str, Any]", found)
+    return cast("dict[str, Any]", result)
 
 
 def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conversation[dict[str, Any]]:
@@ -78,43 +78,43 @@ def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conve
     return description
 
 
-def until_ready(name: str, found: dict[str, Any] | None = None) -> Conversation[dict[str, Any]]:
+def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation[dict[str, Any]]:
     """Wait until the table and its indexes are there, and filled; gives its description. ``found`` is what is known of
     it already. Raises StoreError.
     """
     patience = time.monotonic() + READY_SECONDS_MAX
     while time.monotonic() < patience:
-        found = found or (yield from describe_table(name))
-        if found is not None:
+        result = result or (yield from describe_table(name))
+        if result is not None:
             states = {
-                found["TableStatus"],
-                *(one.get("IndexStatus", "ACTIVE") for one in found.get("GlobalSecondaryIndexes", ())),
+                result["TableStatus"],
+                *(value.get("IndexStatus", "ACTIVE") for value in result.get("GlobalSecondaryIndexes", ())),
             }
             if states == {"ACTIVE"}:
-                return found
+                return result
             if "DELETING" in states:
                 raise StoreError(f"the table {name}, or an index, is being deleted", hint="try again when it is gone")
         yield Pause(POLL_SECONDS)
-        found = None
+        result = None
     raise StoreError(
         f"the table {name} isn't ready after {READY_SECONDS_MAX} s",
         hint="it goes on by itself; ask again later: keyplan create",
     )
 
 
-def add_indexes(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Conversation[list[str]]:
+def add_indexes(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Conversation[list[str]]:
     """Add the global indexes that the table lacks, one an UpdateTable as DynamoDB wants it, each when the one before is
     filled; gives their names.
     """
     added: list[str] = []
-    known = {one["IndexName"] for one in found.get("GlobalSecondaryIndexes", ())}
+    known = {value["IndexName"] for value in result.get("GlobalSecondaryIndexes", ())}
     for index in wanted.get("GlobalSecondaryIndexes", ()):
         if index["IndexName"] in known:
             continue
-        names = {one["AttributeName"] for one in index["KeySchema"]}
-        types = [one for one in wanted["AttributeDefinitions"] if one["AttributeName"] in names]
+        names = {value["AttributeName"] for value in index["KeySchema"]}
+        types = [definition for definition in wanted["AttributeDefinitions"] if definition["AttributeName"] in names]
         created = dict(index)
-        throughput = found.get("ProvisionedThroughput", {})
+        throughput = result.get("ProvisionedThroughput", {})
         if throughput.get("WriteCapacityUnits"):  # a provisioned table's index is provisioned as the table is
             created["ProvisionedThroughput"] = {
                 name: throughput[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")
@@ -135,28 +135,32 @@ def expire_items(name: str, attribute: str) -> Conversation[bool]:
     return True
 
 
-def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[Difference]:
+def differences(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[Difference]:
     """Where a described table differs from what a design's CreateTable request says."""
-    types = {one["AttributeName"]: one["AttributeType"] for one in found["AttributeDefinitions"]}
-    for one in wanted["AttributeDefinitions"]:
-        name, kind = one["AttributeName"], one["AttributeType"]
+    types = {definition["AttributeName"]: definition["AttributeType"] for definition in result["AttributeDefinitions"]}
+    for definition in wanted["AttributeDefinitions"]:
+        name, kind = definition["AttributeName"], definition["AttributeType"]
         if types.get(name, kind) != kind:
             yield Difference(f"attribute {name}", f"type {kind}", f"type {types[name]}", "another table is needed")
-    if wanted["KeySchema"] != found["KeySchema"]:
-        own, other = _schema_text(wanted["KeySchema"]), _schema_text(found["KeySchema"])
+    if wanted["KeySchema"] != result["KeySchema"]:
+        own, other = _schema_text(wanted["KeySchema"]), _schema_text(result["KeySchema"])
         yield Difference("key", own, other, "another key schema needs another table: create it, and copy the items")
     for member, kind in (("GlobalSecondaryIndexes", "global"), ("LocalSecondaryIndexes", "local")):
         ours = {index["IndexName"]: index for index in wanted.get(member, ())}
-        theirs = {index["IndexName"]: index for index in found.get(member, ())}
+        theirs = {index["IndexName"]: index for index in result.get(member, ())}
         for name in {**ours, **theirs}:
             yield from _of_index(name, kind, ours.get(name), theirs.get(name))
 
 
-def unmended(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[Difference]:
+def unmended(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> list[Difference]:
     """The serious differences of a described table that stay when the global indexes it lacks are added."""
-    known = {one["IndexName"] for one in found.get("GlobalSecondaryIndexes", ())}
-    there = [one for one in wanted.get("GlobalSecondaryIndexes", ()) if one["IndexName"] in known]
-    return [one for one in differences({**wanted, "GlobalSecondaryIndexes": there}, found) if one.serious]
+    known = {value["IndexName"] for value in result.get("GlobalSecondaryIndexes", ())}
+    there = [value for value in wanted.get("GlobalSecondaryIndexes", ()) if value["IndexName"] in known]
+    return [
+        difference
+        for difference in differences({**wanted, "GlobalSecondaryIndexes": there}, result)
+        if difference.serious
+    ]
 
 
 def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | None = None) -> StoreError:
@@ -164,27 +168,27 @@ def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | No
     return StoreError(
         f"the table {name} in {where} isn't the design's",
         place=place,
-        faults=[one.fault for one in wrong],
+        faults=[difference.fault for difference in wrong],
         hint="keyplan drift shows every difference",
     )
 
 
 def drift(
-    wanted: Mapping[str, Any], found: Mapping[str, Any], ttl_attribute: str | None
+    wanted: Mapping[str, Any], result: Mapping[str, Any], ttl_attribute: str | None
 ) -> Conversation[list[Difference]]:
     """Every difference of a described table, with the expiry of its items; the serious ones first."""
     expires_by = yield from _expires_by(wanted["TableName"])
-    listed = [*differences(wanted, found), *_of_expiry(expires_by, ttl_attribute)]
-    return sorted(listed, key=lambda one: not one.serious)
+    listed = [*differences(wanted, result), *_of_expiry(expires_by, ttl_attribute)]
+    return sorted(listed, key=lambda difference: not difference.serious)
 
 
-def _of_expiry(found: str | None, attribute: str | None) -> Iterator[Difference]:
-    if found == attribute:
+def _of_expiry(text: str | None, attribute: str | None) -> Iterator[Difference]:
+    if text == attribute:
         return
     design = "no expiry" if attribute is None else f"expiry by {attribute}"
-    table = "none" if found is None else f"expiry by {found}"
+    table = "none" if text is None else f"expiry by {text}"
     hint = "turn it off: UpdateTimeToLive" if attribute is None else "keyplan create sets it"
-    yield Difference("expiry", design, table, hint, serious=found is not None)
+    yield Difference("expiry", design, table, hint, serious=text is not None)
 
 
 def _of_index(
@@ -225,7 +229,7 @@ def _projection_text(projection: Mapping[str, Any]) -> str:
 
 
 def _schema_text(schema: Iterable[Mapping[str, str]]) -> str:
-    return ", ".join(f"{one['AttributeName']} ({one['KeyType']})" for one in schema)
+    return ", ".join(f"{element['AttributeName']} ({element['KeyType']})" for element in schema)
 
 
 def _expires_by(name: str) -> Conversation[str | None]:

@@ -38,20 +38,23 @@ def run_together(parts: Sequence[Joining], place: str) -> Conversation[tuple[Any
 
     Raises what the generators raise, and WriteFailed: then nothing is written.
     """
-    attempts = max(one.attempts for one in parts)
+    attempts = max(part.attempts for part in parts)
     before: list[frozenset[str]] = [frozenset()] * len(parts)
     for number in range(1, attempts + 1):
-        findings = [Findings(one.compiler.target.table, told) for one, told in zip(parts, before, strict=True)]
+        findings = [
+            Findings(joining.compiler.target.table, result) for joining, result in zip(parts, before, strict=True)
+        ]
         runs = [
-            Attempt(one.compiler, one.answers, one.place, noted) for one, noted in zip(parts, findings, strict=True)
+            Attempt(joining.compiler, joining.answers, joining.place, noted)
+            for joining, noted in zip(parts, findings, strict=True)
         ]
         refusals: list[Refusal] = []
         try:
             return (yield from _run(parts, runs, place, refusals))
         except WriteFailed:
-            own = [_of_table(refusals, one.compiler.target.name) for one in parts]
+            own = [_of_table(refusals, part.compiler.target.name) for part in parts]
             judged = zip(runs, findings, own, strict=True)
-            final = any(one.operation.final for one in refusals)
+            final = any(refusal.operation.final for refusal in refusals)
             if (
                 number == attempts
                 or final
@@ -79,4 +82,4 @@ def _run(
 
 
 def _of_table(refusals: Sequence[Refusal], name: str) -> list[Refusal]:
-    return [one for one in refusals if one.operation.parameters["TableName"] == name]
+    return [refusal for refusal in refusals if refusal.operation.parameters["TableName"] == name]

@@ -128,7 +128,11 @@ def _send_transaction(
 
 def _is_done(operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the whole of it was carried out before: the items keep each token that it has."""
-    tokens = [(one, reason.get("Item")) for one, reason in zip(operations, reasons, strict=False) if one.token]
+    tokens = [
+        (operation, reason.get("Item"))
+        for operation, reason in zip(operations, reasons, strict=False)
+        if operation.token
+    ]
     return bool(tokens) and all(operation.is_done(item) for operation, item in tokens)
 
 
@@ -155,9 +159,9 @@ def _cancelled(
         else:
             failures.append(DynamoDBError(str(reason.get("Message")), type=str(code)))
             faults.append(Fault(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))
-    if isinstance(failures[0], ItemExists) and all(one.role == "claim" for one in operations[1:]):
+    if isinstance(failures[0], ItemExists) and all(element.role == "claim" for element in operations[1:]):
         return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # its claims fail with it, as they must
-    kinds = {type(one) for one in failures if one is not None}
+    kinds = {type(failure) for failure in failures if failure is not None}
     if not kinds:
         return error
     if len(kinds) == 1 and issubclass(kind := kinds.pop(), WriteFailed):
@@ -190,8 +194,8 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
         wanted = entity.encode_fields({name: expected}).get(stored.attribute)
         held = item.get(stored.attribute)
         if held != wanted:
-            found = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
-            wrong.append(f"{name} is {found}, expected {_shown(expected)}")
+            text = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
+            wrong.append(f"{name} is {text}, expected {_shown(expected)}")
     said = "; ".join(wrong) or "its condition doesn't hold"
     return Fault("", f"{operation.description.partition(' ')[2]}: {said}", "read it again, and decide anew")
 

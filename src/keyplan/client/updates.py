@@ -203,7 +203,9 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
     """The index keys of an item that an update may make: of its key and of what is set, whatever is stored. Raises
     UpdateRefused for a key that takes something else.
     """
-    own = {one.attribute for one in entity.fields.values()} | {one.name for one, _ in entity.primary.attributes}
+    own = {element.attribute for element in entity.fields.values()} | {
+        attribute.name for attribute, _ in entity.primary.attributes
+    }
     values = {**{name: stored.default for name, stored in entity.fields.items()}, **known}
     wanted: dict[str, dict[str, str]] = {}
     made: dict[str, None] = {}
@@ -259,9 +261,11 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     for key in entity.index_keys:
         if key.member(after):
             wanted.update(entity.written_key(key, after))
-    own = {one.attribute for one in entity.fields.values() if not one.computed}
-    own.update(one.name for one, _ in entity.primary.attributes)  # a local index shares the table's partition key
-    for attribute in dict.fromkeys(one.name for key in touched for one, _ in key.attributes):
+    own = {element.attribute for element in entity.fields.values() if not element.computed}
+    own.update(
+        key_attribute.name for key_attribute, _ in entity.primary.attributes
+    )  # a local index shares the table's partition key
+    for attribute in dict.fromkeys(key_attribute.name for key in touched for key_attribute, _ in key.attributes):
         if attribute in own:
             continue  # the field's own change writes it, or nothing does
         if attribute in wanted:
@@ -290,7 +294,7 @@ def _moved(entity: CompiledEntity, key: CompiledKey, before: Values, after: Valu
 
 
 def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[CompiledKey], after: Values) -> None:
-    taken = {one.name for key in entity.index_keys for one, _ in key.attributes}
+    taken = {attribute.name for key in entity.index_keys for attribute, _ in key.attributes}
     for name in dict.fromkeys(name for key in touched for name in key.fields):
         stored = entity.fields[name]
         if stored.computed and stored.attribute not in taken:

@@ -76,7 +76,9 @@ class Usage:
             raise ValueError("keys: at least one is kept")
         self.patterns: dict[str, PatternUsage] = {}
         self._partition: dict[str | None, tuple[str, ...]] = {None: (table.partition.name,)}
-        self._partition |= {index.name: tuple(one.name for one in index.partition) for index in table.indexes}
+        self._partition |= {
+            index.name: tuple(attribute.name for attribute in index.partition) for index in table.indexes
+        }
         self._keys = keys
         self._counts: dict[tuple[str | None, str], list[float]] = {}
         self._lock = threading.Lock()
@@ -92,8 +94,8 @@ class Usage:
     def hottest(self, count: int = 10) -> list[HotKey]:
         """The partition keys that took most units, reads and writes together."""
         with self._lock:
-            found = [HotKey(place, key, *counts) for (place, key), counts in self._counts.items()]
-        return sorted(found, key=lambda one: (-(one.read_units + one.write_units), one.key))[:count]
+            result = [HotKey(place, key, *counts) for (place, key), counts in self._counts.items()]
+        return sorted(result, key=lambda key: (-(key.read_units + key.write_units), key.key))[:count]
 
     def _count(self, key: tuple[str | None, str], reads: float, writes: float) -> None:
         if not reads and not writes:
@@ -102,7 +104,7 @@ class Usage:
         if counts is None:
             over = 0.0
             if len(self._counts) >= self._keys:
-                least = min(self._counts, key=lambda one: sum(self._counts[one][:2]))
+                least = min(self._counts, key=lambda element: sum(self._counts[element][:2]))
                 taken = self._counts.pop(least)
                 over = taken[0] + taken[1]
             # The room of the least of all, with its count: what the key took before it was here is at most that.
@@ -138,8 +140,8 @@ class Usage:
         """The partition key of a Query: the values that its condition sets equal to the key's attributes."""
         names = parameters.get("ExpressionAttributeNames") or {}
         values: Mapping[str, Any] = parameters.get("ExpressionAttributeValues") or {}
-        found = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
-        equal = {names.get(name, name): values.get(value, {}) for name, value in found}
+        result = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
+        equal = {names.get(name, name): values.get(value, {}) for name, value in result}
         return self._text(equal, place)
 
     def _text(self, item: Item, place: str | None) -> str | None:
@@ -162,9 +164,9 @@ def _items(call: CallRecord) -> Iterator[tuple[Item, bool]]:
                 yield from ((key, False) for key in asked["Keys"])
         case "BatchWriteItem":
             for asked in parameters["RequestItems"].values():
-                yield from (_written(one) for one in asked)
+                yield from (_written(value) for value in asked)
         case "TransactGetItems" | "TransactWriteItems":
-            yield from (_written(one) for one in parameters["TransactItems"])
+            yield from (_written(item) for item in parameters["TransactItems"])
         case _:
             return
 
@@ -176,9 +178,9 @@ def _written(action: Mapping[str, Any]) -> tuple[Item, bool]:
 
 def _by_index(capacity: Any) -> dict[str, float]:
     """Units that fell to each index."""
-    found: dict[str, float] = {}
-    for one in capacity if isinstance(capacity, list) else [capacity or {}]:
+    result: dict[str, float] = {}
+    for element in capacity if isinstance(capacity, list) else [capacity or {}]:
         for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
-            for name, units in (one.get(member) or {}).items():
-                found[name] = found.get(name, 0.0) + units.get("CapacityUnits", 0.0)
-    return found
+            for name, units in (element.get(member) or {}).items():
+                result[name] = result.get(name, 0.0) + units.get("CapacityUnits", 0.0)
+    return result

@@ -25,10 +25,10 @@ def value_sets(each: Sequence[str], values: Mapping[str, Any], *, once: bool = T
     lists: list[list[Any]] = [list(dict.fromkeys(values[name]) if once else values[name]) for name in each]
     count = math.prod(map(len, lists))
     if len(each) > 1 and count > COMBINATIONS_MAX:
-        sizes = " × ".join(f"{len(one):,} of {name}" for name, one in zip(each, lists, strict=True))
+        sizes = " × ".join(f"{len(value):,} of {name}" for name, value in zip(each, lists, strict=True))
         raise ArgumentError(
             f"{sizes} are {count:,} combinations, and a call takes {COMBINATIONS_MAX:,}",
             place=", ".join(each),
             hint="ask with fewer values at a time",
         )
-    return [{**values, **dict(zip(each, one, strict=True))} for one in itertools.product(*lists)]
+    return [{**values, **dict(zip(each, element, strict=True))} for element in itertools.product(*lists)]

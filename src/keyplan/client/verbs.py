@@ -40,8 +40,8 @@ class Verbs:
         entity = self.compiler.entity(cls)
         if "consistent" in entity.key_fields:  # it names the item, then: such an item is read eventually consistent
             key, consistent = {**key, "consistent": consistent}, False
-        found = yield from get_item(self.target, entity, primary_key(entity, key), consistent=consistent)
-        return cast("E | None", found)
+        result = yield from get_item(self.target, entity, primary_key(entity, key), consistent=consistent)
+        return cast("E | None", result)
 
     def get_many(
         self, cls: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
@@ -49,8 +49,8 @@ class Verbs:
         """Many items by their key fields, in order."""
         entity = self.compiler.entity(cls)
         wanted = [primary_key(entity, key) for key in several(keys, "keys")]
-        found = yield from batch_entities(self.target, entity, wanted, consistent=consistent)
-        return cast("list[E | None]", found)
+        entities = yield from batch_entities(self.target, entity, wanted, consistent=consistent)
+        return cast("list[E | None]", entities)
 
     def put(self, instance: E) -> Conversation[E]:
         """Write the whole item."""
@@ -88,7 +88,7 @@ class Verbs:
             return Update(target, **changes)
         named = self.compiler.entity(target).key_fields
         key = {name: changes[name] for name in named if name in changes}
-        return Update(target, **key).set(**{name: one for name, one in changes.items() if name not in named})
+        return Update(target, **key).set(**{name: value for name, value in changes.items() if name not in named})
 
     def delete(self, action: Delete[E]) -> Conversation[E | None]:
         """Remove an item, and give it where one request tells."""
@@ -108,7 +108,11 @@ class Verbs:
 
     def transact(self, actions: Iterable[Action]) -> Conversation[None]:
         """Several actions, all or nothing."""
-        operations = [one for action in several(actions, "actions") for one in self.compiler.compile(action).operations]
+        operations = [
+            operation
+            for action in several(actions, "actions")
+            for operation in self.compiler.compile(action).operations
+        ]
         yield from send(operations, "transact")
 
     def write(self, make: Callable[[], Generator[Action | Ask, Any, T]], place: str, attempts: int) -> Conversation[T]:

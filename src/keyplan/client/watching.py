@@ -19,12 +19,12 @@ from keyplan.errors import KeyplanError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["CallRecord", "OnCall", "OnPattern", "PatternRecord", "Tally", "error_name", "metered"]
+__all__ = ["CallRecord", "OnCall", "OnPattern", "PatternRecord", "RunningCall", "error_name", "metered"]
 
 _READS = frozenset({"BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"})
 _METERED = _READS | {"BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"}
 
-_current: ContextVar[Tally | None] = ContextVar("keyplan_tally", default=None)
+_current: ContextVar[RunningCall | None] = ContextVar("keyplan_tally", default=None)
 
 
 def metered(operation: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -71,7 +71,7 @@ class CallRecord:
 
     def _units(self, member: str) -> float:
         listed = self.capacity if isinstance(self.capacity, list) else [self.capacity or {}]
-        return float(sum(one.get(member, 0.0) for one in listed))
+        return float(sum(element.get(member, 0.0) for element in listed))
 
 
 OnCall = Callable[[CallRecord], None]
@@ -99,33 +99,33 @@ class PatternRecord:
     @property
     def retries(self) -> int:
         """Requests made again."""
-        return sum(one.retries for one in self.calls)
+        return sum(call.retries for call in self.calls)
 
     @property
     def read_units(self) -> float:
         """Read units consumed."""
-        return sum(one.read_units for one in self.calls)
+        return sum(call.read_units for call in self.calls)
 
     @property
     def write_units(self) -> float:
         """Write units consumed."""
-        return sum(one.write_units for one in self.calls)
+        return sum(call.write_units for call in self.calls)
 
     @property
     def request_bytes(self) -> int:
         """Bytes of the requests' bodies."""
-        return sum(one.request_bytes for one in self.calls)
+        return sum(call.request_bytes for call in self.calls)
 
     @property
     def response_bytes(self) -> int:
         """Bytes of the answers' bodies."""
-        return sum(one.response_bytes for one in self.calls)
+        return sum(call.response_bytes for call in self.calls)
 
 
 OnPattern = Callable[[PatternRecord], None]
 
 
-class Tally:
+class RunningCall:
     """One call of a pattern while it goes on: its requests so far, from whichever threads and tasks they come."""
 
     __slots__ = ("_seconds", "_started_ns", "calls", "error", "pattern")

@@ -79,7 +79,8 @@ class Conditions:
         self.names.update(translated.names)
         try:
             self.values |= {
-                placeholder: one.encoded(condition.values[one.name]) for placeholder, one in translated.operands.items()
+                placeholder: operand.encoded(condition.values[operand.name])
+                for placeholder, operand in translated.operands.items()
             }
         except ArgumentError as error:
             raise ArgumentError(
@@ -93,12 +94,12 @@ class Conditions:
         """The condition's members of a request."""
         if not self.clauses:
             return {}
-        found: dict[str, Any] = {"ConditionExpression": " AND ".join(self.clauses)}
+        result: dict[str, Any] = {"ConditionExpression": " AND ".join(self.clauses)}
         if self.names:
-            found["ExpressionAttributeNames"] = self.names
+            result["ExpressionAttributeNames"] = self.names
         if self.values:
-            found["ExpressionAttributeValues"] = self.values
-        return found
+            result["ExpressionAttributeValues"] = self.values
+        return result
 
 
 @dataclass(frozen=True)
@@ -175,20 +176,20 @@ class WriteCompiler:
 
     def entity(self, cls: Any) -> CompiledEntity:
         """The compiled entity of a class. Raises RequestError for one that isn't the design's."""
-        found = self.entities.get(cls) if isinstance(cls, type) else None
-        if found is None:
+        compiled_entity = self.entities.get(cls) if isinstance(cls, type) else None
+        if compiled_entity is None:
             known = ", ".join(entity.name for entity in self.entities.values())
             raise RequestError(
                 f"{cls.__name__ if isinstance(cls, type) else shown(cls)} is no entity of this design",
                 hint=f"its entities are {known}; name others in Table(..., entities=[...])",
             )
-        return found
+        return compiled_entity
 
     def compile(self, action: Action) -> Compiled:
         """One action. Raises RequestError and its kind: nothing has been sent."""
         compiled = self._compiled(action)
         if not isinstance(action, Batch) and action.is_final:
-            return replace(compiled, operations=[replace(one, final=True) for one in compiled.operations])
+            return replace(compiled, operations=[replace(operation, final=True) for operation in compiled.operations])
         return compiled
 
     def _compiled(self, action: Action) -> Compiled:
@@ -267,8 +268,8 @@ class WriteCompiler:
             instance = instance.model_copy(update={entity.version.name: getattr(instance, entity.version.name) or 1})
         item = entity.to_item(instance)
         operations = [self._operation("Put", {"Item": item}, entity, conditions, "new", item, action.equals)]
-        found = entity.field_values(instance)
-        operations.extend(self._claim(entity, claim, found) for claim in entity.claims if claim.member(found))
+        result = entity.field_values(instance)
+        operations.extend(self._claim(entity, claim, result) for claim in entity.claims if claim.member(result))
         return Compiled(action, operations, partial(entity.as_stored, instance))
 
     def _update(self, action: Update) -> Compiled:
@@ -323,13 +324,13 @@ class WriteCompiler:
         operations: list[Operation] = []
         expected = dict(action.equals)
         if not by_class:
-            found = entity.field_values(action.target)  # type: ignore[arg-type]
-            pins = {name: found[name] for claim in entity.claims for name in entity.inputs_of(claim)}
+            result = entity.field_values(action.target)  # type: ignore[arg-type]
+            pins = {name: result[name] for claim in entity.claims for name in entity.inputs_of(claim)}
             if entity.version is not None:
-                pins[entity.version.name] = found[entity.version.name] or None
+                pins[entity.version.name] = result[entity.version.name] or None
             self._unchanged_or_gone(conditions, pins)
             expected |= pins
-            operations = [self._release(entity, claim, found, key) for claim in entity.claims if claim.member(found)]
+            operations = [self._release(entity, claim, result, key) for claim in entity.claims if claim.member(result)]
         deletion = self._operation("Delete", {"Key": key}, entity, conditions, "item", key, expected)
         return Compiled(action, [deletion, *operations], _nothing)
 
@@ -374,15 +375,15 @@ class WriteCompiler:
         conditions.values |= inner.values
         conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(inner.clauses)}))")
 
-    def _claim(self, entity: CompiledEntity, claim: CompiledKey, found: Mapping[str, Any]) -> Operation:
-        item: Item = entity.claim_item(claim, found)
+    def _claim(self, entity: CompiledEntity, claim: CompiledKey, result: Mapping[str, Any]) -> Operation:
+        item: Item = entity.claim_item(claim, result)
         conditions = Conditions(entity)
         conditions.exists(self._partition, wanted=False)
-        taken = {name: found[name] for _, template in claim.attributes for name in template.fields}
+        taken = {name: result[name] for _, template in claim.attributes for name in template.fields}
         return self._operation("Put", {"Item": item}, entity, conditions, "claim", item, taken)
 
-    def _release(self, entity: CompiledEntity, claim: CompiledKey, found: Mapping[str, Any], owner: Item) -> Operation:
-        key = entity.item_key(claim, found)
+    def _release(self, entity: CompiledEntity, claim: CompiledKey, result: Mapping[str, Any], owner: Item) -> Operation:
+        key = entity.item_key(claim, result)
         conditions = Conditions(entity)
         conditions.names = {"#pk": self._partition, "#claim": "claim_of"}
         conditions.values = {":owner": {"M": owner}}
@@ -438,7 +439,9 @@ def no_repeats(operations: Sequence[Operation], request: str) -> None:
         key = operation.parameters.get("Key")
         if key is None:
             item = operation.parameters["Item"]
-            key = {name: item[name] for name in (one.name for one, _ in operation.entity.primary.attributes)}
+            key = {
+                name: item[name] for name in (attribute.name for attribute, _ in operation.entity.primary.attributes)
+            }
         table = operation.parameters["TableName"]
         identity = (table, *[(name, *key[name].values()) for name in sorted(key)])
         if identity in seen:

@@ -50,22 +50,22 @@ class Answering:
 
     def call_all(self, requests: Sequence[Asked]) -> list[dict[str, Any]]:
         """The answers to several requests."""
-        return [self.call(*one) for one in requests]
+        return [self.call(*request) for request in requests]
 
     # By key
 
     def _got(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        one = self._layout.by_key(parameters["Key"])
+        keyed = self._layout.by_key(parameters["Key"])
         consistent = parameters.get("ConsistentRead", False)
-        self.requests.append(get_item(one.size_bytes, consistent=consistent, what=one.what))
-        return {} if one.size_bytes is None else {"Item": one.item(parameters["Key"])}
+        self.requests.append(get_item(keyed.size_bytes, consistent=consistent, what=keyed.what))
+        return {} if keyed.size_bytes is None else {"Item": keyed.item(parameters["Key"])}
 
     def _batch(self, parameters: dict[str, Any]) -> dict[str, Any]:
         ((table, asked),) = parameters["RequestItems"].items()
         items = [(key, self._layout.by_key(key)) for key in asked["Keys"]]
-        sizes, consistent = [one.size_bytes for _, one in items], asked.get("ConsistentRead", False)
+        sizes, consistent = [keyed.size_bytes for _, keyed in items], asked.get("ConsistentRead", False)
         self.requests.append(batch_get(sizes, consistent=consistent, what=items[0][1].what))
-        return {"Responses": {table: [one.item(key) for key, one in items if one.size_bytes is not None]}}
+        return {"Responses": {table: [keyed.item(key) for key, keyed in items if keyed.size_bytes is not None]}}
 
     # Page by page
 
@@ -114,12 +114,12 @@ class Answering:
 
 def _bounds(parameters: dict[str, Any]) -> tuple[str | None, str | None]:
     """The least and the greatest sort key that a request asks for."""
-    found = _BOUNDS.search(parameters.get("KeyConditionExpression", ""))
-    if found is None:
+    match = _BOUNDS.search(parameters.get("KeyConditionExpression", ""))
+    if match is None:
         return None, None
     values = parameters["ExpressionAttributeValues"]
-    low = found["low"] or found["least"] or found["same"]
-    high = found["high"] or found["most"] or found["same"]
+    low = match["low"] or match["least"] or match["same"]
+    high = match["high"] or match["most"] or match["same"]
     return values[low]["S"] if low else None, values[high]["S"] if high else None
 
 

@@ -68,22 +68,22 @@ class Bill:
     @property
     def known_usd(self) -> float:
         """The sum of what has a price."""
-        return math.fsum(one.usd for one in self.charges if one.usd is not None)
+        return math.fsum(charge.usd for charge in self.charges if charge.usd is not None)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """What the price list has no price of."""
-        return tuple(dict.fromkeys(METERS[one.meter] for one in self.charges if one.usd is None))
+        return tuple(dict.fromkeys(METERS[charge.meter] for charge in self.charges if charge.usd is None))
 
 
 class Payer:
     """Estimates the bills of an estimate, at the prices of its region and of its replicas' regions."""
 
-    def __init__(self, found: Estimate, prices: PriceList, replicas: Sequence[PriceList] = ()) -> None:
-        self.estimate = found
+    def __init__(self, estimate: Estimate, prices: PriceList, replicas: Sequence[PriceList] = ()) -> None:
+        self.estimate = estimate
         self.prices = prices
         self.replicas = tuple(replicas)
-        self.settings: TableSettings = found.traffic.table
+        self.settings: TableSettings = estimate.traffic.table
 
     # The whole table
 
@@ -121,10 +121,10 @@ class Payer:
     def bills(self) -> list[Bill]:
         """Every way to pay that there is."""
         classes: tuple[TableClass, ...] = ("standard", "standard-infrequent-access")
-        found = [self.on_demand(one) for one in classes]
-        found += [self.provisioned(one, peak=peak) for peak in (True, False) for one in classes]
-        found += [bill for bill in map(self.reserved, ("1yr", "3yr")) if bill is not None]
-        return found
+        result = [self.on_demand(class_) for class_ in classes]
+        result += [self.provisioned(class_, peak=peak) for peak in (True, False) for class_ in classes]
+        result += [bill for bill in map(self.reserved, ("1yr", "3yr")) if bill is not None]
+        return result
 
     def chosen(self) -> Bill:
         """The bill by the traffic file's own settings: its billing mode and table class."""
@@ -135,7 +135,9 @@ class Payer:
     def peak_hour_usd(self, table_class: TableClass = "standard") -> float | None:
         """What an hour at the peak of every pattern costs on demand, without storage."""
         rates = self.estimate.throughput(peak=True)
-        a_month = _total(one for target, rate in rates.items() for one in self._requests(target, rate, table_class))
+        a_month = _total(
+            request for target, rate in rates.items() for request in self._requests(target, rate, table_class)
+        )
         return None if a_month is None else a_month / HOURS
 
     # One pattern, one target
@@ -167,7 +169,7 @@ class Payer:
         """What the table (or an index) costs a month on demand, its storage included."""
         rate = self.estimate.throughput(peak=False)[target]
         charges = [*self._requests(target, rate, table_class), self._storage(target, table_class, self.prices)]
-        charges += [self._storage(target, table_class, one) for one in self.replicas]
+        charges += [self._storage(target, table_class, price_list) for price_list in self.replicas]
         return _total(charges)
 
     # Charges
@@ -214,8 +216,8 @@ class Payer:
 
     def _recovery(self, prices: PriceList) -> Charge:
         """Point-in-time recovery holds the table and its local indexes."""
-        found = self._bytes()
-        size = sum(found[target] for target in (TABLE, *self.estimate.local)) / GB
+        result = self._bytes()
+        size = sum(result[target] for target in (TABLE, *self.estimate.local)) / GB
         meter = "TimedPITRStorage-ByteHrs"
         price = prices.price(meter)
         what = f"point-in-time recovery{self._in(prices)}"
@@ -256,8 +258,8 @@ def storage_break_even(prices: PriceList) -> float | None:
 
 
 def _total(charges: Iterable[Charge]) -> float | None:
-    prices = [one.usd for one in charges]
-    return None if None in prices else math.fsum(one for one in prices if one is not None)
+    prices = [charge.usd for charge in charges]
+    return None if None in prices else math.fsum(price for price in prices if price is not None)
 
 
 def _reserved_charges(rates: Mapping[str, Throughput], prices: Reserved, months: int) -> Iterator[Charge]:

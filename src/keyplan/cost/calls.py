@@ -34,83 +34,87 @@ def estimate_write(accounts: Accounts, pattern: WritePattern, facts: Facts) -> W
     account = accounts.of(pattern)
     faults = account.faults()
     if faults:
-        return WriteCost([], (), "; ".join(one.message for one in faults))
+        return WriteCost([], (), "; ".join(fault.message for fault in faults))
     if account.tried is None or accounts.owner is None:
         return WriteCost([], (), "nothing is known of its class")
-    found = cost_of(accounts.design, account.tried, facts)
-    if found.failure is not None:
-        return found
-    written = (type(one) for one in found.there)
+    cost = cost_of(accounts.design, account.tried, facts)
+    if cost.failure is not None:
+        return cost
+    written = (type(entity) for entity in cost.there)
     names = {
-        *found.entities,
-        *(accounts.design.entities[one].name for one in written if one in accounts.design.entities),
+        *cost.entities,
+        *(
+            accounts.design.entities[entity_class].name
+            for entity_class in written
+            if entity_class in accounts.design.entities
+        ),
     }
     mixture = facts.typical.mixture(names)
     if mixture[0][1] is facts.typical:
-        if load.item_bytes is not None and found.entities:
-            typical = facts.typical.of_size(found.entities, load.item_bytes)
-            found = write_cost(accounts.design, accounts.owner, pattern, typical, Facts(typical, facts.traffic))
-        return _loaded(found, load)
+        if load.item_bytes is not None and cost.entities:
+            typical = facts.typical.of_size(cost.entities, load.item_bytes)
+            cost = write_cost(accounts.design, accounts.owner, pattern, typical, Facts(typical, facts.traffic))
+        return _loaded(cost, load)
     calls = [
-        (weight, _loaded(_tried(accounts.design, accounts.owner, pattern, Facts(one, facts.traffic), load), load))
-        for weight, one in mixture
+        (weight, _loaded(_tried(accounts.design, accounts.owner, pattern, Facts(element, facts.traffic), load), load))
+        for weight, element in mixture
     ]
-    through = [(weight, one) for weight, one in calls if one.failure is None]
+    through = [(weight, cost) for weight, cost in calls if cost.failure is None]
     if not through:
         return calls[0][1]
     likeliest = max(through, key=lambda call: call[0])[1]
-    notes = tuple(dict.fromkeys(note for _, one in through for note in one.notes))
+    notes = tuple(dict.fromkeys(note for _, cost in through for note in cost.notes))
     total = sum(weight for weight, _ in through)
     return replace(
         likeliest,
-        requests=mixed([(weight, one.requests) for weight, one in through]),
+        requests=mixed([(weight, cost.requests) for weight, cost in through]),
         notes=notes,
-        shares=tuple((weight / total, one) for weight, one in through),
+        shares=tuple((weight / total, cost) for weight, cost in through),
     )
 
 
 def _tried(design: CompiledDesign, owner: type[Any], pattern: WritePattern, facts: Facts, load: Load) -> WriteCost:
     """A call on items of one combination of fields, as large as the pattern's load says."""
-    found = write_cost(design, owner, pattern, facts.typical, facts)
-    if load.item_bytes is None or not found.entities:
-        return found
-    typical = facts.typical.of_size(found.entities, load.item_bytes)
+    cost = write_cost(design, owner, pattern, facts.typical, facts)
+    if load.item_bytes is None or not cost.entities:
+        return cost
+    typical = facts.typical.of_size(cost.entities, load.item_bytes)
     return write_cost(design, owner, pattern, typical, Facts(typical, facts.traffic))
 
 
-def _loaded(found: WriteCost, load: Load) -> WriteCost:
+def _loaded(cost: WriteCost, load: Load) -> WriteCost:
     """The call with as many items as its load says, and with the share of calls that fail."""
-    if load.items is not None and found.items and load.items != found.items:
-        times = load.items / found.items
+    if load.items is not None and cost.items and load.items != cost.items:
+        times = load.items / cost.items
         why = f"for {load.items:g} items a call"
-        requests = [multiplied(one, times, why) if one.units("write") else one for one in found.requests]
-        found = replace(found, requests=requests, times=times)
-    return _failing(found, load.fails or 0.0)
+        requests = [multiplied(request, times, why) if request.units("write") else request for request in cost.requests]
+        cost = replace(cost, requests=requests, times=times)
+    return _failing(cost, load.fails or 0.0)
 
 
 # Calls that fail
 
 
-def _failing(found: WriteCost, share: float) -> WriteCost:
+def _failing(cost: WriteCost, share: float) -> WriteCost:
     """The average of the calls that go through and of the ``share`` that fails a condition.
 
     A failed conditional write takes the table's write units as if it had gone through, and writes no index; batches
     after it aren't sent. Source: "Condition expressions" and "Read and write operations" in the developer guide.
     """
-    if not share or not found.mutations:
-        return found
-    requests = [_failing_request(one, share) for one in found.requests]
-    return replace(found, requests=requests, fails=share)
+    if not share or not cost.mutations:
+        return cost
+    requests = [_failing_request(request, share) for request in cost.requests]
+    return replace(cost, requests=requests, fails=share)
 
 
 def _failing_request(request: Request, share: float) -> Request:
     batch = request.operation == "BatchWriteItem"
     why = f"× {1 - share:g}, since {share:.4g} of the calls fail a condition"
     lines = (
-        Line(one.direction, one.target, one.units * (1 - share), f"{one.why}; {why}")
-        if one.direction == "write" and (batch or one.target != TABLE)
-        else one
-        for one in request.lines
+        Line(line.direction, line.target, line.units * (1 - share), f"{line.why}; {why}")
+        if line.direction == "write" and (batch or line.target != TABLE)
+        else line
+        for line in request.lines
     )
     return Request(request.operation, tuple(lines))
 
@@ -123,7 +127,9 @@ def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffi
     those that its patterns create in that time. An entity that no pattern with a rate creates stays as it is.
     """
     wanted = {
-        name: one.kept_days for name, one in traffic.entities.items() if one.kept_days is not None and one.count is None
+        name: element.kept_days
+        for name, element in traffic.entities.items()
+        if element.kept_days is not None and element.count is None
     }
     if not wanted or owner is None:
         return traffic
@@ -133,8 +139,8 @@ def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffi
         rate = traffic.patterns.get(pattern.name, Load()).per_second
         if rate:
             call = estimate_write(accounts, pattern, facts)
-            for weight, one in call.calls:
-                for name, items in _created(design, one):
+            for weight, cost in call.calls:
+                for name, items in _created(design, cost):
                     if name in created:
                         created[name] += rate * items * weight
     counted = {

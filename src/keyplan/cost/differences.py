@@ -38,19 +38,19 @@ def difference(old: Payer, new: Payer) -> list[Difference]:
     couldn't be estimated in one of them is left out of both, from the bills too.
     """
     old, new = _comparable(old, new)
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for what, values in (("read units", _read_units), ("write units", _write_units)):
-        found += _differences(what, values(old), values(new))
-    found += _differences("USD a month", _pattern_usd(old), _pattern_usd(new))
-    found += _differences("USD a month of", _target_usd(old), _target_usd(new))
-    found += _differences("USD a month, paid", _bill_usd(old), _bill_usd(new))
-    return found
+        differences += _differences(what, values(old), values(new))
+    differences += _differences("USD a month", _pattern_usd(old), _pattern_usd(new))
+    differences += _differences("USD a month of", _target_usd(old), _target_usd(new))
+    differences += _differences("USD a month, paid", _bill_usd(old), _bill_usd(new))
+    return differences
 
 
 def _failing(old: Payer, new: Payer) -> list[str]:
     """The patterns that couldn't be estimated in one of the designs."""
     patterns = (*old.estimate.patterns, *new.estimate.patterns)
-    return list(dict.fromkeys(one.name for one in patterns if one.failure is not None))
+    return list(dict.fromkeys(pattern.name for pattern in patterns if pattern.failure is not None))
 
 
 def _comparable(old: Payer, new: Payer) -> tuple[Payer, Payer]:
@@ -58,7 +58,7 @@ def _comparable(old: Payer, new: Payer) -> tuple[Payer, Payer]:
     failing = set(_failing(old, new))
 
     def kept(payer: Payer) -> Payer:
-        patterns = tuple(one for one in payer.estimate.patterns if one.name not in failing)
+        patterns = tuple(pattern for pattern in payer.estimate.patterns if pattern.name not in failing)
         return Payer(replace(payer.estimate, patterns=patterns), payer.prices, payer.replicas)
 
     return (kept(old), kept(new)) if failing else (old, new)
@@ -70,19 +70,19 @@ def _differences(what: str, old: Mapping[str, float | None], new: Mapping[str, f
 
 
 def _read_units(payer: Payer) -> dict[str, float | None]:
-    return {one.name: one.read_units for one in payer.estimate.patterns if one.read_units}
+    return {pattern.name: pattern.read_units for pattern in payer.estimate.patterns if pattern.read_units}
 
 
 def _write_units(payer: Payer) -> dict[str, float | None]:
-    return {one.name: one.write_units for one in payer.estimate.patterns if one.write_units}
+    return {pattern.name: pattern.write_units for pattern in payer.estimate.patterns if pattern.write_units}
 
 
 def _pattern_usd(payer: Payer) -> dict[str, float | None]:
     table_class = payer.settings.table_class
     return {
-        one.name: payer.pattern_usd(one, table_class)
-        for one in payer.estimate.patterns
-        if one.load.per_second is not None
+        pattern.name: payer.pattern_usd(pattern, table_class)
+        for pattern in payer.estimate.patterns
+        if pattern.load.per_second is not None
     }
 
 
@@ -101,7 +101,7 @@ def difference_json(old: Payer, new: Payer) -> dict[str, Any]:
     return {
         "before": report_json(old),
         "after": report_json(new),
-        "differences": [asdict(one) for one in difference(old, new) if not one.same],
+        "differences": [asdict(element) for element in difference(old, new) if not element.same],
         "not_compared": _failing(old, new),
     }
 
@@ -112,7 +112,7 @@ def difference_markdown(old: Payer, new: Payer) -> str:
 
 
 def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
-    changed = [one for one in difference(old, new) if not one.same]
+    changed = [element for element in difference(old, new) if not element.same]
     failures = dict.fromkeys((*new.estimate.failures, *old.estimate.failures))
     failing = "".join(f", without `{name}`" for name in _failing(old, new))
     old, new = _comparable(old, new)
@@ -127,21 +127,27 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
         yield "No pattern, index or bill costs anything else than before."
         yield from ("",) if failures else ()
     for title, kinds in _SECTIONS:
-        of_section = [one for one in changed if one.what in kinds]
+        of_section = [element for element in changed if element.what in kinds]
         if not of_section:
             continue
         yield from table_lines(
             (title, "what", "before", "after", "change"),
             [
-                (f"`{one.name}`", _UNITS[one.what], _value(one, one.before), _value(one, one.after), _change(one))
-                for one in of_section
+                (
+                    f"`{element.name}`",
+                    _UNITS[element.what],
+                    _value(element, element.before),
+                    _value(element, element.after),
+                    _change(element),
+                )
+                for element in of_section
             ],
         )
         yield ""
     if failures:
         yield "Not estimated:"
         yield ""
-        yield from (f"- {one}" for one in failures)
+        yield from (f"- {failure}" for failure in failures)
 
 
 _SECTIONS = (
@@ -158,16 +164,16 @@ _UNITS = {
 }
 
 
-def _value(one: Difference, value: float | None) -> str:
+def _value(element: Difference, value: float | None) -> str:
     if value is None:
         return "–"
-    return usd(value) if one.what.startswith("USD") else number(value)
+    return usd(value) if element.what.startswith("USD") else number(value)
 
 
-def _change(one: Difference) -> str:
-    if one.before is None:
+def _change(element: Difference) -> str:
+    if element.before is None:
         return "new"
-    return "gone" if one.after is None else more(one.before, one.after)
+    return "gone" if element.after is None else more(element.before, element.after)
 
 
 def _by(before: float | None, after: float | None) -> str:

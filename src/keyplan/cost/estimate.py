@@ -94,13 +94,13 @@ class EntityEstimate:
     @property
     def entries(self) -> dict[str, int]:
         """The bytes of an entry in each index that holds such items, on average."""
-        found: dict[str, list[tuple[float, int]]] = {}
+        result: dict[str, list[tuple[float, int]]] = {}
         for weight, sizes, _ in self.each:
             for index, size in sizes.entries.items():
-                found.setdefault(index, []).append((weight, size))
+                result.setdefault(index, []).append((weight, size))
         return {
             index: round(sum(weight * size for weight, size in held) / sum(weight for weight, _ in held))
-            for index, held in found.items()
+            for index, held in result.items()
         }
 
 
@@ -130,38 +130,40 @@ class Estimate:
 
     def throughput(self, *, peak: bool) -> dict[str, Throughput]:
         """Units a second by target: on average, or in a second in which every pattern is at its own peak."""
-        found = dict.fromkeys(self.targets, Throughput())
+        result = dict.fromkeys(self.targets, Throughput())
         for pattern in self.patterns:
             rate = (pattern.load.peak if peak else pattern.load.per_second) or 0.0
             reads, writes = pattern.units("read"), pattern.units("write")
             for target in self.targets:
-                so_far = found[target]
-                found[target] = Throughput(
+                so_far = result[target]
+                result[target] = Throughput(
                     so_far.reads + rate * reads.get(target, 0.0), so_far.writes + rate * writes.get(target, 0.0)
                 )
-        return found
+        return result
 
     def stored_bytes(self, *, replicated_bytes: int = 0) -> dict[str, float]:
         """Bytes billed by target: each item and each index entry with DynamoDB's 100 bytes besides.
 
         ``replicated_bytes`` are added to each item of the table (48 in a global table).
         """
-        found = dict.fromkeys(self.targets, 0.0)
+        result = dict.fromkeys(self.targets, 0.0)
         for entity in self.entities:
             count = entity.count or 0.0
             overhead = OVERHEAD_BYTES + replicated_bytes
             for weight, sizes, claims in entity.each:
-                found[TABLE] += weight * count * (sizes.item_bytes + overhead)
-                found[TABLE] += weight * count * sum(size + overhead for size in claims)
+                result[TABLE] += weight * count * (sizes.item_bytes + overhead)
+                result[TABLE] += weight * count * sum(size + overhead for size in claims)
                 for index, size in sizes.entries.items():
-                    found[index] += weight * count * (size + OVERHEAD_BYTES)
-        return found
+                    result[index] += weight * count * (size + OVERHEAD_BYTES)
+        return result
 
     @property
     def items(self) -> float:
         """Items stored, claims among them."""
         return sum(
-            (one.count or 0) * weight * (1 + len(claims)) for one in self.entities for weight, _, claims in one.each
+            (entity.count or 0) * weight * (1 + len(claims))
+            for entity in self.entities
+            for weight, _, claims in entity.each
         )
 
 
@@ -170,9 +172,16 @@ def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
     design: CompiledDesign = cls.compiled
     traffic = traffic or traffic_of(design)
     estimator = _Estimator(cls, design, traffic)
-    patterns = tuple(estimator.pattern(one) for one in design.patterns.values())
-    entities = tuple(one for one in map(estimator.entity, design.entities.values()) if one is not None)
-    failures = [*estimator.failures, *(f"{one.id} {one.name}: {one.failure}" for one in patterns if one.failure)]
+    patterns = tuple(estimator.pattern(pattern) for pattern in design.patterns.values())
+    entities = tuple(
+        entity_estimate
+        for entity_estimate in map(estimator.entity, design.entities.values())
+        if entity_estimate is not None
+    )
+    failures = [
+        *estimator.failures,
+        *(f"{pattern.id} {pattern.name}: {pattern.failure}" for pattern in patterns if pattern.failure),
+    ]
     return Estimate(
         design=design.name,
         doc=design.doc.partition("\n\n")[0],
@@ -224,8 +233,8 @@ class _Estimator:
         failure: str | None = None
         if isinstance(pattern, ReadPattern):
             try:
-                found = self.facts.read(pattern, arguments=arguments)
-                requests, notes = found.requests, found.notes
+                cost = self.facts.read(pattern, arguments=arguments)
+                requests, notes = cost.requests, cost.notes
             except Problem as problem:
                 failure = str(problem)
         else:
@@ -248,7 +257,9 @@ class _Estimator:
         try:
             sizes, claims = _sized(entity, self.typical)
             mixture = self.typical.mixture({entity.name})
-            each = () if mixture[0][1] is self.typical else tuple((one, *_sized(entity, of)) for one, of in mixture)
+            each = (
+                () if mixture[0][1] is self.typical else tuple((number, *_sized(entity, of)) for number, of in mixture)
+            )
         except Problem as problem:
             self.failures.append(f"{problem}" + (f" ({problem.hint})" if problem.hint else ""))
             return None
@@ -257,6 +268,6 @@ class _Estimator:
 
 def _sized(entity: CompiledEntity, typical: Typical) -> tuple[ItemSizes, tuple[int, ...]]:
     """The sizes of a typical item, and of the claims that go with it. Raises Problem."""
-    found: Mapping[str, Any] = entity.field_values(typical.instance(entity))
-    claims = (values.item_size(entity.claim_item(one, found)) for one in entity.claims if one.member(found))
+    result: Mapping[str, Any] = entity.field_values(typical.instance(entity))
+    claims = (values.item_size(entity.claim_item(claim, result)) for claim in entity.claims if claim.member(result))
     return typical.sizes(entity), tuple(claims)

@@ -15,7 +15,7 @@ from keyplan import values
 from keyplan.client.value_sets import COMBINATIONS_MAX
 from keyplan.cost.mixing import mixed
 from keyplan.cost.reading import requests_of
-from keyplan.cost.stretches import End, Found, Met, Stretch
+from keyplan.cost.stretches import End, ExpectedItem, ExpectedRange, Found
 from keyplan.cost.units import Line, Request
 from keyplan.design.compiled.neighbours import neighbours
 from keyplan.design.compiled.plans import (
@@ -80,7 +80,7 @@ class Facts:
         finder = _Finder(self, pattern, arguments or {}, within_a_write=strongly)
         if nothing:
             partitions = getattr(pattern.plan, "shards", 1)
-            found, times = Found(stretches=(Stretch(),) * partitions), 1.0
+            result, times = Found(stretches=(ExpectedRange(),) * partitions), 1.0
         else:
             mixture = self._mixture(pattern)
             if mixture:
@@ -89,20 +89,20 @@ class Facts:
                 ]
                 notes = tuple(dict.fromkeys(note for _, call in calls for note in call.notes))
                 return ReadCost(mixed([(weight, call.requests) for weight, call in calls]), notes)
-            found, times = finder.found()
-        requests = requests_of(pattern, found, finder.limit, strongly=strongly)
+            result, times = finder.found()
+        requests = requests_of(pattern, result, finder.limit, strongly=strongly)
         if times != 1:
             why = "since a part of the items was gone through"
-            requests = [multiplied(one, times, why) for one in requests]
+            requests = [multiplied(request, times, why) for request in requests]
         return ReadCost(requests, tuple(dict.fromkeys(finder.notes)))
 
     def _mixture(self, pattern: ReadPattern) -> list[tuple[float, Facts]]:
         """The finds of each combination of fields that items in the answer have, with their weights: none where no
         share is given. Items that an index doesn't hold aren't found there.
         """
-        names = {one.name for one in _entities_in(pattern.plan)}
-        found = [(weight, one) for weight, one in self.typical.mixture(names) if _held(pattern.plan, one)]
-        return [(weight, Facts(one, self.traffic)) for weight, one in found if one is not self.typical]
+        names = {entity.name for entity in _entities_in(pattern.plan)}
+        result = [(weight, element) for weight, element in self.typical.mixture(names) if _held(pattern.plan, element)]
+        return [(weight, Facts(element, self.traffic)) for weight, element in result if element is not self.typical]
 
     def assumed_items(self, pattern: ReadPattern) -> float | None:
         """How many items a typical call is assumed to have before it; None where that is known, or nothing depends on
@@ -134,11 +134,11 @@ class _Finder:
 
     def count(self, limit: int | None) -> float:
         """How many items are there, before the limit."""
-        found, note = self.facts.finds.count(self.pattern, limit, within_a_write=self.within_a_write)
+        number, note = self.facts.finds.count(self.pattern, limit, within_a_write=self.within_a_write)
         if note is not None:
             self.notes.append(note)
-            self.assumed = found
-        return found
+            self.assumed = number
+        return number
 
     def _values(self, each: str) -> int | None:
         """How many values an ``Each`` has, where the arguments are known."""
@@ -157,7 +157,7 @@ class _Finder:
                 return Found((self._claim_bytes(plan.entity, plan.claim), self._item_bytes(plan.entity))), 1
             case BatchGetPlan():
                 given = [self._values(name) for name in plan.each]
-                known = None if None in given else math.prod(one or 0 for one in given)
+                known = None if None in given else math.prod(number or 0 for number in given)
                 count, times = _capped(self.count(None) if known is None else known, None)
                 return Found((load.item_bytes or self._item_bytes(plan.entity),) * count), times
             case ThroughPlan():
@@ -173,14 +173,16 @@ class _Finder:
         if shape is ShapeKind.COLLECTION and self.load.items is None:
             kinds, times = self._collection(kinds)
             return Found(stretches=self._among_others(plan, self._spread(plan, kinds, len(kinds)), times)), times
-        one = shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
-        count, times = _capped(1 / kept if one else self.count(self.limit), self.limit)
-        found = self._spread(plan, kinds, count, kept)
+        element = shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
+        count, times = _capped(1 / kept if element else self.count(self.limit), self.limit)
+        stretches = self._spread(plan, kinds, count, kept)
         if len(plan.matches) > 1 and self.limit is None:
-            found = self._among_others(plan, found, times)
-        return Found(stretches=found), times
+            stretches = self._among_others(plan, stretches, times)
+        return Found(stretches=stretches), times
 
-    def _among_others(self, plan: QueryPlan, stretches: tuple[Stretch, ...], times: float) -> tuple[Stretch, ...]:
+    def _among_others(
+        self, plan: QueryPlan, stretches: tuple[ExpectedRange, ...], times: float
+    ) -> tuple[ExpectedRange, ...]:
         """The stretches with the items of other entities that lie between those that are asked for."""
         sizes: list[int] = []
         for entity, _ in neighbours(plan, self.typical.design.entities.values()):
@@ -191,8 +193,8 @@ class _Finder:
         if not sizes or not stretches or not stretches[0].met:
             return stretches
         first, *rest = stretches[0].met
-        between = [Met(size, None, (at / len(sizes) / 2 + 0.25,)) for at, size in enumerate(sizes)]
-        return (Stretch([first, *between, *rest], stretches[0].last_kind), *stretches[1:])
+        between = [ExpectedItem(size, None, (at / len(sizes) / 2 + 0.25,)) for at, size in enumerate(sizes)]
+        return (ExpectedRange([first, *between, *rest], stretches[0].last_kind), *stretches[1:])
 
     def _collection(self, kinds: Sequence[tuple[str, int]]) -> tuple[list[tuple[str, int]], float]:
         """One item of each member, and of a list's entity as many as a partition has; and what the units are
@@ -210,7 +212,9 @@ class _Finder:
                 )
             counts.append((name, usual))
         times = max(1.0, sum(count for _, count in counts) / SIMULATED_MAX)
-        return [one for name, count in counts for one in [(name, sizes[name])] * math.ceil(count / times)], times
+        return [
+            element for name, count in counts for element in [(name, sizes[name])] * math.ceil(count / times)
+        ], times
 
     def _through(self, plan: ThroughPlan) -> tuple[Found, float]:
         junction, load = plan.junction, self.load
@@ -220,9 +224,9 @@ class _Finder:
         if isinstance(junction, ClaimPlan):
             claim = self._claim_bytes(junction.entity, junction.claim)
             return Found((claim, self._item_bytes(junction.entity)), link=self._end((0, plan), 0, 1)), 1
-        one = self.pattern.shape.kind is ShapeKind.ONE and load.items is None
+        element = self.pattern.shape.kind is ShapeKind.ONE and load.items is None
         limit = None if isinstance(plan.end, QueryPlan) else self.limit
-        count, times = _capped(1 if one else self.count(limit), limit)
+        count, times = _capped(1 if element else self.count(limit), limit)
         ends = [self._ends_of(way.end) for way in plan.ways if isinstance(way.end, QueryPlan)]
         if ends:
             count, times = self._fewer(count, times, ends)
@@ -239,7 +243,7 @@ class _Finder:
         times *= count / max(1, fewer)
         return fewer, (times**2 if iterated else times) * max(more for _, more in ends)
 
-    def _way(self, number: int, plan: ThroughPlan, count: int) -> tuple[Stretch, ...]:
+    def _way(self, number: int, plan: ThroughPlan, count: int) -> tuple[ExpectedRange, ...]:
         """The items of one junction, each with what it leads to: no two junctions lead to the same."""
         assert isinstance(plan.junction, QueryPlan)  # noqa: S101 - the others lead to one end
         kinds = self._kinds(plan.junction, self.load)
@@ -251,8 +255,10 @@ class _Finder:
         if isinstance(plan.end, GetPlan):
             return End((number, position), self._item_bytes(plan.end.entity))
         looked_at, _ = self._ends_of(plan.end)
-        found = self._spread(plan.end, self._kinds(plan.end, Load()), looked_at)
-        return End((number, position), None, tuple(_placed(one, (position, count, number)) for one in found))
+        stretches = self._spread(plan.end, self._kinds(plan.end, Load()), looked_at)
+        return End(
+            (number, position), None, tuple(_placed(stretch, (position, count, number)) for stretch in stretches)
+        )
 
     def _ends_of(self, end: QueryPlan) -> tuple[int, float]:
         """How many items of one end's partitions to go through, and what the units are multiplied by."""
@@ -272,7 +278,7 @@ class _Finder:
         weights = counts or dict.fromkeys(own, 1.0)
         count, times = _capped(self.count(self.limit), self.limit)
         total = sum(weights.values())
-        met: list[Met] = []
+        met: list[ExpectedItem] = []
         for name, weight in weights.items():
             entity = self.typical.design.by_name[name]
             size = self.load.item_bytes or self._entry_bytes(plan.index, entity)
@@ -280,15 +286,22 @@ class _Finder:
             share = round(count * weight / total)
             end = End(None, self._item_bytes(entity)) if plan.completed else None
             met += [
-                Met(size, name if name in own else None, (start + at,), end and end._replace(identity=start + at))
+                ExpectedItem(
+                    size, name if name in own else None, (start + at,), end and end._replace(identity=start + at)
+                )
                 for at in range(share)
             ]
-        return Found(stretches=(Stretch(met),)), times
+        return Found(stretches=(ExpectedRange(met),)), times
 
     def _standing(self, index: Index) -> set[str]:
         """The entities that have a key on an index."""
         entities = self.typical.design.entities.values()
-        return {one.name for one in entities for key in one.index_keys if key.index and key.index.name == index.name}
+        return {
+            entity.name
+            for entity in entities
+            for key in entity.index_keys
+            if key.index and key.index.name == index.name
+        }
 
     def _spread(
         self,
@@ -297,7 +310,7 @@ class _Finder:
         count: int,
         kept: float = 1,
         leads: tuple[int, ThroughPlan] | None = None,
-    ) -> tuple[Stretch, ...]:
+    ) -> tuple[ExpectedRange, ...]:
         """Items spread evenly over the partitions that a query reads, in the order of its answer."""
         partitions = plan.shards
         for name in plan.each:
@@ -307,7 +320,7 @@ class _Finder:
             partitions *= ITEMS_ASSUMED if values_of_each is None else values_of_each
         if len(plan.each) > 1:
             partitions = min(partitions, plan.shards * COMBINATIONS_MAX)
-        met: list[list[Met]] = [[] for _ in range(partitions)]
+        met: list[list[ExpectedItem]] = [[] for _ in range(partitions)]
         for at in range(count):
             name, size = kinds[at % len(kinds)]
             passes = int((at + 1) * kept) > int(at * kept)
@@ -315,8 +328,8 @@ class _Finder:
             if plan.completed:
                 end = End(at, self._item_bytes(plan.completed[at % len(kinds)]))
             place = (at,) if leads is None else (at, leads[0])
-            met[at % partitions].append(Met(size, name if passes else None, place, end, filtered=not passes))
-        return tuple(Stretch(one) for one in met)
+            met[at % partitions].append(ExpectedItem(size, name if passes else None, place, end, filtered=not passes))
+        return tuple(ExpectedRange(element) for element in met)
 
     # How large
 
@@ -331,10 +344,14 @@ class _Finder:
         """What one typical item takes in an index; of the table the item itself. ``key``: by which it stands there."""
         if index is None:
             return self._item_bytes(entity)
-        found = self.typical.sizes(entity).entries.get(index.name)
-        if found is not None:
-            return found
-        own = (one for one in entity.index_keys if one.index is not None and one.index.name == index.name)
+        number = self.typical.sizes(entity).entries.get(index.name)
+        if number is not None:
+            return number
+        own = (
+            compiled_key
+            for compiled_key in entity.index_keys
+            if compiled_key.index is not None and compiled_key.index.name == index.name
+        )
         standing = key or next(own, None)
         known = {} if standing is None else {name: allowed[0] for name, allowed in standing.when.items()}
         instance = self.typical.instance(entity, known)
@@ -345,8 +362,8 @@ class _Finder:
         return self.typical.sizes(entity).item_bytes
 
     def _claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int:
-        found = entity.field_values(self.typical.instance(entity))
-        return values.item_size(entity.claim_item(claim, found))
+        result = entity.field_values(self.typical.instance(entity))
+        return values.item_size(entity.claim_item(claim, result))
 
 
 def _entities_in(plan: Plan) -> Iterator[CompiledEntity]:
@@ -369,18 +386,18 @@ def _held(plan: Plan, typical: Typical) -> bool:
     if isinstance(plan, ThroughPlan):
         return all(_held(way.junction, typical) and _held(way.end, typical) for way in plan.ways)
     if isinstance(plan, ScanPlan) and plan.index is not None:
-        return all(plan.index.name in typical.sizes(one).entries for one in plan.entities)
+        return all(plan.index.name in typical.sizes(entity).entries for entity in plan.entities)
     if not isinstance(plan, QueryPlan) or plan.index is None:
         return True
     return all(plan.index.name in typical.sizes(match.entity).entries for match in plan.matches)
 
 
-def _placed(stretch: Stretch, among: tuple[int, int, int]) -> Stretch:
+def _placed(stretch: ExpectedRange, among: tuple[int, int, int]) -> ExpectedRange:
     """The stretch with its items' places between those of others: its position, how many these are, and the number of
     the junction that leads to them.
     """
     position, count, number = among
-    return Stretch([met._replace(place=(met.place[0] * count + position, number)) for met in stretch.met])
+    return ExpectedRange([met._replace(place=(met.place[0] * count + position, number)) for met in stretch.met])
 
 
 def _capped(count: float, limit: int | None) -> tuple[int, float]:
@@ -393,6 +410,7 @@ def _capped(count: float, limit: int | None) -> tuple[int, float]:
 def multiplied(request: Request, times: float, why: str) -> Request:
     """The request with its units multiplied; ``why`` goes into the arithmetic."""
     lines = (
-        Line(one.direction, one.target, one.units * times, f"{one.why}; × {times:g}, {why}") for one in request.lines
+        Line(line.direction, line.target, line.units * times, f"{line.why}; × {times:g}, {why}")
+        for line in request.lines
     )
     return Request(request.operation, tuple(lines))

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from keyplan.cost.standins import BEFORE_LAST, LAST, MET, StandIns, query_plans
-from keyplan.cost.stretches import End, Found, Met, Stretch
+from keyplan.cost.stretches import End, ExpectedItem, ExpectedRange, Found
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -45,8 +45,8 @@ class Keyed:
 
     def item(self, key: Item) -> Item:
         """The item."""
-        found = {**key, MET: {**self.stands_for}}
-        return found if self.claim_of is None else {**found, "claim_of": {"M": self.claim_of}}
+        result = {**key, MET: {**self.stands_for}}
+        return result if self.claim_of is None else {**result, "claim_of": {"M": self.claim_of}}
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Partition:
 
     name: str
     index: Index | None
-    stretch: Stretch
+    stretch: ExpectedRange
     sorts: Sequence[str]
     """The sort keys, in order."""
     ids: Sequence[str]
@@ -67,7 +67,7 @@ class Partition:
     scanned: bool = False
 
     @property
-    def met(self) -> Sequence[Met]:
+    def met(self) -> Sequence[ExpectedItem]:
         """The items, in order."""
         return self.stretch.met
 
@@ -126,23 +126,25 @@ class _Places:
 class Layout:
     """The partitions and items of one read, and its stand-ins."""
 
-    def __init__(self, pattern: ReadPattern, found: Found) -> None:
+    def __init__(self, pattern: ReadPattern, result: Found) -> None:
         plan = pattern.plan
         self.partitions: dict[str, Partition] = {}
-        self.indexes = {one.index.name: one.index for one in _pages_of(plan) if one.index is not None}
+        self.indexes = {element.index.name: element.index for element in _pages_of(plan) if element.index is not None}
         self._keyed: dict[str, Keyed] = {}
         self._suffixes: tuple[str, ...] = ()
         self._ends: dict[Any, str] = {}
         """The names of what junctions lead to, by its identity."""
-        self._is_sorted = all(one.index is not None or bool(one.key.sort) for one in query_plans(plan))
-        self._last = _last_kind(plan, found)
-        ways = list(_ways(plan, found))
+        self._is_sorted = all(
+            query_plan.index is not None or bool(query_plan.key.sort) for query_plan in query_plans(plan)
+        )
+        self._last = _last_kind(plan, result)
+        ways = list(_ways(plan, result))
         linked = [end for way, stretches in ways for end in _ends_of(way, stretches)]
-        if found.link is not None and isinstance(plan, ThroughPlan):
-            linked.append((plan, found.link))
+        if result.link is not None and isinstance(plan, ThroughPlan):
+            linked.append((plan, result.link))
         answer = _answer_places(ways, linked)
         self._name_ends(linked, answer)
-        items = self._items(plan, found)
+        items = self._items(plan, result)
         names = [self._lay_way(number, way, stretches, answer) for number, (way, stretches) in enumerate(ways)]
         self.standins = StandIns(pattern, names, items, self._last, is_sorted=self._is_sorted, suffixes=self._suffixes)
 
@@ -158,16 +160,16 @@ class Layout:
 
     def by_key(self, key: Item) -> Keyed:
         """What is there under a primary key."""
-        names = (one["S"] for one in key.values())
+        names = (element["S"] for element in key.values())
         return next((self._keyed[name] for name in names if name in self._keyed), Keyed(None, "item"))
 
     # Items that are read by key
 
-    def _items(self, plan: Plan, found: Found) -> list[str]:
+    def _items(self, plan: Plan, result: Found) -> list[str]:
         """The names of the items that the read begins with."""
         first = plan.junction if isinstance(plan, ThroughPlan) else plan
-        leads = {"leads": self._ends[found.link.identity]} if found.link is not None else {}
-        sizes: tuple[int | None, ...] = (*found.items, None, None)
+        leads = {"leads": self._ends[result.link.identity]} if result.link is not None else {}
+        sizes: tuple[int | None, ...] = (*result.items, None, None)
         match first:
             case GetPlan():
                 kept = [Keyed(sizes[0], first.entity.name, leads)]
@@ -175,10 +177,10 @@ class Layout:
                 claim = Keyed(sizes[0], f"claim {first.claim.name}", claim_of=self._primary("item 1"))
                 kept = [claim, Keyed(sizes[1], first.entity.name, leads)]
             case BatchGetPlan():
-                kept = [Keyed(size, first.entity.name) for size in found.items]
+                kept = [Keyed(size, first.entity.name) for size in result.items]
             case _:
                 kept = []
-        named = {f"item {at}": one for at, one in enumerate(kept)}
+        named = {f"item {at}": keyed for at, keyed in enumerate(kept)}
         self._keyed.update(named)
         return list(named)
 
@@ -190,7 +192,7 @@ class Layout:
     def _name_ends(self, linked: Sequence[tuple[ThroughPlan, End]], answer: _Places) -> None:
         """Give each end its name, in the order of the partitions that they are, and keep what is there."""
         distinct = {end.identity: (way, end) for way, end in linked}
-        known = {one.partition for _, end in linked for one in end.stretches if one.partition is not None}
+        known = {element.partition for _, end in linked for element in end.stretches if element.partition is not None}
         ranks = {partition: at for at, partition in enumerate(sorted(known))}
         for at, (identity, (way, end)) in enumerate(distinct.items()):
             rank = ranks.get(end.stretches[0].partition, at) if end.stretches else at
@@ -205,7 +207,7 @@ class Layout:
     # Partitions
 
     def _lay_way(
-        self, number: int, way: QueryPlan | ScanPlan | ThroughPlan, stretches: Sequence[Stretch], answer: _Places
+        self, number: int, way: QueryPlan | ScanPlan | ThroughPlan, stretches: Sequence[ExpectedRange], answer: _Places
     ) -> list[str]:
         """Lay out the partitions that a way begins with. Gives their names."""
         plan, places = way, answer
@@ -229,7 +231,7 @@ class Layout:
                 self._lay(plan, name + (self._suffixes[shard] if shards > 1 else ""), stretch, places)
         return names
 
-    def _keep_keys(self, stretches: Sequence[Stretch], answer: _Places) -> None:
+    def _keep_keys(self, stretches: Sequence[ExpectedRange], answer: _Places) -> None:
         """Say of items that several junctions may lead to where they stand in the answer's order."""
         for stretch in stretches:
             for met in stretch.met:
@@ -250,7 +252,7 @@ class Layout:
             for met, sort, own in zip(partition.met, partition.sorts, partition.ids, strict=True)
         }
 
-    def _lay(self, plan: QueryPlan | ScanPlan, name: str, stretch: Stretch, places: _Places) -> None:
+    def _lay(self, plan: QueryPlan | ScanPlan, name: str, stretch: ExpectedRange, places: _Places) -> None:
         sorts = [places.sorts[met.place] for met in stretch.met]
         ids = [places.ids[met.place] for met in stretch.met]
         if self._last is not None:
@@ -265,55 +267,55 @@ class Layout:
         )
 
 
-def _ranks(stretches: Sequence[Stretch]) -> list[int]:
+def _ranks(stretches: Sequence[ExpectedRange]) -> list[int]:
     """The places of partitions among each other, where they are known; else as they come."""
-    known = sorted(one.partition for one in stretches if one.partition is not None)
+    known = sorted(stretch.partition for stretch in stretches if stretch.partition is not None)
     ranks = {partition: at for at, partition in enumerate(known)}
-    return [ranks.get(one.partition, at) for at, one in enumerate(stretches)]
+    return [ranks.get(stretch.partition, at) for at, stretch in enumerate(stretches)]
 
 
-def _marked(met: Sequence[Met], sorts: Sequence[str], last: str) -> list[str]:
+def _marked(met: Sequence[ExpectedItem], sorts: Sequence[str], last: str) -> list[str]:
     """Sort keys that show where the last entity's items begin."""
-    first = next((at for at, one in enumerate(met) if one.kind == last), len(met))
+    first = next((at for at, element in enumerate(met) if element.kind == last), len(met))
     return [f"{BEFORE_LAST if at < first else LAST}{text}" for at, text in enumerate(sorts)]
 
 
-def _last_kind(plan: Plan, found: Found) -> str | None:
+def _last_kind(plan: Plan, result: Found) -> str | None:
     """The entity that no other follows in a collection, where one partition is read."""
-    if not isinstance(plan, QueryPlan) or plan.merged or not found.stretches:
+    if not isinstance(plan, QueryPlan) or plan.merged or not result.stretches:
         return None
-    return found.stretches[0].last_kind
+    return result.stretches[0].last_kind
 
 
-def _ways(plan: Plan, found: Found) -> Iterator[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[Stretch]]]:
+def _ways(plan: Plan, result: Found) -> Iterator[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[ExpectedRange]]]:
     """Each way to the answer, and the stretches that it begins with."""
     match plan:
         case ThroughPlan():
-            known = (found.stretches, *found.also)
-            yield from ((way, known[at] if at < len(known) else (Stretch(),)) for at, way in enumerate(plan.ways))
+            known = (result.stretches, *result.also)
+            yield from ((way, known[at] if at < len(known) else (ExpectedRange(),)) for at, way in enumerate(plan.ways))
         case QueryPlan() | ScanPlan():
-            yield plan, found.stretches
+            yield plan, result.stretches
         case _:
             return
 
 
 def _ends_of(
-    way: QueryPlan | ScanPlan | ThroughPlan, stretches: Sequence[Stretch]
+    way: QueryPlan | ScanPlan | ThroughPlan, stretches: Sequence[ExpectedRange]
 ) -> Iterator[tuple[ThroughPlan, End]]:
     if isinstance(way, ThroughPlan):
         yield from ((way, met.end) for stretch in stretches for met in stretch.met if met.end is not None)
 
 
 def _answer_places(
-    ways: Sequence[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[Stretch]]],
+    ways: Sequence[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[ExpectedRange]]],
     linked: Sequence[tuple[ThroughPlan, End]],
 ) -> _Places:
     """The places in the order of the answer: of the ends that partitions have, and of what else stands in it."""
-    found = [met.place for _, end in linked for stretch in end.stretches for met in stretch.met]
+    result = [met.place for _, end in linked for stretch in end.stretches for met in stretch.met]
     for way, stretches in ways:
         if not (isinstance(way, ThroughPlan) and isinstance(way.end, QueryPlan)):
-            found += [met.place for stretch in stretches for met in stretch.met]
-    return _Places(found)
+            result += [met.place for stretch in stretches for met in stretch.met]
+    return _Places(result)
 
 
 def _pages_of(plan: Plan) -> Iterator[QueryPlan | ScanPlan]:

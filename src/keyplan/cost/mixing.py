@@ -14,12 +14,12 @@ def mixed(calls: Sequence[tuple[float, Sequence[Request]]]) -> list[Request]:
     if len(calls) == 1:
         return list(calls[0][1])
     total = sum(weight for weight, _ in calls)
-    found: dict[tuple[str, int], dict[tuple[Direction, str, int], list[tuple[float, Line]]]] = {}
+    result: dict[tuple[str, int], dict[tuple[Direction, str, int], list[tuple[float, Line]]]] = {}
     for weight, requests in calls:
         seen: dict[str, int] = {}
         for request in requests:
             at = seen[request.operation] = seen.get(request.operation, 0) + 1
-            lines = found.setdefault((request.operation, at), {})
+            lines = result.setdefault((request.operation, at), {})
             of_target: dict[tuple[Direction, str], int] = {}
             for line in request.lines:
                 target = line.direction, line.target
@@ -27,7 +27,7 @@ def mixed(calls: Sequence[tuple[float, Sequence[Request]]]) -> list[Request]:
                 lines.setdefault((*target, of_target[target]), []).append((weight / total, line))
     return [
         Request(operation, tuple(_average(lines) for lines in by_target.values()))
-        for (operation, _), by_target in found.items()
+        for (operation, _), by_target in result.items()
     ]
 
 

@@ -114,11 +114,11 @@ def read_price_list(path: Path) -> PriceList:
     if not isinstance(given, dict) or not set(given) <= set(TERMS):
         faults.append(Fault("reserved", f"it maps {' and '.join(TERMS)} to prices"))
     else:
-        names = [one.name for one in fields(Reserved)]
+        names = [element.name for element in fields(Reserved)]
         for term, prices in given.items():
-            found = _prices(prices, f"reserved.{term}", names, faults)
-            if len(found) == len(names):
-                reserved[term] = Reserved(**found)
+            result = _prices(prices, f"reserved.{term}", names, faults)
+            if len(result) == len(names):
+                reserved[term] = Reserved(**result)
             else:
                 faults.append(Fault(f"reserved.{term}", f"it needs {', '.join(names)}"))
     if faults:
@@ -140,7 +140,7 @@ def _text(data: Mapping[str, Any], name: str, faults: list[Fault]) -> str:
 
 def _prices(data: Any, place: str, names: Collection[str], faults: list[Fault]) -> dict[str, float]:
     """Prices by name; they are written as texts, since 0.000000125 is no number that JSON keeps as it is."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for name, value in (data if isinstance(data, dict) else {}).items():
         try:
             price = Decimal(str(value))
@@ -151,5 +151,5 @@ def _prices(data: Any, place: str, names: Collection[str], faults: list[Fault]) 
         elif not price.is_finite() or price < 0:
             faults.append(Fault(f"{place}.{name}", f"{value!r} is no price"))
         else:
-            found[name] = float(price)
-    return found
+            result[name] = float(price)
+    return result

@@ -24,16 +24,16 @@ __all__ = ["requests_of"]
 
 
 def requests_of(
-    pattern: ReadPattern, found: Found, limit: int | None, *, strongly: bool = False, page: int = 1
+    pattern: ReadPattern, result: Found, limit: int | None, *, strongly: bool = False, page: int = 1
 ) -> list[Request]:
     """The requests of one call with their units; of a page, those of the ``page``-th. ``limit`` in items; ``strongly``:
     asked within a write, where reads are strongly consistent wherever their key allows it.
     """
-    layout = Layout(pattern, found)
+    layout = Layout(pattern, result)
     answering = Answering(layout)
     asked = layout.standins.pattern
     answer = Answer(asked, Target(layout.table.name, layout.table, consistent=strongly), b"")
-    kinds = {one.kind: one.name for one in asked.signature.parameters}
+    kinds = {parameter.kind: parameter.name for parameter in asked.signature.parameters}
     arguments: dict[str, Any] = {kinds[ParameterKind.LIMIT]: limit} if ParameterKind.LIMIT in kinds else {}
     if asked.shape.kind is ShapeKind.ITERATOR:
         _iterate(answer, arguments, answering)

@@ -36,13 +36,13 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
         )
     as_of = str(offer.get("publicationDate", ""))[:10]
     terms = offer.get("terms", {})
-    found: dict[str, dict[str, Any]] = {}
+    result: dict[str, dict[str, Any]] = {}
     for sku, product in offer["products"].items():
         attributes = product.get("attributes", {})
         region, usage = attributes.get("regionCode"), attributes.get("usagetype", "")
         if not isinstance(region, str) or not re.fullmatch(r"[a-z0-9-]+", region):
             continue  # of no one region; and the region becomes a file's name
-        of_region = found.setdefault(
+        of_region = result.setdefault(
             region,
             {"region": region, "as_of": as_of, "source": f"AWS Price List, offer AmazonDynamoDB, {as_of}", "usd": {}},
         )
@@ -56,7 +56,7 @@ def price_lists(offer: Any) -> dict[str, dict[str, Any]]:
             for term, member, price in _reserved(terms.get("Reserved", {}).get(sku, {})):
                 prices = of_region.setdefault("reserved", {}).setdefault(term, {})
                 prices[f"{_RESERVED[kind]}_{member}"] = _plain(price)
-    return {region: _whole(prices) for region, prices in found.items() if prices["usd"]}
+    return {region: _whole(prices) for region, prices in result.items() if prices["usd"]}
 
 
 def main(arguments: list[str]) -> int:
@@ -109,7 +109,7 @@ def _reserved(offers: Mapping[str, Any]) -> Iterator[tuple[str, str, Decimal]]:
 
 def _whole(prices: dict[str, Any]) -> dict[str, Any]:
     """The list with terms of which all four prices are known."""
-    reserved = {term: one for term, one in prices.pop("reserved", {}).items() if len(one) == 4}
+    reserved = {term: value for term, value in prices.pop("reserved", {}).items() if len(value) == 4}
     return {**prices, "reserved": reserved} if reserved else prices
 
 

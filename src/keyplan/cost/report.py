@@ -32,67 +32,67 @@ __all__ = ["pattern_json", "report_json", "report_markdown"]
 
 def report_json(payer: Payer, others: Sequence[Payer] = ()) -> dict[str, Any]:
     """The report as JSON data; ``others`` are the same design at other regions' prices."""
-    found = payer.estimate
-    average, peak = found.throughput(peak=False), found.throughput(peak=True)
-    stored = found.stored_bytes()
+    estimate = payer.estimate
+    average, peak = estimate.throughput(peak=False), estimate.throughput(peak=True)
+    stored = estimate.stored_bytes()
     table_class = payer.settings.table_class
     return {
-        "design": found.design,
-        "table": found.table,
+        "design": estimate.design,
+        "table": estimate.table,
         "prices": {
             "region": payer.prices.region,
             "as_of": payer.prices.as_of,
             "source": payer.prices.source,
             "excluded": EXCLUDED,
         },
-        "traffic": found.traffic.source,
-        "patterns": [pattern_json(one, payer) for one in found.patterns],
+        "traffic": estimate.traffic.source,
+        "patterns": [pattern_json(pattern, payer) for pattern in estimate.patterns],
         "targets": [
             {
-                "name": target or found.table,
+                "name": target or estimate.table,
                 "index": bool(target),
                 "average": {"reads": average[target].reads, "writes": average[target].writes},
                 "peak": {"reads": peak[target].reads, "writes": peak[target].writes},
                 "stored_bytes": stored[target],
                 "usd_month": payer.target_usd(target, table_class),
             }
-            for target in found.targets
+            for target in estimate.targets
         ],
-        "entities": [_entity_json(one) for one in found.entities],
-        "bills": [_bill_json(one) for one in payer.bills()],
+        "entities": [_entity_json(entity) for entity in estimate.entities],
+        "bills": [_bill_json(bill) for bill in payer.bills()],
         "chosen": _bill_json(payer.chosen()),
         "idle": _bill_json(payer.idle(table_class)),
         "peak_hour_usd": payer.peak_hour_usd(table_class),
         "regions": [
             {
-                "region": one.prices.region,
-                "as_of": one.prices.as_of,
-                "bills": [_bill_json(bill) for bill in one.bills()],
+                "region": element.prices.region,
+                "as_of": element.prices.as_of,
+                "bills": [_bill_json(bill) for bill in element.bills()],
             }
-            for one in others
+            for element in others
         ],
-        "failures": list(found.failures),
+        "failures": list(estimate.failures),
     }
 
 
-def pattern_json(one: PatternEstimate, payer: Payer) -> dict[str, Any]:
+def pattern_json(estimate: PatternEstimate, payer: Payer) -> dict[str, Any]:
     """One pattern's requests with their arithmetic, and what they cost."""
     table_class = payer.settings.table_class
     return {
-        "id": one.id,
-        "pattern": one.name,
-        "kind": one.kind,
-        "question": one.question,
-        "requests": [_request_json(request) for request in one.requests],
-        "read_units": one.read_units,
-        "write_units": one.write_units,
-        "amplification": one.amplification,
-        "per_second": one.load.per_second,
-        "peak_per_second": one.load.peak,
-        "usd_million_calls": _million(payer.call_usd(one, table_class)),
-        "usd_month": payer.pattern_usd(one, table_class),
-        "notes": list(one.notes),
-        "failure": one.failure,
+        "id": estimate.id,
+        "pattern": estimate.name,
+        "kind": estimate.kind,
+        "question": estimate.question,
+        "requests": [_request_json(request) for request in estimate.requests],
+        "read_units": estimate.read_units,
+        "write_units": estimate.write_units,
+        "amplification": estimate.amplification,
+        "per_second": estimate.load.per_second,
+        "peak_per_second": estimate.load.peak,
+        "usd_million_calls": _million(payer.call_usd(estimate, table_class)),
+        "usd_month": payer.pattern_usd(estimate, table_class),
+        "notes": list(estimate.notes),
+        "failure": estimate.failure,
     }
 
 
@@ -106,16 +106,16 @@ def _request_json(request: Request) -> dict[str, Any]:
     }
 
 
-def _entity_json(one: EntityEstimate) -> dict[str, Any]:
+def _entity_json(estimate: EntityEstimate) -> dict[str, Any]:
     return {
-        "entity": one.sizes.entity,
-        "count": one.count,
-        "item_bytes": one.item_bytes,
-        "entries": one.entries,
-        "claims": list(one.claims),
+        "entity": estimate.sizes.entity,
+        "count": estimate.count,
+        "item_bytes": estimate.item_bytes,
+        "entries": estimate.entries,
+        "claims": list(estimate.claims),
         "fields": [
             {"field": field.field, "bytes": field.size_bytes, "from": field.source, "exact": field.exact}
-            for field in one.sizes.fields
+            for field in estimate.sizes.fields
         ],
     }
 
@@ -126,7 +126,7 @@ def _bill_json(bill: Bill) -> dict[str, Any]:
         "usd": bill.usd,
         "known_usd": bill.known_usd,
         "missing": list(bill.missing),
-        "charges": [{"what": one.what, "usd": one.usd, "arithmetic": one.why} for one in bill.charges],
+        "charges": [{"what": charge.what, "usd": charge.usd, "arithmetic": charge.why} for charge in bill.charges],
     }
 
 
@@ -143,8 +143,8 @@ def report_markdown(payer: Payer, others: Sequence[Payer] = ()) -> str:
 
 
 def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
-    found, table_class = payer.estimate, payer.settings.table_class
-    yield f"# What {found.design} costs"
+    estimate, table_class = payer.estimate, payer.settings.table_class
+    yield f"# What {estimate.design} costs"
     yield ""
     yield f"Prices of {payer.prices.said}. A month has 730 hours. Not estimated: {EXCLUDED}."
     yield ""
@@ -152,50 +152,51 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
         ("Id", "Pattern", "A call is", "Read units", "Write units", "Calls/s", "USD a million calls", "USD a month"),
         (
             (
-                one.id,
-                f"`{one.name}`",
-                called(one.requests) if one.failure is None else "not estimated",
-                number(one.read_units) if one.read_units else "",
-                written(one.units("write")),
-                number(one.load.per_second),
-                million(payer.call_usd(one, table_class)),
-                usd(payer.pattern_usd(one, table_class)),
+                pattern.id,
+                f"`{pattern.name}`",
+                called(pattern.requests) if pattern.failure is None else "not estimated",
+                number(pattern.read_units) if pattern.read_units else "",
+                written(pattern.units("write")),
+                number(pattern.load.per_second),
+                million(payer.call_usd(pattern, table_class)),
+                usd(payer.pattern_usd(pattern, table_class)),
             )
-            for one in found.patterns
+            for pattern in estimate.patterns
         ),
     )
     yield ""
-    average, stored = found.throughput(peak=False), found.stored_bytes()
+    average, stored = estimate.throughput(peak=False), estimate.stored_bytes()
     yield from table_lines(
         ("Table or index", "Read units/s", "Write units/s", "Stored", "USD a month on demand"),
         (
             (
-                f"`{target or found.table}`",
+                f"`{target or estimate.table}`",
                 number(average[target].reads),
                 number(average[target].writes),
                 size(stored[target]),
                 usd(payer.target_usd(target, table_class)),
             )
-            for target in found.targets
+            for target in estimate.targets
         ),
     )
     yield ""
     yield from table_lines(
-        ("Paid", *(f"USD a month in {one.prices.region}" for one in (payer, *others))), _bill_rows((payer, *others))
+        ("Paid", *(f"USD a month in {element.prices.region}" for element in (payer, *others))),
+        _bill_rows((payer, *others)),
     )
-    for one in (payer, *others):
-        text = without(one)
+    for element in (payer, *others):
+        text = without(element)
         if text:
             yield ""
             yield f"{text}."
-    if found.failures:
+    if estimate.failures:
         yield ""
         yield "Not estimated:"
         yield ""
-        yield from (f"- {one}" for one in found.failures)
+        yield from (f"- {failure}" for failure in estimate.failures)
 
 
 def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
-    bills = [{bill.name: bill for bill in (*one.bills(), one.idle(one.settings.table_class))} for one in payers]
-    for name in dict.fromkeys(name for one in bills for name in one):
-        yield (name, *(bill_usd(one.get(name)) for one in bills))
+    bills = [{bill.name: bill for bill in (*payer.bills(), payer.idle(payer.settings.table_class))} for payer in payers]
+    for name in dict.fromkeys(name for bill in bills for name in bill):
+        yield (name, *(bill_usd(bill.get(name)) for bill in bills))

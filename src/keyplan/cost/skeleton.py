@@ -66,7 +66,7 @@ def skeleton(cls: type[Any]) -> str:
 
 def _lines(cls: type[Any]) -> Iterator[str]:
     design: CompiledDesign = cls.compiled
-    found = estimate(cls)
+    result = estimate(cls)
     typical = Typical(design)
     facts = Facts(typical, traffic_of(design))
     yield f"# Traffic of {design.name}, for keyplan cost and keyplan check: --traffic FILE."
@@ -74,7 +74,7 @@ def _lines(cls: type[Any]) -> Iterator[str]:
     yield ""
     yield "[table]"
     yield from map(str, _TABLE)
-    for estimated in found.patterns:
+    for estimated in result.patterns:
         pattern = design.patterns[estimated.name]
         yield ""
         yield f"# {estimated.id}: {_shown(estimated.question)}"
@@ -82,9 +82,9 @@ def _lines(cls: type[Any]) -> Iterator[str]:
         yield from map(str, _pattern(estimated, pattern, facts))
     for entity in design.entities.values():
         yield ""
-        yield f"# {_shown(_sizes_of(entity, found))}"
+        yield f"# {_shown(_sizes_of(entity, result))}"
         yield f"[entities.{_key(entity.name)}]"
-        yield from map(str, _entity(entity, found))
+        yield from map(str, _entity(entity, result))
 
 
 # Patterns
@@ -131,7 +131,7 @@ def _filters(pattern: ReadPattern) -> bool:
 
 
 def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
-    written = [one for one in estimated.requests if one.units("write")]
+    written = [request for request in estimated.requests if request.units("write")]
     if written or load.items is not None:
         yield _Line("items", _number(load.items, "10"), "that one call writes; as many as its code writes, without it")
         yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
@@ -142,8 +142,11 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
 # Entities
 
 
-def _entity(entity: CompiledEntity, found: Estimate) -> Iterator[_Line]:
-    sizes = next((one.sizes for one in found.entities if one.sizes.entity == entity.name), None)
+def _entity(entity: CompiledEntity, result: Estimate) -> Iterator[_Line]:
+    sizes = next(
+        (entity_estimate.sizes for entity_estimate in result.entities if entity_estimate.sizes.entity == entity.name),
+        None,
+    )
     yield _Line("count", "1000", "items stored")
     yield _Line("kept_days", "30.0", "days that an item stays; without count, what is created in that time is stored")
     yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "of one, names included; as counted below")
@@ -165,14 +168,17 @@ def _entity(entity: CompiledEntity, found: Estimate) -> Iterator[_Line]:
 def _open_fields(entity: CompiledEntity, sizes: Iterable[FieldSize]) -> Iterator[tuple[str, int, str]]:
     """The texts and bytes whose types don't say how long they are: those make an item large."""
     named = {name for key in (*entity.keys, *entity.claims) for name in key.fields}
-    for one in sizes:
-        open_ = kind_of(entity.fields[one.field].annotation) in {str, bytes} and one.source != CHOICE
-        if open_ and not one.exact and one.field not in named:
-            yield one.field, one.size_bytes - len(one.attribute.encode()), one.source
+    for size in sizes:
+        open_ = kind_of(entity.fields[size.field].annotation) in {str, bytes} and size.source != CHOICE
+        if open_ and not size.exact and size.field not in named:
+            yield size.field, size.size_bytes - len(size.attribute.encode()), size.source
 
 
-def _sizes_of(entity: CompiledEntity, found: Estimate) -> str:
-    sizes = next((one.sizes for one in found.entities if one.sizes.entity == entity.name), None)
+def _sizes_of(entity: CompiledEntity, result: Estimate) -> str:
+    sizes = next(
+        (entity_estimate.sizes for entity_estimate in result.entities if entity_estimate.sizes.entity == entity.name),
+        None,
+    )
     if sizes is None:
         return f"{entity.name}: no typical item can be made of it"
     entries = "".join(f", {size:,} B in {index}" for index, size in sizes.entries.items())

@@ -99,8 +99,8 @@ def _templates(
     """The templates of a key: the partition's name, and the sort key's text in its first attribute."""
     first = _variable(sorted_by) if sorted_by else _FIXED
     return (
-        tuple((one, _variable(named)) for one in partition),
-        tuple((one, _FIXED if at else first) for at, one in enumerate(sort) if one is not None),
+        tuple((attribute, _variable(named)) for attribute in partition),
+        tuple((attribute, _FIXED if at else first) for at, attribute in enumerate(sort) if attribute is not None),
     )
 
 
@@ -142,7 +142,9 @@ class StandIns:
         self._values: dict[str, Any] = {"item": items[0] if items else NOWHERE, "each": list(items)}
         self._entities: dict[str, CompiledEntity] = {}
         plan = self._plan(pattern.plan, 0)
-        members = tuple(replace(one, gives=self._entity(one.entity.__name__).gives) for one in pattern.shape.members)
+        members = tuple(
+            replace(member, gives=self._entity(member.entity.__name__).gives) for member in pattern.shape.members
+        )
         shape = replace(pattern.shape, optional=True, factory=dict, members=members)
         self.pattern = replace(pattern, plan=plan, shape=shape, constants=self._values)
 
@@ -157,7 +159,7 @@ class StandIns:
             case QueryPlan():
                 return self._query(plan, way)
             case ScanPlan():
-                entities = tuple(self._entity(one.name) for one in plan.entities)
+                entities = tuple(self._entity(entity.name) for entity in plan.entities)
                 index = self._index(plan.index)  # segments divide what is paid for, and add nothing to it
                 return replace(plan, entities=entities, index=index, segments=1, **self._rest(plan))
             case ThroughPlan():
@@ -165,7 +167,7 @@ class StandIns:
 
     def _through(self, plan: ThroughPlan, way: int) -> ThroughPlan:
         junction = self._plan(plan.junction, way)
-        also = tuple(self._through(one, number) for number, one in enumerate(plan.also, 1))
+        also = tuple(self._through(through_plan, number) for number, through_plan in enumerate(plan.also, 1))
         if isinstance(plan.end, GetPlan):
             end, named = replace(plan.end, entity=self._read_by_key("id")), "id"
             return replace(plan, junction=junction, end=end, fields={named: "leads"}, arguments=(), also=also)
@@ -205,10 +207,10 @@ class StandIns:
 
     def _entity(self, kind: str) -> CompiledEntity:
         """The entity of that name, whose items are met by queries."""
-        found = self._entities.get(kind)
-        if found is None:
-            found = self._entities[kind] = _StandIn(self.table, kind, "id")
-        return found
+        entity = self._entities.get(kind)
+        if entity is None:
+            entity = self._entities[kind] = _StandIn(self.table, kind, "id")
+        return entity
 
     def _read_by_key(self, named: str) -> CompiledEntity:
         """The entity of items that are read by their keys."""
@@ -229,6 +231,8 @@ def query_plans(plan: Plan) -> list[QueryPlan]:
         case QueryPlan():
             return [plan]
         case ThroughPlan():
-            return [one for way in plan.ways for part in (way.junction, way.end) for one in query_plans(part)]
+            return [
+                query_plan for way in plan.ways for part in (way.junction, way.end) for query_plan in query_plans(part)
+            ]
         case _:
             return []

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["End", "Found", "Met", "Stretch"]
+__all__ = ["End", "ExpectedItem", "ExpectedRange", "Found"]
 
 
 class End(NamedTuple):
@@ -20,11 +20,11 @@ class End(NamedTuple):
 
     identity: Hashable
     size_bytes: int | None = None
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[ExpectedRange, ...] = ()
     place: tuple[Any, ...] | None = None
 
 
-class Met(NamedTuple):
+class ExpectedItem(NamedTuple):
     """One item (or index entry) that a Query looks at: its bytes; its entity's name, or None for what the client passes
     over; its place in the order of the answer, which begins with its sort key's; where it leads to, if it is a
     junction's; and whether it is ``filtered`` out before the client gets it. Places ascend in the direction of the
@@ -39,7 +39,7 @@ class Met(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ExpectedRange:
     """What lies in one partition between the bounds of a Query, in the order in which it is read.
 
     ``last_kind``: the entity that no other follows, if that is known (it ends the reading of a collection).
@@ -47,7 +47,7 @@ class Stretch:
     ``partition``: the partition's place among the others, where items with the same sort key lie in several.
     """
 
-    met: Sequence[Met] = ()
+    met: Sequence[ExpectedItem] = ()
     last_kind: str | None = None
     closed: bool = False
     partition: Any = None
@@ -63,8 +63,8 @@ class Found:
     """
 
     items: tuple[int | None, ...] = ()
-    stretches: tuple[Stretch, ...] = ()
-    also: tuple[tuple[Stretch, ...], ...] = ()
+    stretches: tuple[ExpectedRange, ...] = ()
+    also: tuple[tuple[ExpectedRange, ...], ...] = ()
     """The stretches of further junctions, in the order of the plan's."""
     link: End | None = None
     """Where a junction's item that is read by key leads to."""

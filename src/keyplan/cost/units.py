@@ -56,12 +56,12 @@ class Request:
 
 def total_units(requests: Iterable[Request], direction: Direction) -> dict[str, float]:
     """The units of all requests, by target."""
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for request in requests:
         for line in request.lines:
             if line.direction == direction:
-                found[line.target] = found.get(line.target, 0.0) + line.units
-    return found
+                result[line.target] = result.get(line.target, 0.0) + line.units
+    return result
 
 
 def get_item(size_bytes: int | None, *, consistent: bool, what: str = "item") -> Request:
@@ -74,8 +74,8 @@ def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "ite
     units = sum(read_units(size or 0, consistent=consistent) for size in sizes)
     distinct = sorted({size or 0 for size in sizes})
     if len(distinct) == 1:
-        one = read_units(distinct[0], consistent=consistent)
-        why = f"{_count(len(sizes), what)}, each {_blocks(distinct[0], consistent=consistent)} = {one:g}"
+        number = read_units(distinct[0], consistent=consistent)
+        why = f"{_count(len(sizes), what)}, each {_blocks(distinct[0], consistent=consistent)} = {number:g}"
     else:
         why = f"{_count(len(sizes), what)} of {distinct[0]:,} to {distinct[-1]:,} B, each rounded up to 4 KB by itself"
     return Request("BatchGetItem", (Line("read", TABLE, units, f"{why}; together {units:g}"),))
@@ -110,14 +110,14 @@ def _read_line(target: str, sizes: Sequence[int | None], what: str, *, consisten
 
 
 def _sum(sizes: Sequence[int | None], what: str) -> str:
-    found = [size or 0 for size in sizes]
-    if not any(found):
+    result = [size or 0 for size in sizes]
+    if not any(result):
         return "nothing there: the minimum,"
-    if len(found) == 1:
+    if len(result) == 1:
         return f"1 {what},"
-    if len(set(found)) == 1:
-        return f"{_count(len(found), what)} × {found[0]:,} B,"
-    return f"{_count(len(found), what)} of {min(found):,} to {max(found):,} B,"
+    if len(set(result)) == 1:
+        return f"{_count(len(result), what)} × {result[0]:,} B,"
+    return f"{_count(len(result), what)} of {min(result):,} to {max(result):,} B,"
 
 
 def _count(count: int, what: str) -> str:

@@ -48,13 +48,13 @@ def bill_usd(bill: Bill | None) -> str:
 
 def without(payer: Payer) -> str | None:
     """What the bills lack, since there is no price of it; None where nothing lacks."""
-    found = [one for one in (payer.prices, *payer.replicas) if not one.usd]
-    told = [one.source for one in found]
+    price_lists = [price_list for price_list in (payer.prices, *payer.replicas) if not price_list.usd]
+    result = [price_list.source for price_list in price_lists]
     missing = list(dict.fromkeys(what for bill in payer.bills() for what in bill.missing))
-    if missing and len(found) < 1 + len(payer.replicas):
-        lists = " or ".join(one.region for one in (payer.prices, *payer.replicas) if one.usd)
-        told.append(f"the price list of {lists} has no price of {listed(missing)}")
-    return "; ".join(told) or None
+    if missing and len(price_lists) < 1 + len(payer.replicas):
+        lists = " or ".join(price_list.region for price_list in (payer.prices, *payer.replicas) if price_list.usd)
+        result.append(f"the price list of {lists} has no price of {listed(missing)}")
+    return "; ".join(result) or None
 
 
 def million(price: float | None) -> str:

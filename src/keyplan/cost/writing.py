@@ -72,18 +72,18 @@ def cost_of(design: CompiledDesign, tried: Tried, facts: Facts) -> WriteCost:
     notes = list(tried.notes)
 
     def read(asked: Asked) -> list[Request]:
-        found = facts.read(asked.pattern, arguments=asked.arguments, strongly=True, nothing=asked.nothing)
-        notes.extend(f"{asked.pattern.name}: {note}" for note in found.notes)
-        return found.requests
+        cost = facts.read(asked.pattern, arguments=asked.arguments, strongly=True, nothing=asked.nothing)
+        notes.extend(f"{asked.pattern.name}: {note}" for note in cost.notes)
+        return cost.requests
 
     try:
         requests = requests_of_write(design.table, rehearsal, read)
     except Problem as problem:
         return WriteCost([], (), str(problem) + (f" ({problem.hint})" if problem.hint else ""))
     changed = tuple(rehearsal.mutations), tuple(rehearsal.batched)
-    told = tuple(dict.fromkeys(notes))
+    result = tuple(dict.fromkeys(notes))
     return WriteCost(
-        requests, told, None, tried.arguments, tried.there, rehearsal.items, tuple(rehearsal.entities), *changed
+        requests, result, None, tried.arguments, tried.there, rehearsal.items, tuple(rehearsal.entities), *changed
     )
 
 
@@ -91,14 +91,16 @@ def requests_of_write(table: Table, rehearsal: Rehearsal, read: Callable[[Asked]
     """The requests of a rehearsed write in their order: what its reads take by ``read``; then one action alone, or
     several in a transaction; then batches, each by itself.
     """
-    found = [request for asked in rehearsal.asked for request in read(asked)]
+    requests = [request for asked in rehearsal.asked for request in read(asked)]
     if rehearsal.mutations:
         alone = len(rehearsal.mutations) == 1 and bool(rehearsal.single)
-        lines = [line for one in rehearsal.mutations for line in lines_of(one, table, transactional=not alone)]
-        found.append(Request(rehearsal.single if alone else "TransactWriteItems", tuple(lines)))
+        lines = [
+            line for mutation in rehearsal.mutations for line in lines_of(mutation, table, transactional=not alone)
+        ]
+        requests.append(Request(rehearsal.single if alone else "TransactWriteItems", tuple(lines)))
     for batch in rehearsal.batches:
         for start in range(0, len(batch), BATCH_WRITE_REQUESTS_MAX):
             chunk = batch[start : start + BATCH_WRITE_REQUESTS_MAX]
-            lines = [line for one in chunk for line in lines_of(one, table, transactional=False)]
-            found.append(Request("BatchWriteItem", tuple(lines)))
-    return found
+            lines = [line for mutation in chunk for line in lines_of(mutation, table, transactional=False)]
+            requests.append(Request("BatchWriteItem", tuple(lines)))
+    return requests

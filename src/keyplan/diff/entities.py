@@ -23,7 +23,7 @@ _MOMENT = datetime(2026, 11, 21, 9, 42, 7, tzinfo=UTC)
 
 def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
     """What is different in the entities. One that has another name and the same primary key is renamed."""
-    left = {name: one for name, one in old.by_name.items() if name not in new.by_name}
+    left = {name: compiled_entity for name, compiled_entity in old.by_name.items() if name not in new.by_name}
     pairs: list[tuple[CompiledEntity, CompiledEntity]] = []
     for name, entity in new.by_name.items():
         twin = old.by_name.get(name) or _same_key(entity, left)
@@ -56,7 +56,14 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
 
 
 def _same_key(entity: CompiledEntity, left: Mapping[str, CompiledEntity]) -> CompiledEntity | None:
-    return next((one for one in left.values() if _shape(one.primary) == _shape(entity.primary)), None)
+    return next(
+        (
+            compiled_entity
+            for compiled_entity in left.values()
+            if _shape(compiled_entity.primary) == _shape(entity.primary)
+        ),
+        None,
+    )
 
 
 def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -102,15 +109,15 @@ def _pairs(before: CompiledEntity, after: CompiledEntity) -> Iterator[tuple[Comp
         olds, news = list(before.keys_on(name)), list(after.keys_on(name))
         for alike in (_shape, _name_of):
             for old in list(olds):
-                new = next((one for one in news if alike(one) == alike(old)), None)
+                new = next((key for key in news if alike(key) == alike(old)), None)
                 if new is not None:
                     olds.remove(old)
                     news.remove(new)
                     yield old, new
         yield from zip(olds, news, strict=False)
-        yield from ((one, None) for one in olds[len(news) :])
+        yield from ((key, None) for key in olds[len(news) :])
         added += news[len(olds) :]
-    yield from ((None, one) for one in added)
+    yield from ((None, key) for key in added)
 
 
 def _name_of(key: CompiledKey) -> str:
@@ -144,7 +151,7 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
     if (
         not key.when
         and key.shards == 1
-        and all(_stands(before, one.name, template) for one, template in key.attributes)
+        and all(_stands(before, attribute.name, template) for attribute, template in key.attributes)
     ):
         effect = "items written before have its attributes already: DynamoDB's own backfill brings them in"
         return Change(Severity.SAFE, "key-added", place, what, effect)
@@ -162,10 +169,10 @@ def _stands(entity: CompiledEntity, attribute: str, template: Template) -> bool:
     """Whether each item of an entity has the attribute already, with what the template gives."""
     for key in entity.keys:
         if key.shards == 1 and not key.when:
-            held = next((one for name, one in key.attributes if name.name == attribute), None)
+            held = next((element for name, element in key.attributes if name.name == attribute), None)
             if held is not None:
                 return str(held) == str(template)
-    field = next((one for one in entity.fields.values() if one.attribute == attribute), None)
+    field = next((stored_field for stored_field in entity.fields.values() if stored_field.attribute == attribute), None)
     return field is not None and not field.computed and str(template) == f"{{{field.name}}}"
 
 
@@ -176,14 +183,14 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
         if not field.computed or other is None or not other.computed:
             continue
         if _code(before, name) != _code(after, name):
-            keys = ", ".join(one.name for one in (*after.keys, *after.claims) if name in one.fields)
+            keys = ", ".join(key.name for key in (*after.keys, *after.claims) if name in key.fields)
             yield Change(
                 Severity.MIGRATE,
                 "computed-field-changed",
                 f"{place}.{name}",
                 f"its code is another, and it stands in {keys}",
                 "where it gives another value, items written before stand under the old one",
-                f"if it does, {_anew(after, next(one for one in (*after.keys, *after.claims) if name in one.fields))}",
+                f"if it does, {_anew(after, next(key for key in (*after.keys, *after.claims) if name in key.fields))}",
             )
 
 
@@ -217,10 +224,10 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
 
 
 def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    olds = {one.name: one for one in before.claims}
-    news = {one.name: one for one in after.claims}
-    shapes = {_shape(one) for one in before.claims}
-    kept = {_shape(one) for one in after.claims}
+    olds = {key.name: key for key in before.claims}
+    news = {key.name: key for key in after.claims}
+    shapes = {_shape(key) for key in before.claims}
+    kept = {_shape(key) for key in after.claims}
     for name, claim in olds.items():
         if name not in news and _shape(claim) not in kept:
             yield Change(
@@ -254,13 +261,18 @@ def _shape(key: CompiledKey) -> tuple[object, ...]:
     """Everything that decides where an item stands under a key."""
     when = tuple(sorted((name, tuple(map(_plain, allowed))) for name, allowed in key.when.items()))
     # What the table's own key attributes are called is said of the table
-    sides = tuple((one.name if key.index else "", one.type, *_template(template)) for one, template in key.attributes)
-    spread = tuple(str(one) for one in key.hash_input) if key.shards > 1 else ()
+    sides = tuple(
+        (attribute.name if key.index else "", attribute.type, *_template(template))
+        for attribute, template in key.attributes
+    )
+    spread = tuple(str(template) for template in key.hash_input) if key.shards > 1 else ()
     return sides, when, key.shards, spread
 
 
 def _template(template: Template) -> tuple[object, ...]:
-    return str(template), tuple((one.field, _written(one.format), _style(one)) for one in template.variables)
+    return str(template), tuple(
+        (variable.field, _written(variable.format), _style(variable)) for variable in template.variables
+    )
 
 
 def _style(variable: Variable) -> tuple[bool, str | None]:
@@ -293,8 +305,10 @@ def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
 
 def _styles(key: CompiledKey) -> str:
     """The styles of a key in words."""
-    variables = (one for _, template in key.attributes for one in template.variables)
-    return " and ".join(dict.fromkeys("escapes" if one.style == OURS else str(one.style) for one in variables))
+    variables = (variable for _, template in key.attributes for variable in template.variables)
+    return " and ".join(
+        dict.fromkeys("escapes" if variable.style == OURS else str(variable.style) for variable in variables)
+    )
 
 
 def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -331,5 +345,7 @@ def _plain(value: object) -> str:
 def _texts(key: CompiledKey) -> str:
     text = " / ".join(str(template) for _, template in key.attributes)
     if key.when:
-        text += " if " + " and ".join(f"{name} is {' or '.join(map(_plain, one))}" for name, one in key.when.items())
+        text += " if " + " and ".join(
+            f"{name} is {' or '.join(map(_plain, element))}" for name, element in key.when.items()
+        )
     return f"{text} in {key.shards} shards" if key.shards > 1 else text

@@ -41,9 +41,9 @@ _INNER = ("items", "additionalProperties", "properties", "required")
 
 def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     """What is different in the fields that are stored."""
-    olds = {name: one for name, one in before.fields.items() if not one.computed}
-    news = {name: one for name, one in after.fields.items() if not one.computed}
-    by_attribute = {one.attribute: one for name, one in olds.items() if name not in news}
+    olds = {name: stored_field for name, stored_field in before.fields.items() if not stored_field.computed}
+    news = {name: stored_field for name, stored_field in after.fields.items() if not stored_field.computed}
+    by_attribute = {stored_field.attribute: stored_field for name, stored_field in olds.items() if name not in news}
     for name, field in news.items():
         where = f"{place}.{name}"
         old = olds.get(name) or by_attribute.pop(field.attribute, None)
@@ -58,7 +58,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
         yield from _form_changes(where, old, field, after)
         yield from _type_changes(where, old, field, after)
         yield from _default_changes(where, old, field, before, after)
-    kept = {one.attribute for one in news.values()}
+    kept = {new.attribute for new in news.values()}
     for name, field in olds.items():
         if name not in news and field.attribute not in kept:
             yield Change(
@@ -108,7 +108,11 @@ def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> l
         for key in after.keys
         if (key is after.primary or not key.when)
         and all(str(template) in known for _, template in key.attributes)
-        and any(one.field == name and one.format.exact for _, template in key.attributes for one in template.variables)
+        and any(
+            variable.field == name and variable.format.exact
+            for _, template in key.attributes
+            for variable in template.variables
+        )
     ]
 
 
@@ -134,7 +138,7 @@ def _moved(place: str, old: StoredField, new: StoredField, keys: list[str]) -> C
 
 def _form_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
     """``Stored(...)``: what is written, and what is expected of what was written before."""
-    before, now = (None if one.codec is None else one.codec.mark for one in (old, new))
+    before, now = (None if field.codec is None else field.codec.mark for field in (old, new))
     if _form(before) == _form(now):
         return
     if before is not None and now is not None and before.write is not None and now.write is not None:
@@ -176,7 +180,7 @@ def _as(mark: Stored | None) -> str:
 
 def plain_code(code: CodeType) -> object:
     """A function's code without the lines where it stands."""
-    constants = [plain_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    constants = [plain_code(const) if isinstance(const, CodeType) else repr(const) for const in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, constants
 
 
@@ -189,7 +193,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
     before, now = _schema(old.annotation), _schema(new.annotation)
     if before == now:
         return
-    names = [type_name(one.annotation) for one in (old, new)]
+    names = [type_name(field.annotation) for field in (old, new)]
     types = f"its type was {names[0]}, and is {names[1]}"
     narrower = list(_narrower(before, now))
     if not narrower:
@@ -216,33 +220,35 @@ _NOTHING = "nothing (None)"
 
 def _schema(annotation: Any) -> dict[str, Any]:
     try:
-        found = TypeAdapter(annotation).json_schema()
+        result = TypeAdapter(annotation).json_schema()
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, TypeError):
         return {"type": type_name(annotation)}
-    return cast("dict[str, Any]", _resolved(found, found.get("$defs", {}), 0))
+    return cast("dict[str, Any]", _resolved(result, result.get("$defs", {}), 0))
 
 
 def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
     """The schema with its definitions in their places, and without titles and descriptions."""
     if isinstance(schema, list):
-        return [_resolved(one, definitions, depth) for one in schema]
+        return [_resolved(value, definitions, depth) for value in schema]
     if not isinstance(schema, dict):
         return schema
     reference = schema.get("$ref")
     if isinstance(reference, str) and depth < 8:  # a type may contain itself
         return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth + 1)
     left_out = {"title", "description", "$defs", "default"}
-    found = {name: _resolved(one, definitions, depth) for name, one in schema.items() if name not in left_out}
+    result = {name: _resolved(value, definitions, depth) for name, value in schema.items() if name not in left_out}
     if "properties" in schema:  # a member may be called "title"
         members = schema["properties"].items()
-        found["properties"] = {name: _resolved(one, definitions, depth) for name, one in members}
-    return found
+        result["properties"] = {name: _resolved(value, definitions, depth) for name, value in members}
+    return result
 
 
 def _branches(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
     """The alternatives of a type, and whether None is one of them."""
-    found = schema.get("anyOf", [schema])
-    return [one for one in found if one.get("type") != "null"], any(one.get("type") == "null" for one in found)
+    result = schema.get("anyOf", [schema])
+    return [value for value in result if value.get("type") != "null"], any(
+        value.get("type") == "null" for value in result
+    )
 
 
 def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
@@ -251,9 +257,9 @@ def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     news, is_optional = _branches(now)
     if was_optional and not is_optional:
         yield _NOTHING
-    for one in olds:
-        if not any(_fits(one, other) for other in news):
-            yield from _lost(one, news)
+    for old in olds:
+        if not any(_fits(old, other) for other in news):
+            yield from _lost(old, news)
 
 
 def _fits(before: dict[str, Any], now: dict[str, Any]) -> bool:
@@ -274,11 +280,11 @@ def _kind(schema: dict[str, Any]) -> object:
     if "type" in schema:
         return schema["type"]
     values = schema.get("enum", [schema["const"]] if "const" in schema else [])
-    return "string" if values and all(isinstance(one, str) for one in values) else None
+    return "string" if values and all(isinstance(value, str) for value in values) else None
 
 
 def _lost(before: dict[str, Any], news: list[dict[str, Any]]) -> Iterator[str]:
-    like = next((one for one in news if _same_kind(before, one)), None)
+    like = next((new for new in news if _same_kind(before, new)), None)
     if like is None:
         yield f"values of type {_kind(before) or before}"
     else:
@@ -292,7 +298,7 @@ def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         if old_values is None:
             yield f"other values than {', '.join(map(repr, new_values))}"
         elif set(map(repr, old_values)) - set(map(repr, new_values)):
-            yield ", ".join(repr(one) for one in old_values if one not in new_values)
+            yield ", ".join(repr(value) for value in old_values if value not in new_values)
     for name, narrows in _NARROWING.items():
         limit = now.get(name)
         if limit is not None and (before.get(name) is None or narrows(before[name], limit)):
@@ -311,11 +317,11 @@ def _lost_within(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         if isinstance(inner, dict) and inner:
             outer = before.get(name, {})
             lost = _narrower(outer, inner) if isinstance(outer, dict) and outer else [f"others than {_kind(inner)}"]
-            yield from (f"{what}: {one}" for one in lost)
+            yield from (f"{what}: {text}" for text in lost)
     olds, news = before.get("properties", {}), now.get("properties", {})
-    for name, one in news.items():
+    for name, value in news.items():
         if name in olds:
-            yield from (f"{name}: {lost}" for lost in _narrower(olds[name], one))
+            yield from (f"{name}: {lost}" for lost in _narrower(olds[name], value))
     for name in now.get("required", []):
         if name not in before.get("required", []):
             yield f"values without {name}"
@@ -324,8 +330,8 @@ def _lost_within(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
 
 
 def _values(schema: dict[str, Any]) -> list[Any] | None:
-    found: list[Any] | None = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    return found
+    result: list[Any] | None = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    return result
 
 
 # Defaults

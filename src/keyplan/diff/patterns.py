@@ -19,12 +19,15 @@ Pattern = ReadPattern | WritePattern
 
 def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
     """What is different in the patterns. One with the same id and another name is renamed."""
-    left = {name: one for name, one in old.patterns.items() if name not in new.patterns}
+    left = {name: element for name, element in old.patterns.items() if name not in new.patterns}
     for name, pattern in new.patterns.items():
         place = f"{new.name}.{name}"
         before = old.patterns.get(name)
         if before is None:
-            before = next((one for one in left.values() if one.id == pattern.id and type(one) is type(pattern)), None)
+            before = next(
+                (element for element in left.values() if element.id == pattern.id and type(element) is type(pattern)),
+                None,
+            )
             if before is None:
                 yield Change(Severity.SAFE, "pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
                 continue
@@ -57,39 +60,45 @@ def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
 
 
 def _signature(place: str, before: Signature, after: Signature) -> Iterator[Change]:
-    lost = [one for one in before.by_name if one not in after.by_name]
-    needed = [one.name for one in after.parameters if one.name not in before.by_name and one.required]
-    more = [one.name for one in after.parameters if one.name not in before.by_name and not one.required]
+    lost = [text for text in before.by_name if text not in after.by_name]
+    needed = [
+        parameter.name for parameter in after.parameters if parameter.name not in before.by_name and parameter.required
+    ]
+    more = [
+        parameter.name
+        for parameter in after.parameters
+        if parameter.name not in before.by_name and not parameter.required
+    ]
     other = [
-        f"{name}: {type_name(before.by_name[name].annotation)} → {type_name(one.annotation)}"
-        for name, one in after.by_name.items()
-        if name in before.by_name and type_name(before.by_name[name].annotation) != type_name(one.annotation)
+        f"{name}: {type_name(before.by_name[name].annotation)} → {type_name(parameter.annotation)}"
+        for name, parameter in after.by_name.items()
+        if name in before.by_name and type_name(before.by_name[name].annotation) != type_name(parameter.annotation)
     ]
     parts = [f"without {', '.join(lost)}"] * bool(lost) + [f"needs {', '.join(needed)}"] * bool(needed) + other
     parts += [
         f"needs {name}"
-        for name, one in after.by_name.items()
-        if one.required and name in before.by_name and not before.by_name[name].required
+        for name, parameter in after.by_name.items()
+        if parameter.required and name in before.by_name and not before.by_name[name].required
     ]
-    returns = [type_name(one.result) for one in (before, after)]
+    returns = [type_name(signature.result) for signature in (before, after)]
     if returns[0] != returns[1]:
         parts.append(f"gives {returns[1]}, not {returns[0]}")
     if before.is_async is not after.is_async:
         parts.append("is awaited" if after.is_async else "isn't awaited")
     if parts:
         yield Change(Severity.CALLERS, "signature-changed", place, "; ".join(parts), "callers of before don't fit")
-    for name, one in after.by_name.items():
-        other_default = before.by_name[name].default if name in before.by_name else one.default
+    for name, parameter in after.by_name.items():
+        other_default = before.by_name[name].default if name in before.by_name else parameter.default
         if (
-            not one.required
+            not parameter.required
             and other_default is not REQUIRED
-            and repr(plain(other_default)) != repr(plain(one.default))
+            and repr(plain(other_default)) != repr(plain(parameter.default))
         ):
             yield Change(
                 Severity.CALLERS,
                 "default-argument-changed",
                 place,
-                f"{name} is {one.default!r} where it isn't given, and was {other_default!r}",
+                f"{name} is {parameter.default!r} where it isn't given, and was {other_default!r}",
                 "callers that don't give it get another answer",
             )
     if more:
@@ -105,7 +114,7 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             f"it was answered{_by(before)}, and is{_by(after)}",
             "cursors handed out before are refused",
         )
-    orders = [_order(one) for one in (before, after)]
+    orders = [_order(pattern) for pattern in (before, after)]
     if orders[0] != orders[1]:
         yield Change(
             Severity.CALLERS,
@@ -114,7 +123,7 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             f"its answer was in {orders[0]}, and is in {orders[1]}",
             "callers get other items first; cursors handed out before are refused",
         )
-    asked = [_where(one) for one in (before, after)]
+    asked = [_where(pattern) for pattern in (before, after)]
     if asked[0] != asked[1]:
         yield Change(
             Severity.CALLERS,
@@ -123,7 +132,7 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             f"it asked for {asked[0]}, and asks for {asked[1]}",
             "callers get other items",
         )
-    strong = [bool(getattr(one.plan, "consistent", False)) for one in (before, after)]
+    strong = [bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after)]
     if strong[0] and not strong[1]:
         effect = "a caller may not see what was written a moment before"
         yield Change(Severity.CALLERS, "consistency-changed", place, "it is eventually consistent now", effect)
@@ -134,14 +143,14 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
 
 def _order(pattern: ReadPattern) -> str:
     """The order of an answer in words: the fields that the keys leave open, and which way they are read."""
-    found: list[str] = []
-    for one in _queries(pattern.plan):
-        for match in one.matches:
+    result: list[str] = []
+    for query in _queries(pattern.plan):
+        for match in query.matches:
             names = ", ".join(name for name, _ in match.order)
             if names:
                 turned = match.order[0][1]
-                found.append(f"{'ascending' if one.forward is not turned else 'descending'} order of {names}")
-    return " and ".join(dict.fromkeys(found)) or "no order"
+                result.append(f"{'ascending' if query.forward is not turned else 'descending'} order of {names}")
+    return " and ".join(dict.fromkeys(result)) or "no order"
 
 
 def _queries(plan: Plan) -> Iterator[QueryPlan]:
@@ -158,7 +167,7 @@ def _where(pattern: ReadPattern) -> str:
     if isinstance(where, str):
         return where
     fixed = [
-        f"{name} = {' or '.join(repr(plain(one)) for one in values_asked(value))}"
+        f"{name} = {' or '.join(repr(plain(element)) for element in values_asked(value))}"
         for name, value in sorted(pattern.constants.items())
     ]
     return " and ".join(fixed) or "everything"
@@ -167,5 +176,5 @@ def _where(pattern: ReadPattern) -> str:
 def _by(pattern: Pattern) -> str:
     if not isinstance(pattern, ReadPattern):
         return ""
-    uses = [f"{one.operation} on {one.index or 'the table'}" for one in uses_of(pattern)]
+    uses = [f"{use.operation} on {use.index or 'the table'}" for use in uses_of(pattern)]
     return f" by {', '.join(uses)}"

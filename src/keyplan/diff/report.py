@@ -33,30 +33,44 @@ class Difference:
 
     def of(self, severity: Severity) -> list[Change]:
         """The changes of one severity."""
-        return [one for one in self.changes if one.severity is severity]
+        return [change for change in self.changes if change.severity is severity]
 
     def reaches(self, severity: Severity) -> bool:
         """Whether there is a change as grave as this, or graver."""
-        return any(one.severity.rank <= severity.rank for one in self.changes)
+        return any(change.severity.rank <= severity.rank for change in self.changes)
 
     @property
     def summary(self) -> str:
         """How many changes of which kind: ``1 breaks deployed data, 2 safe``."""
-        counts = Counter(one.severity for one in self.changes)
-        return ", ".join(f"{counts[one]} {text}" for one, text in HEADINGS.items() if counts[one]) or "no change"
+        counts = Counter(change.severity for change in self.changes)
+        return (
+            ", ".join(f"{counts[severity]} {text}" for severity, text in HEADINGS.items() if counts[severity])
+            or "no change"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The difference as JSON data."""
-        counts = {one.value: len(self.of(one)) for one in Severity}
-        return {"old": self.old, "new": self.new, "counts": counts, "changes": [one.as_json() for one in self.changes]}
+        counts = {severity.value: len(self.of(severity)) for severity in Severity}
+        return {
+            "old": self.old,
+            "new": self.new,
+            "counts": counts,
+            "changes": [change.as_json() for change in self.changes],
+        }
 
     def markdown(self) -> str:
         """The difference as a comment on a pull request."""
         lines = [f"### {cell(self.new)}: {self.summary}"]
         if self.changes:
             rows = [
-                [one.severity.value, code(one.place), cell(one.what), cell(one.effect) or "–", cell(one.action) or "–"]
-                for one in self.changes
+                [
+                    change.severity.value,
+                    code(change.place),
+                    cell(change.what),
+                    cell(change.effect) or "–",
+                    cell(change.action) or "–",
+                ]
+                for change in self.changes
             ]
             lines += ["", markdown_table(["", "where", "what", "effect", "to do"], rows)]
         return "\n".join(lines) + "\n"
@@ -64,5 +78,5 @@ class Difference:
 
 def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
     """What changes from one design to the other."""
-    found = [*table_changes(old, new), *entity_changes(old, new), *pattern_changes(old, new)]
-    return Difference(old.name, new.name, tuple(sorted(found, key=lambda one: one.severity.rank)))
+    changes = [*table_changes(old, new), *entity_changes(old, new), *pattern_changes(old, new)]
+    return Difference(old.name, new.name, tuple(sorted(changes, key=lambda change: change.severity.rank)))

@@ -29,7 +29,7 @@ def table_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
             "the design opens another table, which doesn't hold the items",
             f"copy them, or go on naming the old one where the design is opened: dynamodb://REGION/{before.name}",
         )
-    keys = [(one.partition, *([one.sort] if one.sort else [])) for one in (before, after)]
+    keys = [(table.partition, *([table.sort] if table.sort else [])) for table in (before, after)]
     if keys[0] != keys[1]:
         yield Change(
             Severity.BREAKS,
@@ -76,8 +76,8 @@ def _expiry(place: str, before: str | None, after: str | None) -> Iterator[Chang
 
 
 def _indexes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
-    before = {one.name: one for one in old.table.indexes}
-    after = {one.name: one for one in new.table.indexes}
+    before = {element.name: element for element in old.table.indexes}
+    after = {element.name: element for element in new.table.indexes}
     served = patterns_of_index(old)
     for name, index in before.items():
         place = f"{new.name}.{name}"
@@ -125,7 +125,7 @@ def _altered(place: str, before: Index, after: Index) -> Change:
     if before.local is not after.local:
         parts.append(f"it was a {_kind(before)}, and is a {_kind(after)}")
     if (before.partition, before.sort) != (after.partition, after.sort):
-        keys = [_attributes((*one.partition, *one.sort)) for one in (before, after)]
+        keys = [_attributes((*index.partition, *index.sort)) for index in (before, after)]
         parts.append(f"its key was {keys[0]}, and is {keys[1]}")
     if before.projection != after.projection:
         parts.append(f"it held {_projection(before)}, and holds {_projection(after)}")
@@ -153,4 +153,4 @@ def _projection(index: Index) -> str:
 
 
 def _attributes(attributes: Sequence[KeyAttribute]) -> str:
-    return ", ".join(f"{one.name} ({one.type})" for one in attributes)
+    return ", ".join(f"{attribute.name} ({attribute.type})" for attribute in attributes)

@@ -123,14 +123,14 @@ def find_backup(reader: Reader, arn: str) -> Backup:
         ValidationException: it isn't the ARN of a backup.
         BackupNotFoundException: there is no such backup.
     """
-    found = _ARN.fullmatch(arn)
-    if found is None:
+    match = _ARN.fullmatch(arn)
+    if match is None:
         raise ValidationException("Invalid Backup ARN")
-    body = reader.archives.record(_KIND, found[2])
+    body = reader.archives.record(_KIND, match[2])
     if body is None:
         raise BackupNotFoundException(f"Backup not found: {arn}")
     backup: Backup = orjson.loads(body)
-    if backup["Source"]["TableName"] != found[1]:
+    if backup["Source"]["TableName"] != match[1]:
         raise BackupNotFoundException(f"Backup not found: {arn}")
     return backup
 

@@ -65,13 +65,13 @@ def check_storage(storage: Storage) -> list[Finding]:
         return findings
 
     def work(reader: Reader) -> list[Finding]:
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for record in reader.tables():
             for finding in _check_table(reader, read_table(record, storage)):
-                found.append(finding)
-                if len(found) == FINDINGS_MAX:
-                    return found
-        return (found + list(_check_streams(reader)))[:FINDINGS_MAX]
+                findings.append(finding)
+                if len(findings) == FINDINGS_MAX:
+                    return findings
+        return (findings + list(_check_streams(reader)))[:FINDINGS_MAX]
 
     return storage.read(work)
 
@@ -171,8 +171,8 @@ def _check_surplus(
     for stored in reader.entries(table.stored, index.number):
         if stored.row in damaged:
             continue
-        found = reader.get(table.stored, *stored.key)
-        entry = entry_of(index, decode(found[1])) if found is not None else None
+        result = reader.get(table.stored, *stored.key)
+        entry = entry_of(index, decode(result[1])) if result is not None else None
         if entry is None or entry.key != stored.entry.key:
             where = f"{table.name}/{index.name} {_printed(stored.key)}"
             yield Finding("EntryStray", where, "the entry has no such item")

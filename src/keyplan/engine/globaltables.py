@@ -39,8 +39,8 @@ class Replication(TypedDict):
 
 def replication_of(table: Table) -> Replication | None:
     """What the table's definition says of replicas; None when it has none."""
-    found: Replication | None = table.definition.get(MEMBER)
-    return found
+    replication: Replication | None = table.definition.get(MEMBER)
+    return replication
 
 
 def global_table_not_found(name: str) -> GlobalTableNotFoundException:

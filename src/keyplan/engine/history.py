@@ -78,15 +78,15 @@ def trim_histories(database: Database) -> int:
     """
 
     def overdue(reader: Reader) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
+        result: list[tuple[int, int]] = []
         for table in database.fresh(reader).values():
             reach = window(table, now_s)
             if reach is not None:
                 table_id, before_us = table.stored.layout.id, int(reach[0] * 1_000_000)
                 oldest_us = reader.archives.oldest_write(table_id)
                 if oldest_us is not None and oldest_us < before_us:
-                    found.append((table_id, before_us))
-        return found
+                    result.append((table_id, before_us))
+        return result
 
     def work(writer: Writer) -> int:
         # Judged anew: the history may have ended meanwhile.

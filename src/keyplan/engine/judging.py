@@ -127,10 +127,10 @@ class UnjudgedError(Exception):
 
     def judge(self) -> None:
         """Judge them by what was there."""
-        for write, found in self.each:
+        for write, result in self.each:
             write.tries += 1
-            spend(_cost_bytes(write, found[2]))
-            write.judged = judge(write, found)
+            spend(_cost_bytes(write, result[2]))
+            write.judged = judge(write, result)
 
 
 def prepare_put(table: Table, item: Item) -> Put:
@@ -148,7 +148,7 @@ def prepare_put(table: Table, item: Item) -> Put:
     return Put(item, size, encode(item))
 
 
-def judged(writer: Writer, write: Write, found: Found | None, *, beforehand: bool) -> Judged:
+def judged(writer: Writer, write: Write, result: Found | None, *, beforehand: bool) -> Judged:
     """What a write comes to in a transaction. ``beforehand`` says that it may be put off, to be judged before.
 
     Raises:
@@ -156,19 +156,19 @@ def judged(writer: Writer, write: Write, found: Found | None, *, beforehand: boo
         JSONDecodeError: what is stored of the item is damaged, and the write asks what it is.
     """
     known = write.judged
-    if found is None:
+    if result is None:
         return judge(write, None)
     condition = write.condition
-    if len(found[2]) <= _SMALL_BYTES_MAX and (condition is None or condition.operators <= _SMALL_OPERATORS_MAX):
-        return judge(write, found)
-    if known is not None and known.body == found[2]:
+    if len(result[2]) <= _SMALL_BYTES_MAX and (condition is None or condition.operators <= _SMALL_OPERATORS_MAX):
+        return judge(write, result)
+    if known is not None and known.body == result[2]:
         return known
-    cost_bytes = _cost_bytes(write, found[2])
+    cost_bytes = _cost_bytes(write, result[2])
     if beforehand and write.tries < _TRIES_MAX and writer.judged_bytes + cost_bytes > INSIDE_BYTES_MAX:
-        raise UnjudgedError([(write, found)])
+        raise UnjudgedError([(write, result)])
     writer.judged_bytes += cost_bytes
     spend(cost_bytes)
-    return judge(write, found)
+    return judge(write, result)
 
 
 def _cost_bytes(write: Write, body: bytes) -> float:
@@ -178,7 +178,7 @@ def _cost_bytes(write: Write, body: bytes) -> float:
     return effort_of(len(body), 0 if condition is None else condition.operators) + len(body) * readings
 
 
-def judge(write: Write, found: Found | None) -> Judged:
+def judge(write: Write, result: Found | None) -> Judged:
     """What a write comes to, by what is there.
 
     Raises:
@@ -188,8 +188,8 @@ def judge(write: Write, found: Found | None) -> Judged:
     body: bytes | None = None
     size = 0
     put, condition, change = write.put, write.condition, write.change
-    if found is not None:
-        _, size, body = found
+    if result is not None:
+        _, size, body = result
         try:
             old = decode(body)
         except orjson.JSONDecodeError:

@@ -28,8 +28,8 @@ Destination = Mapping[str, Any]
 
 def destinations(database: Database, name: str) -> list[Destination]:
     """The destinations of a table, the latest first."""
-    found: list[Destination] = database.described_table(name).definition.get(DESTINATIONS) or []
-    return found
+    result: list[Destination] = database.described_table(name).definition.get(DESTINATIONS) or []
+    return result
 
 
 def add_destination(database: Database, name: str, arn: str, precision: str | None) -> None:

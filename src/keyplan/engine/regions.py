@@ -155,15 +155,15 @@ def _written(there: Database, reader: Reader, name: str, source: str, since: int
     table = there.fresh(reader).get(name)
     if table is None or replication_of(table) is None:
         return [], since
-    found: _Batch = []
+    batch: _Batch = []
     last = since
     for noted in _until(reader.replicas.since(table.stored.layout.id, since), until_us):
         last = noted.seq
         if noted.version[1] == source:
-            found.append((noted, reader.get(table.stored, *noted.key)))
-        if len(found) == _TOGETHER:
+            batch.append((noted, reader.get(table.stored, *noted.key)))
+        if len(batch) == _TOGETHER:
             break
-    return found, last
+    return batch, last
 
 
 def _until(noted: Iterator[Noted], until_us: int) -> Iterator[Noted]:

@@ -31,10 +31,10 @@ def resource_of(arn: str) -> Resource:
     """
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
-    found = _RESOURCE.fullmatch(arn)
-    if found is None:
+    match = _RESOURCE.fullmatch(arn)
+    if match is None:
         raise one_or_more(f"Invalid ResourceArn: {arn}")
-    return Resource(found["table"], found["stream"])
+    return Resource(match["table"], match["stream"])
 
 
 def check_job_arn(arn: str, kind: str, title: str) -> None:
@@ -43,8 +43,8 @@ def check_job_arn(arn: str, kind: str, title: str) -> None:
     Raises:
         ValidationException: it isn't.
     """
-    found = _JOB.fullmatch(arn)
-    if found is None or found["kind"] != kind:
+    match = _JOB.fullmatch(arn)
+    if match is None or match["kind"] != kind:
         raise ValidationException(f"Invalid {title} ARN")
 
 

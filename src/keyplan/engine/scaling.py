@@ -84,7 +84,7 @@ def change_scaling(database: Database, request: Request) -> None:
 
 def _updates(table: Table, request: Request, replication: Replication) -> list[tuple[str, str, str, Settings]]:
     """Each change: its region, its index (``""`` is the table), its direction and what it says."""
-    found: list[tuple[str, str, str, Settings]] = []
+    result: list[tuple[str, str, str, Settings]] = []
     regions = replication["Regions"]
 
     def add(where: list[str], index: str | None, direction: str, update: Settings | None) -> None:
@@ -93,7 +93,7 @@ def _updates(table: Table, request: Request, replication: Replication) -> list[t
                 f"{_failed(table.name)} because the global secondary indexes with names '{index}' do not exist"
             )
         if update is not None:
-            found.extend((region, index or "", direction, update) for region in where)
+            result.extend((region, index or "", direction, update) for region in where)
 
     add(regions, None, "Write", request.get("ProvisionedWriteCapacityAutoScalingUpdate"))
     for each in request.get("GlobalSecondaryIndexUpdates") or []:
@@ -107,7 +107,7 @@ def _updates(table: Table, request: Request, replication: Replication) -> list[t
         add([region], None, "Read", each.get("ReplicaProvisionedReadCapacityAutoScalingUpdate"))
         for inner in each.get("ReplicaGlobalSecondaryIndexUpdates") or []:
             add([region], inner.get("IndexName"), "Read", inner.get("ProvisionedReadCapacityAutoScalingUpdate"))
-    return found
+    return result
 
 
 def _scaled(table: Table, index: str, direction: str, update: Settings) -> Settings:

@@ -69,16 +69,16 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
     indexes: dict[str, IndexState] = {}
     status: State = whole["Status"] if is_whole else "ACTIVE"
     change: str | None = whole.get("Change") if is_whole else None
-    for name, one in (noted.get("Indexes") or {}).items():
-        if now_s >= one["Until"]:
+    for name, value in (noted.get("Indexes") or {}).items():
+        if now_s >= value["Until"]:
             continue
-        if one["Status"] != "CREATING":
-            indexes[name] = IndexState(one["Status"])
-        elif "Backfills" in one:
-            indexes[name] = IndexState("CREATING", now_s >= one["Backfills"])
+        if value["Status"] != "CREATING":
+            indexes[name] = IndexState(value["Status"])
+        elif "Backfills" in value:
+            indexes[name] = IndexState("CREATING", now_s >= value["Backfills"])
         else:
             indexes[name] = IndexState("CREATING")
-        if status == "ACTIVE" and (one["Status"] == "DELETING" or now_s < one.get("Backfills", 0.0)):
+        if status == "ACTIVE" and (value["Status"] == "DELETING" or now_s < value.get("Backfills", 0.0)):
             status, change = "UPDATING", "index"
     return States(
         status,
@@ -92,7 +92,7 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
 def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping[str, Any]]:
     """The definitions of global indexes that are still being deleted."""
     noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
-    return [one["Definition"] for one in noted.values() if "Definition" in one and now_s < one["Until"]]
+    return [value["Definition"] for value in noted.values() if "Definition" in value and now_s < value["Until"]]
 
 
 def begin_creation(definition: Definition, now_s: float, settle_s: float) -> Definition:
@@ -159,7 +159,7 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
     kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm"} and now_s < until}
     if "Table" in noted and now_s < noted["Table"]["Until"]:
         kept["Table"] = noted["Table"]
-    kept["Indexes"] = {name: one for name, one in (noted.get("Indexes") or {}).items() if now_s < one["Until"]}
+    kept["Indexes"] = {name: value for name, value in (noted.get("Indexes") or {}).items() if now_s < value["Until"]}
     return kept
 
 

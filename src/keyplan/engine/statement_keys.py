@@ -52,28 +52,28 @@ class Partitions:
 
 def conjuncts(condition: tree.Condition | None) -> list[tree.Condition]:
     """The conditions that are joined by AND, in the order of the text."""
-    found: list[tree.Condition] = []
+    conditions: list[tree.Condition] = []
     stack = [] if condition is None else [condition]
     while stack:
         part = stack.pop()
         if isinstance(part, tree.And):
             stack.extend(reversed(part.conditions))
         else:
-            found.append(part)
-    return found
+            conditions.append(part)
+    return conditions
 
 
 def _branches(condition: tree.Condition) -> list[tree.Condition]:
     """The conditions that are joined by OR."""
-    found: list[tree.Condition] = []
+    conditions: list[tree.Condition] = []
     stack = [condition]
     while stack:
         part = stack.pop()
         if isinstance(part, tree.Or):
             stack.extend(reversed(part.conditions))
         else:
-            found.append(part)
-    return found
+            conditions.append(part)
+    return conditions
 
 
 def term_of(lowering: Lowering, condition: tree.Condition) -> KeyTerm | None:
@@ -113,10 +113,10 @@ def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | No
     branches = _branches(where)
     ranges: dict[KeyText, list[_Range]] = {}
     for branch in branches:
-        found = _of_branch(target, lowering, conjuncts(branch))
-        if found is None:
+        result = _of_branch(target, lowering, conjuncts(branch))
+        if result is None:
             return None
-        for range_ in found:
+        for range_ in result:
             ranges.setdefault(range_.bounds.partition[0], []).append(range_)
     if sum(map(len, ranges.values())) > _READS_MAX:
         raise StatementFault("Too many decomposed read operations for a given query.")
@@ -190,8 +190,8 @@ def _apart(ranges: list[_Range]) -> list[Bounds]:
     return [range_.bounds for range_ in ranges]
 
 
-def _overlap(one: Bounds, other: Bounds) -> bool:
-    low, high = _ends(one)
+def _overlap(bounds: Bounds, other: Bounds) -> bool:
+    low, high = _ends(bounds)
     other_low, other_high = _ends(other)
     return not (_before(high, other_low) or _before(other_high, low))
 

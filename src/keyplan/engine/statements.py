@@ -162,8 +162,8 @@ def _at(item: Item, steps: tuple[str | int, ...]) -> AttributeValue | None:
             value = value.get("M", {}).get(step)
         if value is None:
             return None
-    found: AttributeValue = value
-    return found
+    attribute_value: AttributeValue = value
+    return attribute_value
 
 
 # --- reads --------------------------------------------------------------------------------------------------
@@ -184,14 +184,14 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     filter_ = None if where is None else bind_condition(where, lowering.given(), "")
     target = _target(database, select.table, consistent=consistent)
     projection = shown_of(lowering, select.projection)
-    found = partitions_of(target, lowering, where)
-    forward, partitions_forward = _order(target, select, is_keyed=found is not None)
-    if found is None:
+    partitions = partitions_of(target, lowering, where)
+    forward, partitions_forward = _order(target, select, is_keyed=partitions is not None)
+    if partitions is None:
         _tell_scan(".".join(select.table))
         bounds: tuple[Bounds, ...] = (Bounds(),)
     else:
-        bounds = found.bounds(forward=forward, partitions_forward=partitions_forward)
-    fetches = _fetches(target, filter_, projection, is_keyed=found is not None and found.is_single)
+        bounds = partitions.bounds(forward=forward, partitions_forward=partitions_forward)
+    fetches = _fetches(target, filter_, projection, is_keyed=partitions is not None and partitions.is_single)
     values = None if target.index is not None else _key_values(target.table, lowering, where)[0]
     is_single = values is not None and len(values) == len(target.table.keys)
     return Read(target, bounds, filter_, projection, fetches, values if is_single else None)

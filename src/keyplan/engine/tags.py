@@ -31,10 +31,10 @@ def tagged_table(arn: str) -> str:
     """
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
-    found = _ARN.fullmatch(arn)
-    if found is None:
+    match = _ARN.fullmatch(arn)
+    if match is None:
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
-    return found[1]
+    return match[1]
 
 
 def not_found(arn: str) -> ResourceNotFoundException:

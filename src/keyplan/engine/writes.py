@@ -50,21 +50,21 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None, *, befor
         JSONDecodeError: what is stored of the item is damaged, and the write asks what it is.
     """
     table = write.table
-    found = writer.find(table.stored, *write.key)
+    result = writer.find(table.stored, *write.key)
     old: Item | None = None
     put = write.put
-    if write.asks or (table.needs_old and found is not None):
-        known = judged(writer, write, found, beforehand=beforehand)
+    if write.asks or (table.needs_old and result is not None):
+        known = judged(writer, write, result, beforehand=beforehand)
         old, put = known.old, known.put
-        if found is not None and known.is_damaged:
-            writer.remove_entries(table.stored, found[0])
-        if not known.holds or (write.inserts and found is not None):
-            raise _refused(write, found, old, charge)
+        if result is not None and known.is_damaged:
+            writer.remove_entries(table.stored, result[0])
+        if not known.holds or (write.inserts and result is not None):
+            raise _refused(write, result, old, charge)
         if known.fault is not None:
             raise known.fault
-    elif write.inserts and found is not None:
-        raise _refused(write, found, None, charge)
-    old_size = found[1] if found is not None else 0
+    elif write.inserts and result is not None:
+        raise _refused(write, result, None, charge)
+    old_size = result[1] if result is not None else 0
     if put is not None:
         outcome = Outcome(old, put.item, old_size, put.size)
     else:
@@ -72,15 +72,15 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None, *, befor
     if charge is not None:
         charge(table, write.key, outcome)
     if table.notes_writes:
-        _note(writer, write, found, put)
+        _note(writer, write, result, put)
     if put is not None:
-        row = _store(writer, write, found, put)
+        row = _store(writer, write, result, put)
         if table.needs_old:
-            _keep(writer, write, row, found, old, put)
-    elif write.removes and found is not None:
-        writer.remove(table.stored, found[0])
+            _keep(writer, write, row, result, old, put)
+    elif write.removes and result is not None:
+        writer.remove(table.stored, result[0])
         if table.needs_old:
-            _keep(writer, write, found[0], found, old, None)
+            _keep(writer, write, result[0], result, old, None)
     return outcome
 
 
@@ -102,21 +102,21 @@ def perform_each(writes: Sequence[Write], do: Callable[[Write], T]) -> list[T]:
     return done
 
 
-def _refused(write: Write, found: Found | None, old: Item | None, charge: Charge | None) -> DynamoDBError:
+def _refused(write: Write, result: Found | None, old: Item | None, charge: Charge | None) -> DynamoDBError:
     """Why a write isn't made: its condition doesn't hold, or what it inserts is there. It is charged all the same."""
-    if charge is not None and found is not None:
-        charge(write.table, write.key, Outcome(old, old, found[1], found[1]))
+    if charge is not None and result is not None:
+        charge(write.table, write.key, Outcome(old, old, result[1], result[1]))
     if write.condition is None:
         return DuplicateItemException()
     return ConditionalCheckFailedException(old if write.tells_item else None)
 
 
-def _note(writer: Writer, write: Write, found: Found | None, put: Put | None) -> None:
+def _note(writer: Writer, write: Write, result: Found | None, put: Put | None) -> None:
     """Note for a table that keeps a history what stood there before, and for a global one who wrote when."""
     table = write.table
-    is_change = _is_change(write, found, put)
+    is_change = _is_change(write, result, put)
     if table.keeps_history and is_change:
-        old_row = None if found is None else found[1:]
+        old_row = None if result is None else result[1:]
         writer.archives.remember(table.stored.layout.id, writer.now_us(), write.key, old_row)
     if table.own_region is not None:
         if write.version is not None:
@@ -125,28 +125,28 @@ def _note(writer: Writer, write: Write, found: Found | None, put: Put | None) ->
             writer.replicas.note_own(table.stored.layout.id, write.key, (writer.now_us(), table.own_region))
 
 
-def _is_change(write: Write, found: Found | None, put: Put | None) -> bool:
+def _is_change(write: Write, result: Found | None, put: Put | None) -> bool:
     """Whether a write leaves something else than what stood there."""
     if put is None:
-        return write.removes and found is not None
-    return found is None or found[2] != put.body
+        return write.removes and result is not None
+    return result is None or result[2] != put.body
 
 
-def _store(writer: Writer, write: Write, found: Found | None, put: Put) -> int:
+def _store(writer: Writer, write: Write, result: Found | None, put: Put) -> int:
     """Write the item; its row id."""
     stored = write.table.stored
-    if found is None:
+    if result is None:
         return writer.insert(stored, *write.key, put.size, put.body)
-    if found[2] != put.body:
-        writer.replace(stored, found[0], put.size, put.body)
-    return found[0]
+    if result[2] != put.body:
+        writer.replace(stored, result[0], put.size, put.body)
+    return result[0]
 
 
 def _keep(
     writer: Writer,
     write: Write,
     row: int,
-    found: Found | None,
+    result: Found | None,
     old: Item | None,
     put: Put | None,
 ) -> None:
@@ -158,21 +158,21 @@ def _keep(
     if table.vector_indexes:
         keep_vectors(writer, table, row, old, new)
     if table.stream is not None:
-        _record(writer, write, found, old, put)
+        _record(writer, write, result, old, put)
 
 
-def _record(writer: Writer, write: Write, found: Found | None, old: Item | None, put: Put | None) -> None:
+def _record(writer: Writer, write: Write, result: Found | None, old: Item | None, put: Put | None) -> None:
     """Record a change in the table's stream. What stays as it was, its attributes maybe in another order, is none."""
     table = write.table
     stream = table.stream
     if stream is None or (old is not None and put is not None and old == put.item):
         return
-    event: Event = "INSERT" if found is None else "MODIFY"
+    event: Event = "INSERT" if result is None else "MODIFY"
     if put is None:
         event = "EXPIRE" if write.by_expiry else "REMOVE"
     keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, write.key, strict=False)}
     # A damaged item is no image.
-    before = None if found is None or old is None else Image(found[1], found[2])
+    before = None if result is None or old is None else Image(result[1], result[2])
     after = None if put is None else Image(put.size, put.body)
     stream.recorder.record(writer, stream, event, write.key[0], keys, item_size(keys), before, after)
 

@@ -85,9 +85,11 @@ class Explanation:
             "filter": self.filter,
             "asks": list(self.asks),
             "symbolic": self.symbolic,
-            "requests": [{"operation": one.operation, "parameters": one.parameters} for one in self.requests],
+            "requests": [
+                {"operation": request.operation, "parameters": request.parameters} for request in self.requests
+            ],
             "proof": self.proof,
-            "others": [one.as_json() for one in self.others],
+            "others": [alternative.as_json() for alternative in self.others],
             "note": self.note,
         }
 
@@ -103,11 +105,11 @@ def explain(
     Raises UnknownPattern, ArgumentError, and KeyFieldError for values that can't stand in a key.
     """
     compiled = design if isinstance(design, CompiledDesign) else cast("CompiledDesign", design.compiled)
-    found = compiled.pattern(pattern)
-    bound = None if arguments is None else found.signature.bind((), arguments, strict=False)
-    if isinstance(found, ReadPattern):
-        return _Read(compiled, found, bound).explanation()
-    return _write(compiled, None if isinstance(design, CompiledDesign) else design, found, bound)
+    result = compiled.pattern(pattern)
+    bound = None if arguments is None else result.signature.bind((), arguments, strict=False)
+    if isinstance(result, ReadPattern):
+        return _Read(compiled, result, bound).explanation()
+    return _write(compiled, None if isinstance(design, CompiledDesign) else design, result, bound)
 
 
 def explain_all(design: CompiledDesign | type[Any]) -> list[Explanation]:
@@ -132,9 +134,9 @@ class _Read:
         pattern = self.pattern
         signature = pattern.signature
         values = self.bound if self.bound is not None else symbolic_arguments(signature)
-        asked = [self.symbols.shown(one) for one in self._requests(values)]
+        asked = [self.symbols.shown(request) for request in self._requests(values)]
         plan = pattern.as_called(values).plan
-        limit = next((values[one.name] for one in signature.parameters if one is pattern.limit), None)
+        limit = next((values[parameter.name] for parameter in signature.parameters if parameter is pattern.limit), None)
         return Explanation(
             id=pattern.id,
             pattern=pattern.name,

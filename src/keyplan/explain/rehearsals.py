@@ -34,18 +34,18 @@ def nothing(request: Request) -> dict[str, Any]:
 
 def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]] = nothing) -> list[Request]:
     """What a conversation asks when nothing is there. A missing item ends it, as it would end the call."""
-    found: list[Request] = []
+    requests: list[Request] = []
     with suppress(AnswerError):
-        _ask(conversation, respond, found)
-    return found
+        _ask(conversation, respond, requests)
+    return requests
 
 
-def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]], found: list[Request]) -> None:
+def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]], result: list[Request]) -> None:
     """Run a conversation and note what it asks. Raises what the conversation raises."""
 
     def observe(step: Request | list[Request], _answer: Any, _error: Exception | None) -> None:
         requests = [step] if isinstance(step, Request) else step
-        found.extend(Request(one.operation, deepcopy(one.parameters)) for one in requests)
+        result.extend(Request(request.operation, deepcopy(request.parameters)) for request in requests)
 
     converse(relay(conversation, observe, pauses=False), _Responding(respond))
 
@@ -62,7 +62,7 @@ class _Responding:
 
     def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
         """Several answers."""
-        return [self._respond(one) for one in requests]
+        return [self._respond(request) for request in requests]
 
 
 def rehearsal(
@@ -94,7 +94,7 @@ def rehearsal(
 
 def proof(account: Account) -> str:
     """What a write does, in sentences."""
-    kinds = [one for one in account.kinds if one != "Batch"]
+    kinds = [kind for kind in account.kinds if kind != "Batch"]
     parts: list[str] = []
     if account.asked:
         parts.append(f"It first asks {listed(account.asked)}, strongly consistent where their keys allow.")

@@ -63,10 +63,10 @@ class Symbol(str):
 
 def symbolic_arguments(signature: Signature) -> dict[str, Any]:
     """A symbol for every parameter; the limit is its default, and there is no cursor."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for parameter in signature.parameters:
-        found[parameter.name] = _symbolic(parameter)
-    return found
+        result[parameter.name] = _symbolic(parameter)
+    return result
 
 
 def _symbolic(parameter: Parameter) -> Any:
@@ -113,7 +113,7 @@ class _SymbolicKey(CompiledKey):
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:
         inputs = [values[name] for template in self.hash_input for name in template.fields] if self.shards > 1 else []
-        if any(isinstance(one, Symbol) for one in inputs):
+        if any(isinstance(value, Symbol) for value in inputs):
             return "#{shard}"
         return CompiledKey.shard_suffix(self, values)
 
@@ -142,27 +142,27 @@ class Symbols:
             case ClaimPlan():
                 made = replace(plan, entity=self.entity(plan.entity), claim=self.key(plan.claim))
             case QueryPlan():
-                matches = tuple(self._match(one) for one in plan.matches)
-                completed = tuple(self.entity(one) for one in plan.completed)
+                matches = tuple(self._match(match) for match in plan.matches)
+                completed = tuple(self.entity(entity) for entity in plan.completed)
                 made = replace(plan, matches=matches, filter=_filter(plan.filter), completed=completed)
             case ThroughPlan():
                 also = tuple(self.plan(way) for way in plan.also)
                 made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)
             case ScanPlan():
-                completed = tuple(self.entity(one) for one in plan.completed)
+                completed = tuple(self.entity(entity) for entity in plan.completed)
                 made = replace(plan, filter=_filter(plan.filter), completed=completed)
         return cast("PlanT", made)
 
     def entity(self, entity: CompiledEntity) -> CompiledEntity:
         """The entity with keys that take symbols."""
-        found = self._entities.get(id(entity))
-        if found is None:
-            found = copy(entity)
-            vars(found).pop("keys", None)
-            found.primary = self.key(entity.primary)
-            found.index_keys = tuple(self.key(one) for one in entity.index_keys)
-            self._entities[id(entity)] = found
-        return found
+        compiled_entity = self._entities.get(id(entity))
+        if compiled_entity is None:
+            compiled_entity = copy(entity)
+            vars(compiled_entity).pop("keys", None)
+            compiled_entity.primary = self.key(entity.primary)
+            compiled_entity.index_keys = tuple(self.key(key) for key in entity.index_keys)
+            self._entities[id(entity)] = compiled_entity
+        return compiled_entity
 
     def key(self, key: CompiledKey) -> CompiledKey:
         """The key with templates that take symbols."""
@@ -196,7 +196,7 @@ class Symbols:
             match,
             entity=self.entity(match.entity),
             key=self.key(match.key),
-            sort=tuple(self._sort_part(one) for one in match.sort),
+            sort=tuple(self._sort_part(part) for part in match.sort),
         )
 
     def _sort_part(self, part: SortPart) -> SortPart:
@@ -219,9 +219,9 @@ class Symbols:
 
     def _shown(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {name: self._shown(one) for name, one in value.items()}
+            return {name: self._shown(element) for name, element in value.items()}
         if isinstance(value, list):
-            return [self._shown(one) for one in value]
+            return [self._shown(element) for element in value]
         if isinstance(value, str):
             return self._numbers.get(value, value.replace(f"{_BELOW}{{", "{").replace(f"{_ABOVE}{{", "{"))
         return value
@@ -231,9 +231,11 @@ def _filter(condition: Filter | None) -> Filter | None:
     """The filter, with symbols sent as values of the type that stands for them."""
     if condition is None:
         return None
-    parameters = {placeholder: replace(one, encode=_encoder(one)) for placeholder, one in condition.parameters.items()}
+    parameters = {
+        placeholder: replace(value, encode=_encoder(value)) for placeholder, value in condition.parameters.items()
+    }
     return replace(condition, parameters=parameters)
 
 
-def _encoder(one: FilterValue) -> Callable[[Any], dict[str, Any]]:
-    return lambda value: {one.tag: str(value)} if isinstance(value, Symbol) else one.encode(value)
+def _encoder(filter_value: FilterValue) -> Callable[[Any], dict[str, Any]]:
+    return lambda value: {filter_value.tag: str(value)} if isinstance(value, Symbol) else filter_value.encode(value)

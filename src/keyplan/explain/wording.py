@@ -57,8 +57,8 @@ def key_names(plan: Plan) -> list[str]:
         case ScanPlan(index=None):
             return ["none"]
         case ScanPlan():
-            found = ((entity, key) for entity in plan.entities for key in plan.keys if key in entity.index_keys)
-            return [", ".join(f"{entity.name}.{key.name}" for entity, key in found)]
+            result = ((entity, key) for entity in plan.entities for key in plan.keys if key in entity.index_keys)
+            return [", ".join(f"{entity.name}.{key.name}" for entity, key in result)]
 
 
 def direction(plan: Plan, *, either: bool = False) -> str | None:
@@ -71,7 +71,7 @@ def direction(plan: Plan, *, either: bool = False) -> str | None:
     if not isinstance(plan, QueryPlan):
         return None
     names = list(dict.fromkeys(name for match in plan.matches for name, _ in match.order))
-    turned = any(one for match in plan.matches for _, one in match.order)
+    turned = any(element for match in plan.matches for _, element in match.order)
     way = "ascending" if plan.forward is not turned else "descending"
     if not names:
         return None
@@ -90,7 +90,7 @@ def conditions(requests: Iterable[Request], plan: Plan) -> str:
     """The key conditions of the requests, in order; like ones are reported once."""
     if isinstance(plan, ScanPlan):
         return f"none: every {'item of the table' if plan.index is None else f'entry of {plan.index.name}'} is read"
-    texts = dict.fromkeys(key_condition(one) for one in requests)
+    texts = dict.fromkeys(key_condition(request) for request in requests)
     shards = _shards(plan)
     if shards > 1 or any(_EACH.search(text) for text in texts):
         texts = dict.fromkeys(_every(text, shards) for text in texts)
@@ -122,7 +122,7 @@ def key_condition(request: Request) -> str:
     if "Key" in parameters:
         return _key_text(parameters["Key"])
     if "RequestItems" in parameters:
-        keys = next(one["Keys"] for one in parameters["RequestItems"].values())
+        keys = next(item["Keys"] for item in parameters["RequestItems"].values())
         more = f", and {len(keys) - 1} keys more" if len(keys) > 1 and not _EACH.search(_key_text(keys[0])) else ""
         return _key_text(keys[0]) + more
     clauses = _filled(parameters.get("KeyConditionExpression", ""), parameters)
@@ -153,8 +153,8 @@ def _filled(expression: str, parameters: Mapping[str, Any]) -> str:
 
 def filter_text(requests: Iterable[Request]) -> list[str]:
     """The filter, with its names and values in it."""
-    found = [one.parameters for one in requests if "FilterExpression" in one.parameters]
-    return list(dict.fromkeys(_filled(one["FilterExpression"], one) for one in found))[:1]
+    result = [request.parameters for request in requests if "FilterExpression" in request.parameters]
+    return list(dict.fromkeys(_filled(element["FilterExpression"], element) for element in result))[:1]
 
 
 # The proof, in a sentence
@@ -167,7 +167,7 @@ def proof(plan: Plan, pattern: ReadPattern) -> str:
             fields = listed(plan.entity.key_fields)
             return f"{_fill(fields)} the whole primary key of {plan.entity.name}: one GetItem reads the one item"
         case ClaimPlan():
-            fields = listed(dict.fromkeys(name for _, one in plan.claim.partition for name in one.fields))
+            fields = listed(dict.fromkeys(name for _, template in plan.claim.partition for name in template.fields))
             return (
                 f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another its owner, by the "
                 "primary key that the claim holds"
@@ -187,7 +187,7 @@ def proof(plan: Plan, pattern: ReadPattern) -> str:
 
 def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
     key = plan.key
-    names = dict.fromkeys(name for _, one in key.partition for name in one.fields)
+    names = dict.fromkeys(name for _, template in key.partition for name in template.fields)
     fields = [f"{name} = {pattern.constants[name]!r}" if name in pattern.constants else name for name in names]
     where = f"the partition key of {key.place}" if key.index else "the table's partition key"
     lead = f"{_fill(listed(fields))} {where}" if fields else f"{where[0].upper()}{where[1:]} is fixed"
@@ -201,7 +201,7 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
     if bounds:
         text += f", and of that the part that {listed(bounds)} {'bounds' if len(bounds) == 1 else 'bound'}"
     if len(plan.matches) > 1:
-        text += f"; {listed(one.entity.name for one in plan.matches)} stand in it together"
+        text += f"; {listed(match.entity.name for match in plan.matches)} stand in it together"
     if plan.filter is not None:
         text += "; the filter then drops items, which are read and paid for all the same"
     if plan.completed:
@@ -221,7 +221,7 @@ def _in_segments(plan: ScanPlan) -> str:
 def _scan_proof(plan: ScanPlan) -> str:
     if plan.index is None:
         return f"The pattern declares a scan: every item of the table is read{_in_segments(plan)}, and paid for"
-    names = listed(one.name for one in plan.entities)
+    names = listed(entity.name for entity in plan.entities)
     text = f"The pattern asks for all of {plan.index.name}: each {names} that stands in it is read{_in_segments(plan)}"
     text += ", and no other item"
     if plan.filter is not None:
@@ -250,5 +250,5 @@ def _fill(fields: str) -> str:
 
 def listed(names: Iterable[str]) -> str:
     """``a, b and c``."""
-    found = list(names)
-    return " and ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
+    result = list(names)
+    return " and ".join(filter(None, [", ".join(result[:-1]), *result[-1:]]))

@@ -26,21 +26,21 @@ def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
     if deployment.deletion_protection:
         resource |= {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
     resource["Properties"] = properties
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": _description(design),
     }
     if deployment.table_name is None:
         stage = {"Type": "String", "Default": "dev", "AllowedPattern": "[A-Za-z0-9_.-]+"}
-        found["Parameters"] = {"Stage": {**stage, "Description": "The end of the table's name, e.g. dev or prod"}}
-    found["Resources"] = {RESOURCE: resource}
-    found["Outputs"] = {
+        result["Parameters"] = {"Stage": {**stage, "Description": "The end of the table's name, e.g. dev or prod"}}
+    result["Resources"] = {RESOURCE: resource}
+    result["Outputs"] = {
         "TableName": {"Value": {"Ref": RESOURCE}},
         "TableArn": {"Value": {"Fn::GetAtt": f"{RESOURCE}.Arn"}},
     }
     if deployment.stream is not None:
-        found["Outputs"]["StreamArn"] = {"Value": {"Fn::GetAtt": f"{RESOURCE}.StreamArn"}}
-    return found
+        result["Outputs"]["StreamArn"] = {"Value": {"Fn::GetAtt": f"{RESOURCE}.StreamArn"}}
+    return result
 
 
 def cloudformation_yaml(design: CompiledDesign, deployment: Deployment) -> str:
@@ -50,11 +50,11 @@ def cloudformation_yaml(design: CompiledDesign, deployment: Deployment) -> str:
 
 def cloudformation_json(design: CompiledDesign, deployment: Deployment) -> str:
     """The template in JSON, which has no comments and spells the functions out."""
-    found = template(design, deployment)
-    for output in found["Outputs"].values():
+    result = template(design, deployment)
+    for output in result["Outputs"].values():
         if "Fn::GetAtt" in output["Value"]:
             output["Value"] = {"Fn::GetAtt": output["Value"]["Fn::GetAtt"].split(".")}
-    return json_tree(found)
+    return json_tree(result)
 
 
 def _description(design: CompiledDesign) -> str:
@@ -66,18 +66,20 @@ def _properties(design: CompiledDesign, deployment: Deployment) -> dict[str, Any
     members = deployment.members(design)
     if deployment.table_name is None:
         members["TableName"] = {"Fn::Sub": "${AWS::StackName}-${Stage}"}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         name: members.pop(name) for name in ("TableName", "BillingMode", "AttributeDefinitions", "KeySchema")
     }
-    found |= members
+    result |= members
     if deployment.stream is not None:
-        found["StreamSpecification"].pop("StreamEnabled")  # CloudFormation has no such member: a stream is there or not
-    _annotate(found, design)
+        result["StreamSpecification"].pop(
+            "StreamEnabled"
+        )  # CloudFormation has no such member: a stream is there or not
+    _annotate(result, design)
     if design.ttl_attribute is not None:
-        found["TimeToLiveSpecification"] = {"AttributeName": design.ttl_attribute, "Enabled": True}
+        result["TimeToLiveSpecification"] = {"AttributeName": design.ttl_attribute, "Enabled": True}
     if deployment.recovery:
-        found["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": True}
-    return found
+        result["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": True}
+    return result
 
 
 def _annotate(properties: dict[str, Any], design: CompiledDesign) -> None:
@@ -95,6 +97,6 @@ def _annotate(properties: dict[str, Any], design: CompiledDesign) -> None:
 
 
 def _note_keys(schema: list[dict[str, Any]], notes: Mapping[str, str]) -> None:
-    for one in schema:
-        name = one["AttributeName"]
-        one["AttributeName"] = Noted(name, notes[name]) if name in notes else name
+    for element in schema:
+        name = element["AttributeName"]
+        element["AttributeName"] = Noted(name, notes[name]) if name in notes else name

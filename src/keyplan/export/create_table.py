@@ -17,11 +17,11 @@ def requests(design: CompiledDesign, deployment: Deployment) -> dict[str, dict[s
     """The requests by operation. The later ones are to be sent when the table is ACTIVE."""
     create = deployment.members(design)
     name = create["TableName"]
-    found = {"CreateTable": create}
+    result = {"CreateTable": create}
     if design.ttl_attribute is not None:
         setting = {"Enabled": True, "AttributeName": design.ttl_attribute}
-        found["UpdateTimeToLive"] = {"TableName": name, "TimeToLiveSpecification": setting}
+        result["UpdateTimeToLive"] = {"TableName": name, "TimeToLiveSpecification": setting}
     if deployment.recovery:
         recovery = {"PointInTimeRecoveryEnabled": True}
-        found["UpdateContinuousBackups"] = {"TableName": name, "PointInTimeRecoverySpecification": recovery}
-    return found
+        result["UpdateContinuousBackups"] = {"TableName": name, "PointInTimeRecoverySpecification": recovery}
+    return result

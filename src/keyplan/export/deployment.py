@@ -68,38 +68,38 @@ class Deployment:
 
     def members(self, design: CompiledDesign) -> dict[str, Any]:
         """The CreateTable request's members for the design's table: what CloudFormation has as properties too."""
-        found = design.table.create_request(self.table_name)
+        result = design.table.create_request(self.table_name)
         if self.billing == "provisioned":
             units = {"ReadCapacityUnits": self.read_units, "WriteCapacityUnits": self.write_units}
-            found["BillingMode"] = "PROVISIONED"
-            found["ProvisionedThroughput"] = units
-            for index in found.get("GlobalSecondaryIndexes", ()):
+            result["BillingMode"] = "PROVISIONED"
+            result["ProvisionedThroughput"] = units
+            for index in result.get("GlobalSecondaryIndexes", ()):
                 index["ProvisionedThroughput"] = units
         if self.table_class != "standard":
-            found["TableClass"] = TABLE_CLASSES[self.table_class]
+            result["TableClass"] = TABLE_CLASSES[self.table_class]
         if self.deletion_protection:
-            found["DeletionProtectionEnabled"] = True
+            result["DeletionProtectionEnabled"] = True
         if self.stream is not None:
-            found["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": STREAM_VIEWS[self.stream]}
+            result["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": STREAM_VIEWS[self.stream]}
         if self.tags:
-            found["Tags"] = [{"Key": name, "Value": value} for name, value in self.tags.items()]
-        return found
+            result["Tags"] = [{"Key": name, "Value": value} for name, value in self.tags.items()]
+        return result
 
 
 def tags_of(texts: Iterable[str]) -> dict[str, str]:
     """Tags typed as ``name=value``. Raises RequestError with every fault."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     faults: list[Fault] = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
             faults.append(Fault(f"tag {text!r}", "isn't name=value", "write name=value"))
-        elif name in found:
+        elif name in result:
             faults.append(Fault(f"tag {name!r}", "is given twice"))
-        found[name] = value
+        result[name] = value
     if faults:
         raise RequestError("wrong tags", faults=faults)
-    return found
+    return result
 
 
 def _tag_faults(tags: Mapping[str, str]) -> Iterable[Fault]:

@@ -65,13 +65,13 @@ def _terraform(inputs: Inputs, *, as_json: bool) -> Exported:
 
 
 def _create_table(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001 - it is JSON in any case
-    found = requests(inputs.design, inputs.deployment)
-    parts = {f"{_file_name(operation)}.json": _json(one) for operation, one in found.items()}
-    return Exported(_json(found), parts)
+    result = requests(inputs.design, inputs.deployment)
+    parts = {f"{_file_name(operation)}.json": _json(element) for operation, element in result.items()}
+    return Exported(_json(result), parts)
 
 
 def _file_name(operation: str) -> str:
-    return "".join(f"-{one.lower()}" if one.isupper() else one for one in operation).lstrip("-")
+    return "".join(f"-{text.lower()}" if text.isupper() else text for text in operation).lstrip("-")
 
 
 def _iam(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001
@@ -79,8 +79,8 @@ def _iam(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001
 
 
 def _workbench(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001
-    found = model(inputs.design, inputs.deployment, inputs.items, inputs.made_at)
-    return Exported(_json(found), notes=tuple(model_notes(inputs.design)))
+    result = model(inputs.design, inputs.deployment, inputs.items, inputs.made_at)
+    return Exported(_json(result), notes=tuple(model_notes(inputs.design)))
 
 
 def _markdown(inputs: Inputs, *, as_json: bool) -> Exported:

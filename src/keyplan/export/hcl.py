@@ -26,7 +26,7 @@ class Block:
 def hcl_text(head: Iterable[str], body: Mapping[str, Any]) -> str:
     """One block with its labels, as a file."""
     kind, *labels = head
-    opening = " ".join([kind, *(_string(one) for one in labels)])
+    opening = " ".join([kind, *(_string(label) for label in labels)])
     return "\n".join([f"{opening} {{", *(f"  {line}".rstrip() for line in _body(body)), "}"]) + "\n"
 
 
@@ -60,8 +60,8 @@ def _attribute(head: str, value: Any, note: str) -> Iterator[str]:
     if isinstance(value, Mapping):
         yield f"{head}{{"
         width = max((len(_string(name)) for name in value), default=0)
-        for name, one in value.items():
-            yield f"  {_string(name):{width}} = {_value(one)}"
+        for name, element in value.items():
+            yield f"  {_string(name):{width}} = {_value(element)}"
         yield "}"
         return
     yield f"{head}{_value(value)}{note}"
@@ -71,7 +71,7 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         return _string(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(_value(one) for one in value)}]"
+        return f"[{', '.join(_value(element) for element in value)}]"
     return json.dumps(value)
 
 

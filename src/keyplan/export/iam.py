@@ -67,12 +67,12 @@ def policy(
 
 def _alike(on_indexes: dict[str, set[str]]) -> dict[tuple[str, ...], list[str]]:
     """Indexes by what is asked of them."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    result: dict[tuple[str, ...], list[str]] = {}
     for name, operations in on_indexes.items():
-        found.setdefault(tuple(sorted(operations)), []).append(name)
-    return found
+        result.setdefault(tuple(sorted(operations)), []).append(name)
+    return result
 
 
 def _statement(sid: str, operations: set[str], resources: list[str]) -> dict[str, Any]:
-    actions = [f"dynamodb:{one}" for one in sorted(operations)]
+    actions = [f"dynamodb:{operation}" for operation in sorted(operations)]
     return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}

@@ -45,14 +45,14 @@ def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
 
 def pattern_table(rows: Iterable[Row]) -> str:
     """The patterns: the question, the operation and its place, the key condition; and what a call takes."""
-    found = list(rows)
-    told = any(one.takes for one in found)
+    result = list(rows)
+    told = any(row.takes for row in result)
     head = ["id", "question", "operation", "on", "key condition", *["a call takes"] * told]
-    return markdown_table(head, (_pattern_row(one, told=told) for one in found))
+    return markdown_table(head, (_pattern_row(row, told=told) for row in result))
 
 
 def _pattern_row(row: Row, *, told: bool) -> list[str]:
-    conditions = "<br>".join(code(one) for one in row.conditions) or "–"
+    conditions = "<br>".join(code(condition) for condition in row.conditions) or "–"
     place = code(row.index) if row.index else "the table"
     return [cell(row.id), code(row.question), cell(row.operation), place, conditions, *[cell(row.takes)] * told]
 
@@ -84,7 +84,9 @@ def _members(entity: CompiledEntity, key: CompiledKey) -> str:
     """Which items stand under the key, in words."""
     if key.is_claim:
         return "one claim a value"
-    parts = [f"{code(name)} is {' or '.join(code(str(one)) for one in allowed)}" for name, allowed in key.when.items()]
+    parts = [
+        f"{code(name)} is {' or '.join(code(str(value)) for value in allowed)}" for name, allowed in key.when.items()
+    ]
     fields = dict.fromkeys(name for _, template in key.attributes for name in template.fields)
     parts += [f"{code(name)} is there" for name in fields if entity.fields[name].optional and key.index is not None]
     text = "those where " + " and ".join(parts) if parts else "all"
@@ -99,10 +101,10 @@ def _indexes(design: CompiledDesign) -> str:
         rows.append(
             [
                 f"{code(index.name)}{' (local)' if index.local else ''}",
-                ", ".join(code(one.name) for one in index.partition),
-                ", ".join(code(one.name) for one in index.sort) or "–",
-                ", ".join(code(one) for one in index.projection) if included else str(index.projection),
-                ", ".join(code(one) for one in patterns[index.name]) or "none",
+                ", ".join(code(attribute.name) for attribute in index.partition),
+                ", ".join(code(attribute.name) for attribute in index.sort) or "–",
+                ", ".join(code(text) for text in index.projection) if included else str(index.projection),
+                ", ".join(code(text) for text in patterns[index.name]) or "none",
             ]
         )
     return markdown_table(["index", "partition key", "sort key", "projection", "serves"], rows)

@@ -37,7 +37,7 @@ def _lines(design: CompiledDesign) -> Iterator[str]:
     patterns = patterns_of_index(design)
     places = _ids("index", [index.name for index in table.indexes])
     for index in table.indexes:
-        attributes = ", ".join(one.name for one in (*index.partition, *index.sort))
+        attributes = ", ".join(attribute.name for attribute in (*index.partition, *index.sort))
         served = ", ".join(design.reads[name].id for name in patterns[index.name])
         yield f'  {places[index.name]}[("{_lines_of(index.name, attributes, served)}")]'
     entities = _ids("entity", design.by_name)
@@ -49,25 +49,25 @@ def _lines(design: CompiledDesign) -> Iterator[str]:
 
 def _collections(design: CompiledDesign) -> dict[str, dict[str, tuple[str, str]]]:
     """By the partition key's template the nodes of the entities, and of the claims, that have it."""
-    found: dict[str, dict[str, tuple[str, str]]] = {}
+    result: dict[str, dict[str, tuple[str, str]]] = {}
     entities = _ids("entity", design.by_name)
     for entity in design.entities.values():
-        found.setdefault(_partition(entity.primary), {})[entities[entity.name]] = (entity.name, _sort(entity.primary))
+        result.setdefault(_partition(entity.primary), {})[entities[entity.name]] = (entity.name, _sort(entity.primary))
         for claim in entity.claims:
             node = f"{entities[entity.name]}_{claim.name}"
-            found.setdefault(_partition(claim), {})[node] = (f"{entity.name}.{claim.name}", _sort(claim))
-    return found
+            result.setdefault(_partition(claim), {})[node] = (f"{entity.name}.{claim.name}", _sort(claim))
+    return result
 
 
 def _ids(kind: str, names: Iterable[str]) -> dict[str, str]:
     """Names as Mermaid takes them for nodes, each once. The kind before them keeps them from being its own words."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for name in names:
         word = f"{kind}_{re.sub(r'[^0-9A-Za-z]+', '_', name)}"
-        while word in found.values():
+        while word in result.values():
             word += "_"
-        found[name] = word
-    return found
+        result[name] = word
+    return result
 
 
 def _partition(key: CompiledKey) -> str:
@@ -88,7 +88,7 @@ def _key(key: CompiledKey) -> str:
 
 def _lines_of(*lines: str) -> str:
     """Lines of a node, without the empty ones."""
-    return "<br/>".join(_text(one) for one in lines if one)
+    return "<br/>".join(_text(line) for line in lines if line)
 
 
 def _text(text: str) -> str:

@@ -42,15 +42,15 @@ def _label(design: CompiledDesign) -> str:
 
 
 def _as_json(body: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in body.items():
         if isinstance(value, Block):
-            found[name] = _as_json(value.body)
+            result[name] = _as_json(value.body)
         elif isinstance(value, list) and value and isinstance(value[0], Block):
-            found[name] = [_as_json(one.body) for one in value]
+            result[name] = [_as_json(element.body) for element in value]
         else:
-            found[name] = _escaped(plain(value))
-    return found
+            result[name] = _escaped(plain(value))
+    return result
 
 
 def _escaped(value: Any) -> Any:
@@ -58,34 +58,35 @@ def _escaped(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("${", "$${").replace("%{", "%%{")
     if isinstance(value, dict):
-        return {name: _escaped(one) for name, one in value.items()}
-    return [_escaped(one) for one in value] if isinstance(value, list) else value
+        return {name: _escaped(element) for name, element in value.items()}
+    return [_escaped(element) for element in value] if isinstance(value, list) else value
 
 
 def _resource(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
     table = design.table
     members = deployment.members(design)
     notes = key_notes(design, None)
-    found: dict[str, Any] = {"name": members["TableName"], "billing_mode": members["BillingMode"]}
-    found |= _capacity(deployment)
-    found["hash_key"] = _noted(table.partition.name, notes)
+    result: dict[str, Any] = {"name": members["TableName"], "billing_mode": members["BillingMode"]}
+    result |= _capacity(deployment)
+    result["hash_key"] = _noted(table.partition.name, notes)
     if table.sort is not None:
-        found["range_key"] = _noted(table.sort.name, notes)
+        result["range_key"] = _noted(table.sort.name, notes)
     if deployment.table_class != "standard":
-        found["table_class"] = TABLE_CLASSES[deployment.table_class]
+        result["table_class"] = TABLE_CLASSES[deployment.table_class]
     if deployment.deletion_protection:
-        found["deletion_protection_enabled"] = True
+        result["deletion_protection_enabled"] = True
     if deployment.stream is not None:
-        found |= {"stream_enabled": True, "stream_view_type": STREAM_VIEWS[deployment.stream]}
+        result |= {"stream_enabled": True, "stream_view_type": STREAM_VIEWS[deployment.stream]}
     if deployment.tags:
-        found["tags"] = dict(deployment.tags)
-    found["attribute"] = [
-        Block({"name": one["AttributeName"], "type": one["AttributeType"]}) for one in members["AttributeDefinitions"]
+        result["tags"] = dict(deployment.tags)
+    result["attribute"] = [
+        Block({"name": definition["AttributeName"], "type": definition["AttributeType"]})
+        for definition in members["AttributeDefinitions"]
     ]
     if design.ttl_attribute is not None:
-        found["ttl"] = Block({"attribute_name": design.ttl_attribute, "enabled": True})
+        result["ttl"] = Block({"attribute_name": design.ttl_attribute, "enabled": True})
     if deployment.recovery:
-        found["point_in_time_recovery"] = Block({"enabled": True})
+        result["point_in_time_recovery"] = Block({"enabled": True})
     patterns = {name: served or ["no pattern"] for name, served in patterns_of_index(design).items()}
     for member, local in (("global_secondary_index", False), ("local_secondary_index", True)):
         blocks = [
@@ -94,8 +95,8 @@ def _resource(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
             if index.local is local
         ]
         if blocks:
-            found[member] = blocks
-    return found
+            result[member] = blocks
+    return result
 
 
 def _capacity(deployment: Deployment) -> dict[str, Any]:
@@ -109,24 +110,24 @@ def _noted(name: str, notes: Mapping[str, str]) -> Any:
 
 
 def _index(index: Index, deployment: Deployment, notes: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": index.name}
+    result: dict[str, Any] = {"name": index.name}
     partition, *more = index.partition
     joined = bool(more) or len(index.sort) > 1
     if not joined:
         if not index.local:
-            found["hash_key"] = _noted(partition.name, notes)
+            result["hash_key"] = _noted(partition.name, notes)
         if index.sort:
-            found["range_key"] = _noted(index.sort[0].name, notes)
+            result["range_key"] = _noted(index.sort[0].name, notes)
     if isinstance(index.projection, tuple):
-        found |= {"projection_type": "INCLUDE", "non_key_attributes": list(index.projection)}
+        result |= {"projection_type": "INCLUDE", "non_key_attributes": list(index.projection)}
     else:
-        found["projection_type"] = index.projection
+        result["projection_type"] = index.projection
     if not index.local:
-        found |= _capacity(deployment)
+        result |= _capacity(deployment)
     if joined:
-        found["key_schema"] = [
-            Block({"attribute_name": _noted(one.name, notes), "key_type": kind})
+        result["key_schema"] = [
+            Block({"attribute_name": _noted(attribute.name, notes), "key_type": kind})
             for kind, attributes in (("HASH", index.partition), ("RANGE", index.sort))
-            for one in attributes
+            for attribute in attributes
         ]
-    return found
+    return result

@@ -36,9 +36,9 @@ def plain(tree: Any) -> Any:
     if isinstance(tree, Noted):
         return tree.value
     if isinstance(tree, Mapping):
-        return {name: plain(one) for name, one in tree.items()}
+        return {name: plain(value) for name, value in tree.items()}
     if isinstance(tree, list | tuple):
-        return [plain(one) for one in tree]
+        return [plain(value) for value in tree]
     return tree
 
 

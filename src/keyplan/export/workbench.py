@@ -62,14 +62,14 @@ def model_notes(design: CompiledDesign) -> list[str]:
 
 def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]) -> dict[str, Any]:
     members = deployment.members(design)
-    keys = {one["AttributeName"]: one["AttributeType"] for one in members["AttributeDefinitions"]}
+    keys = {definition["AttributeName"]: definition["AttributeType"] for definition in members["AttributeDefinitions"]}
     own = [(design.table.partition,), (design.table.sort,) if design.table.sort else ()]
     by_facet = _by_facet(design, items)
     facets = list(_facets(design, by_facet))
     types = {**keys, **_field_types(design), **_seen_types(by_facet)}
     left = set(design.table.key_names)
-    projections = {one["IndexName"]: one["Projection"] for one in members.get("GlobalSecondaryIndexes", ())}
-    found: dict[str, Any] = {
+    projections = {value["IndexName"]: value["Projection"] for value in members.get("GlobalSecondaryIndexes", ())}
+    result: dict[str, Any] = {
         "TableName": members["TableName"],
         "KeyAttributes": _key_attributes(*own),
         "NonKeyAttributes": [
@@ -78,12 +78,12 @@ def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]
         "TableFacets": facets,
         "GlobalSecondaryIndexes": [
             {
-                "IndexName": one.name,
-                "KeyAttributes": _key_attributes(one.partition, one.sort),
-                "Projection": projections[one.name],
+                "IndexName": index.name,
+                "KeyAttributes": _key_attributes(index.partition, index.sort),
+                "Projection": projections[index.name],
             }
-            for one in design.table.indexes
-            if is_shown(one)
+            for index in design.table.indexes
+            if is_shown(index)
         ],
         "TableData": [],
         "DataAccess": {"MySql": {}},
@@ -91,16 +91,16 @@ def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]
         "BillingMode": members["BillingMode"],
     }
     if deployment.billing == "provisioned":
-        found["ProvisionedCapacitySettings"] = {"ProvisionedThroughput": members["ProvisionedThroughput"]}
-    return found
+        result["ProvisionedCapacitySettings"] = {"ProvisionedThroughput": members["ProvisionedThroughput"]}
+    return result
 
 
 def _key_attributes(partition: tuple[KeyAttribute, ...], sort: tuple[KeyAttribute, ...]) -> dict[str, Any]:
     names = {"PartitionKey": partition, "SortKey": sort}
     return {
-        name: {"AttributeName": one.name, "AttributeType": one.type}
+        name: {"AttributeName": attribute.name, "AttributeType": attribute.type}
         for name, attributes in names.items()
-        for one in attributes
+        for attribute in attributes
     }
 
 
@@ -108,24 +108,24 @@ def _key_attributes(partition: tuple[KeyAttribute, ...], sort: tuple[KeyAttribut
 
 
 def _by_facet(design: CompiledDesign, items: Iterable[Item]) -> dict[str, list[Item]]:
-    found: dict[str, list[Item]] = {}
+    result: dict[str, list[Item]] = {}
     claims = [(entity, claim) for entity in design.entities.values() for claim in entity.claims]
     for item in items:
         entity = design.entity_of(item)
         if entity is not None:
-            found.setdefault(entity.name, []).append(item)
+            result.setdefault(entity.name, []).append(item)
             continue
         for owner, claim in claims:
             if claim.matches(item):
-                found.setdefault(claim_facet(owner.name, claim.name), []).append(item)
+                result.setdefault(claim_facet(owner.name, claim.name), []).append(item)
                 break
-    return found
+    return result
 
 
 def _facets(design: CompiledDesign, by_facet: Mapping[str, list[Item]]) -> Iterator[dict[str, Any]]:
     left = set(design.table.key_names)
     for entity in design.entities.values():
-        names = [one.attribute for one in entity.fields.values()]
+        names = [field.attribute for field in entity.fields.values()]
         names += [attribute.name for key in entity.index_keys for attribute, _ in key.attributes]
         attributes = [name for name in dict.fromkeys(names) if name not in left]
         yield _facet(entity.name, entity.primary, attributes, by_facet.get(entity.name, ()))
@@ -172,32 +172,32 @@ def attribute_type(field: StoredField) -> str | None:
 
 
 def _field_types(design: CompiledDesign) -> dict[str, str]:
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for entity in design.entities.values():
         for field in entity.fields.values():
             kind = attribute_type(field)
             if kind is not None:
-                found.setdefault(field.attribute, kind)
+                result.setdefault(field.attribute, kind)
         if entity.claims:
-            found.setdefault(CLAIM_ATTRIBUTE, "M")
-    return found
+            result.setdefault(CLAIM_ATTRIBUTE, "M")
+    return result
 
 
 def _seen_types(by_facet: Mapping[str, list[Item]]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for items in by_facet.values():
         for item in items:
             for name, value in item.items():
                 tag = next(iter(value))
                 if tag != "NULL":
-                    found.setdefault(name, tag)
-    return found
+                    result.setdefault(name, tag)
+    return result
 
 
 def _formats(design: CompiledDesign) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for entity in design.entities.values():
         for field in entity.fields.values():
             if kind_of(field.annotation) is datetime and TTL.name not in marks_of(field.annotation):
-                found[field.attribute] = ["date", "ISO 8601 date and time"]
-    return found
+                result[field.attribute] = ["date", "ISO 8601 date and time"]
+    return result

@@ -154,12 +154,12 @@ def bind_condition(
 
 def _roots(condition: tree.Condition) -> tuple[str, ...]:
     """The first part of every path in a condition, as written."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     stack: list[tree.Condition | tree.Operand] = [condition]
     while stack:
         match stack.pop():
             case tree.Path(parts):
-                found[str(parts[0])] = None
+                result[str(parts[0])] = None
             case tree.And(inner) | tree.Or(inner):
                 stack.extend(inner)
             case tree.Not(one):
@@ -174,7 +174,7 @@ def _roots(condition: tree.Condition) -> tuple[str, ...]:
                 stack.extend(arguments)
             case tree.Value():
                 pass
-    return tuple(found)
+    return tuple(result)
 
 
 def bind_key_condition(

@@ -130,10 +130,10 @@ def _ordered_constant(operator: str, get: Getter, bound: AttributeValue) -> Pred
     read = _READERS[tag]
     limit = read(content)
     tests: dict[str, Callable[[Any], bool]] = {
-        "<": lambda found: found < limit,
-        "<=": lambda found: found <= limit,
-        ">": lambda found: found > limit,
-        ">=": lambda found: found >= limit,
+        "<": lambda result: result < limit,
+        "<=": lambda result: result <= limit,
+        ">": lambda result: result > limit,
+        ">=": lambda result: result >= limit,
     }
     test = tests[operator]
 

@@ -61,10 +61,10 @@ def check_type(operand: Bound, name: str, allowed: Collection[str]) -> None:
         raise refuse_type(name, operand.tag)
 
 
-def refuse_type(name: str, found: str) -> ExpressionFault:
+def refuse_type(name: str, text: str) -> ExpressionFault:
     """The error of an operand of a wrong type."""
     return ExpressionFault(
-        f"Incorrect operand type for operator or function; operator or function: {name}, operand type: {found}"
+        f"Incorrect operand type for operator or function; operator or function: {name}, operand type: {text}"
     )
 
 

@@ -87,10 +87,10 @@ def _any_path(node: dict[Any, Any]) -> Steps:
     return path
 
 
-def _two_paths(how: str, one: Steps, two: Steps) -> ExpressionFault:
+def _two_paths(how: str, steps: Steps, two: Steps) -> ExpressionFault:
     return ExpressionFault(
         f"Two document paths {how} with each other; must remove or rewrite one of these paths; "
-        f"path one: {show(one)}, path two: {show(two)}"
+        f"path one: {show(steps)}, path two: {show(two)}"
     )
 
 
@@ -122,12 +122,12 @@ def _select_within(paths: list[Steps], value: AttributeValue) -> AttributeValue 
         by_step.setdefault(steps[0], []).append(steps[1:])
     if "M" in value:
         members: Item = value["M"]
-        found = {
+        result = {
             step: part
             for step, inner in by_step.items()
             if step in members and (part := _part(inner, members[step])) is not None
         }
-        return {"M": found} if found else None
+        return {"M": result} if result else None
     if "L" in value:
         elements: list[AttributeValue] = value["L"]
         parts = [

@@ -61,8 +61,8 @@ def check_size(text: str, *, tells_size: bool = True) -> None:
         raise ExpressionFault("The expression can not be empty;")
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if size > EXPRESSION_BYTES_MAX:
-        told = f" expression size: {size}" if tells_size else ""
-        raise ExpressionFault(f"Expression size has exceeded the maximum allowed size;{told}")
+        result = f" expression size: {size}" if tells_size else ""
+        raise ExpressionFault(f"Expression size has exceeded the maximum allowed size;{result}")
 
 
 def check_condition(condition: tree.Condition) -> None:

@@ -113,8 +113,8 @@ def _call(call: tree.Call, given: Placeholders) -> _Compute:
     def if_not_exists(item: Item) -> AttributeValue:
         # The service computes the default even where it isn't needed, and fails if it can't.
         default = second(item)
-        found = get(item)
-        return default if found is None else found
+        result = get(item)
+        return default if result is None else result
 
     return if_not_exists
 
@@ -145,9 +145,9 @@ def _check_constants(name: str, operands: Iterable[tree.Operand], tag: str, give
     """Refuse a placeholder's value that is of the wrong type."""
     for operand in operands:
         if isinstance(operand, tree.Value):
-            (found,) = given.value(operand.name)
-            if found != tag:
-                raise refuse_type(name, found)
+            (text,) = given.value(operand.name)
+            if text != tag:
+                raise refuse_type(name, text)
 
 
 def _number(combine: Callable[[str, str], str], first: str, second: str) -> str:
@@ -171,11 +171,11 @@ def _adder(steps: Steps, value: AttributeValue) -> Evaluation:
         present = get(item)
         if present is None:
             return Write(steps, value)
-        found = _content(present, tag)
+        result = _content(present, tag)
         if tag == "N":
-            return Write(steps, {"N": _number(add, found, content)})
+            return Write(steps, {"N": _number(add, result, content)})
         # The normal form of a set is sorted, so that the order of its making leaves no trace.
-        return Write(steps, {tag: sort_members(tag, {*found, *content})})
+        return Write(steps, {tag: sort_members(tag, {*result, *content})})
 
     return evaluate
 

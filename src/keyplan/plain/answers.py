@@ -27,9 +27,9 @@ _WIDTH = 88
 def answer_json(answer: Any) -> Any:
     """A pattern's answer: an entity as an object, a page as ``items`` and ``cursor``, a list as ``items``."""
     if isinstance(answer, Page):
-        return {"items": [plain(one) for one in answer.items], "cursor": answer.cursor}
+        return {"items": [plain(item) for item in answer.items], "cursor": answer.cursor}
     if isinstance(answer, list):
-        return {"items": [plain(one) for one in answer]}
+        return {"items": [plain(value) for value in answer]}
     return plain(answer)
 
 
@@ -41,13 +41,13 @@ def plain(value: Any) -> Any:
         case BaseModel():
             return plain(value.model_dump(mode="python", by_alias=False))
         case Mapping():
-            return {str(plain(name)): plain(one) for name, one in value.items()}
+            return {str(plain(name)): plain(element) for name, element in value.items()}
         case tuple() if (names := getattr(value, "_fields", None)) is not None:
-            return {name: plain(one) for name, one in zip(names, value, strict=True)}
+            return {name: plain(element) for name, element in zip(names, value, strict=True)}
         case set() | frozenset():
-            return sorted((plain(one) for one in value), key=_order)
+            return sorted((plain(element) for element in value), key=_order)
         case list() | tuple():
-            return [plain(one) for one in value]
+            return [plain(element) for element in value]
         case Page():
             return answer_json(value)
         case datetime() if value.tzinfo is not None:
@@ -90,10 +90,12 @@ def pretty(value: Any, indent: int = 0) -> str:
         return line
     inner = " " * (indent + 2)
     if isinstance(value, dict):
-        parts = [f"{json.dumps(name, ensure_ascii=False)}: {pretty(one, indent + 2)}" for name, one in value.items()]
+        parts = [
+            f"{json.dumps(name, ensure_ascii=False)}: {pretty(element, indent + 2)}" for name, element in value.items()
+        ]
         opening, closing = "{}"
     else:
-        parts = [pretty(one, indent + 2) for one in value]
+        parts = [pretty(element, indent + 2) for element in value]
         opening, closing = "[]"
     return f"{opening}\n{inner}" + f",\n{inner}".join(parts) + f"\n{' ' * indent}{closing}"
 
@@ -101,6 +103,6 @@ def pretty(value: Any, indent: int = 0) -> str:
 def _flat(value: Any) -> bool:
     """Whether a value holds nothing but single values, or short lists of them, as an attribute value does."""
     parts = value.values() if isinstance(value, dict) else value
-    return not any(isinstance(one, dict) and one for one in parts) and all(
-        not isinstance(one, list) or not any(isinstance(inner, dict | list) for inner in one) for one in parts
+    return not any(isinstance(part, dict) and part for part in parts) and all(
+        not isinstance(part, list) or not any(isinstance(inner, dict | list) for inner in part) for part in parts
     )

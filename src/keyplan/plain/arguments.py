@@ -31,25 +31,25 @@ def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]], told: I
     Values that aren't texts are taken as they are; ``told`` are faults found before. Raises ArgumentError with every
     fault: of the form, of the names and of the values.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     faults = list(told)
     for name, value in pairs:
         base, dot, _ = name.partition(".")
         parameter = signature.by_name.get(base)
         if parameter is None:
-            found[name] = value
+            result[name] = value
         elif parameter.kind is ParameterKind.RANGE and isinstance(value, str):
-            _add_bound(found, name, value, faults)
+            _add_bound(result, name, value, faults)
         elif dot:
             faults.append(Fault(name, f"{base} is no range", f"give {base}=…"))
         elif takes_many(parameter) and isinstance(value, str):
-            found.setdefault(base, []).append(value)
-        elif base in found:
+            result.setdefault(base, []).append(value)
+        elif base in result:
             faults.append(Fault(base, "given twice", "give it once"))
         else:
-            found[base] = value
-    check_arguments(signature, found, faults)
-    return found
+            result[base] = value
+    check_arguments(signature, result, faults)
+    return result
 
 
 def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: Iterable[Fault] = ()) -> None:
@@ -67,11 +67,11 @@ def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: It
         raise ArgumentError(message, place=signature.place, hint=hint, faults=faults)
 
 
-def _add_bound(found: dict[str, Any], name: str, value: str, faults: list[Fault]) -> None:
+def _add_bound(result: dict[str, Any], name: str, value: str, faults: list[Fault]) -> None:
     base, _, bound = name.partition(".")
     if bound not in BOUNDS:
-        faults.append(Fault(name, "is a range", f"give {', '.join(f'{base}.{one}=…' for one in BOUNDS)}"))
-    elif bound in found.setdefault(base, {}):
+        faults.append(Fault(name, "is a range", f"give {', '.join(f'{base}.{text}=…' for text in BOUNDS)}"))
+    elif bound in result.setdefault(base, {}):
         faults.append(Fault(name, "given twice", "give it once"))
     else:
-        found[base][bound] = value
+        result[base][bound] = value

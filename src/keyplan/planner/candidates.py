@@ -70,7 +70,7 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: b
     answers may be filtered after reading.
     """
     identity = frozenset(entity.identity)
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for partition in _subsets(entity.identity):
         wishes = [
             wish
@@ -78,37 +78,37 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: b
             if wish.chain[-1] <= identity and needs[wish.number].all_of is None
         ]
         cliques = [*_cliques(entity, wishes), ()]
-        found += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
-    return _best(one for one in found if _writable(entity, one, primary=True))
+        candidates += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
+    return _best(candidate for candidate in candidates if _writable(entity, candidate, primary=True))
 
 
 def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
     """Keys of an index, each for as many needs as one key can serve."""
-    asked = [(number, one) for number, one in enumerate(needs) if not one.consistent]
-    found: list[Candidate] = []
+    asked = [(number, need) for number, need in enumerate(needs) if not need.consistent]
+    candidates: list[Candidate] = []
     for when in _sparse(needs):
         known = {
             frozenset(partition)
-            for _, one in asked
+            for _, need in asked
             for partition in _subsets(
-                [name for name in entity.kinds if name in {*one.known, *one.free, *one.constants} - when.keys()]
+                [name for name in entity.kinds if name in {*need.known, *need.free, *need.constants} - when.keys()]
             )
         }
         known |= {
             frozenset[str]()
-            for _, one in asked
-            if not one.known and not one.free and one.constants.keys() <= when.keys() and one.all_of is None
+            for _, need in asked
+            if not need.known and not need.free and need.constants.keys() <= when.keys() and need.all_of is None
         }
-        if any(one.all_of is not None and one.constants for _, one in asked):
+        if any(need.all_of is not None and need.constants for _, need in asked):
             known.add(frozenset(entity.identity))  # what is read whole may stand in any partition: each in its own
         for partition in sorted(known, key=sorted):
             wishes = [
-                one for one in _wishes(needs, partition, when, filters=filters) if not needs[one.number].consistent
+                wish for wish in _wishes(needs, partition, when, filters=filters) if not needs[wish.number].consistent
             ]
             for clique in _cliques(entity, wishes):
                 ordered = tuple(name for name in entity.kinds if name in partition)
-                found.append(_candidate(entity, needs, ordered, clique, tuple(when.items())))
-    return _best(one for one in found if _writable(entity, one, primary=False))
+                candidates.append(_candidate(entity, needs, ordered, clique, tuple(when.items())))
+    return _best(candidate for candidate in candidates if _writable(entity, candidate, primary=False))
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -118,23 +118,23 @@ def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
     """The constants that a key may be sparse by: none, or those of a need."""
-    found: list[dict[str, Any]] = [{}]
-    for one in needs:
-        constants = dict(one.constants)
-        if constants and constants not in found:
-            found.append(constants)
-    return found
+    result: list[dict[str, Any]] = [{}]
+    for need in needs:
+        constants = dict(need.constants)
+        if constants and constants not in result:
+            result.append(constants)
+    return result
 
 
 def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool) -> list[_Wish]:
     """The needs that this partition can serve, with what they ask of the sort key."""
-    found: list[_Wish] = []
+    wishes: list[_Wish] = []
     every = frozenset(name for need in needs for name in (*need.known, *need.free, *([need.next] if need.next else [])))
 
     def wish(number: int, need: Need, front: frozenset[str], asked: frozenset[str]) -> None:
         if need.next not in front:
             behind = need.next if need.next not in partition else None
-            found.append(_Wish(len(found), number, front, behind, asked, need.one))
+            wishes.append(_Wish(len(wishes), number, front, behind, asked, need.one))
 
     for number, need in enumerate(needs):
         if need.all_of is not None:
@@ -159,37 +159,37 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
             wish(number, need, front, asked)
         if filters and front - need.known:  # the constants left out of the key are filtered
             wish(number, need, front & need.known, asked)
-    return found
+    return wishes
 
 
 def _cliques(entity: EntityFacts, wishes: Sequence[_Wish]) -> Iterator[tuple[_Wish, ...]]:
     """The maximal sets of wishes that one sort key can grant."""
     fits = {
-        one.id: {other.id for other in wishes if other.number != one.number and _compatible(entity, one, other)}
-        for one in wishes
+        wish.id: {other.id for other in wishes if other.number != wish.number and _compatible(entity, wish, other)}
+        for wish in wishes
     }
-    by_id = {one.id: one for one in wishes}
+    by_id = {wish.id: wish for wish in wishes}
 
     def extend(chosen: set[int], open_: set[int], done: set[int]) -> Iterator[set[int]]:
         if not open_ and not done:
             yield chosen
             return
-        pivot = max(open_ | done, key=lambda one: len(fits[one] & open_))
-        for one in sorted(open_ - fits[pivot]):
-            yield from extend(chosen | {one}, open_ & fits[one], done & fits[one])
-            open_ = open_ - {one}
-            done = done | {one}
+        pivot = max(open_ | done, key=lambda number: len(fits[number] & open_))
+        for number in sorted(open_ - fits[pivot]):
+            yield from extend(chosen | {number}, open_ & fits[number], done & fits[number])
+            open_ = open_ - {number}
+            done = done | {number}
 
     if wishes:
         for clique in extend(set(), set(by_id), set()):
-            yield tuple(by_id[one] for one in sorted(clique))
+            yield tuple(by_id[number] for number in sorted(clique))
 
 
-def _compatible(entity: EntityFacts, one: _Wish, other: _Wish) -> bool:
+def _compatible(entity: EntityFacts, wish: _Wish, other: _Wish) -> bool:
     """Whether one sort key grants both: their fronts are a chain, and neither loses items by what the other adds."""
-    complete = not entity.optional & (one.chain[-1] - other.asked | other.chain[-1] - one.asked)
-    chain = all(left <= right or right <= left for left in one.chain for right in other.chain)
-    single = all(other.chain[-1] | one.chain[-1] <= each.asked for each in (one, other) if each.sole)
+    complete = not entity.optional & (wish.chain[-1] - other.asked | other.chain[-1] - wish.asked)
+    chain = all(left <= right or right <= left for left in wish.chain for right in other.chain)
+    single = all(other.chain[-1] | wish.chain[-1] <= each.asked for each in (wish, other) if each.sole)
     return chain and complete and single
 
 
@@ -207,22 +207,22 @@ def _candidate(
     """
     wishes = tuple(clique)
     sort: list[str] = []
-    for step in sorted({step for one in wishes for step in one.chain}, key=len):
+    for step in sorted({step for wish in wishes for step in wish.chain}, key=len):
         sort += [name for name in entity.kinds if name in step and name not in sort]
     needed = len(sort)
-    latest = [needs[one.number] for one in wishes if needs[one.number].latest]
-    merged = any(needs[one.number].interleaved and one.next for one in wishes)
-    turned = frozenset(one.order for one in latest if one.order is not None)
-    sole = any(one.sole for one in wishes)
+    latest = [needs[wish.number] for wish in wishes if needs[wish.number].latest]
+    merged = any(needs[wish.number].interleaved and wish.next for wish in wishes)
+    turned = frozenset(need.order for need in latest if need.order is not None)
+    sole = any(wish.sole for wish in wishes)
     if whole or not sole:  # an index key by which single items are looked up ends with what they are looked up by
         sort += [name for name in entity.identity if name not in sort and name not in partition]
     held = entity.optional.intersection((*partition, *sort))
     served = frozenset(
-        one.number
-        for one in wishes
-        if (not one.sole or one.asked.issuperset(sort)) and _holds_all(needs[one.number], held)
+        wish.number
+        for wish in wishes
+        if (not wish.sole or wish.asked.issuperset(sort)) and _holds_all(needs[wish.number], held)
     )
-    sorted_as = next((one.sorted_as.__name__ for one in map(needs.__getitem__, served) if one.sorted_as), "")
+    sorted_as = next((need.sorted_as.__name__ for need in map(needs.__getitem__, served) if need.sorted_as), "")
     return Candidate(tuple(partition), tuple(sort), when, served, needed, turned, sorted_as, merged)
 
 
@@ -247,9 +247,9 @@ def _writable(entity: EntityFacts, key: Candidate, *, primary: bool) -> bool:
 
 def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, without those that are the same or serve nothing that another of the same fields doesn't."""
-    found: dict[tuple[Any, ...], Candidate] = {}
-    for one in candidates:
-        place = (one.partition, one.sort, one.when)
-        if place not in found or len(found[place].serves) < len(one.serves):
-            found[place] = one
-    return list(found.values())
+    result: dict[tuple[Any, ...], Candidate] = {}
+    for candidate in candidates:
+        place = (candidate.partition, candidate.sort, candidate.when)
+        if place not in result or len(result[place].serves) < len(candidate.serves):
+            result[place] = candidate
+    return list(result.values())

@@ -64,11 +64,13 @@ def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None, mirr
         whole = _compiled(read, keys, traffic, mirror, completing=False)
     deployed = {key.index.name for place, key in _placed(keys) if place not in keys.served and key.index is not None}
     small = {
-        one.name: projected(one, whole.compiled, read.completed) for one in keys.indexes if one.name not in deployed
+        index.name: projected(index, whole.compiled, read.completed)
+        for index in keys.indexes
+        if index.name not in deployed
     }
     if not any(small.values()) and not read.completed:
         return whole
-    indexes = tuple(small.get(one.name) or one for one in keys.indexes)
+    indexes = tuple(small.get(index.name) or index for index in keys.indexes)
     if read.completed:
         return _compiled(read, replace(keys, indexes=indexes), traffic, mirror)
     with suppress(DesignError):
@@ -82,10 +84,10 @@ def _named_keys(read: Unplanned, keys: Declared) -> dict[str, tuple[type[Entity]
     """For each question that several keys would answer, each in its own order, the one that is read: the table's where
     it serves, since nobody asked for an order.
     """
-    found: dict[str, tuple[type[Entity], str]] = {}
+    result: dict[str, tuple[type[Entity], str]] = {}
     with _applied(read.cls, keys, completing=False):
         compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
-        entities = {cls: one for cls, one in compiled.items() if one is not None}
+        entities = {cls: entity for cls, entity in compiled.items() if entity is not None}
         for name, pattern in read.patterns.items():
             if not isinstance(pattern, ReadMethod):
                 continue
@@ -94,12 +96,14 @@ def _named_keys(read: Unplanned, keys: Declared) -> dict[str, tuple[type[Entity]
                 if "several keys serve" not in str(_refusal(signature, options, entities)):
                     continue
                 about = shape_of(signature.returns, options.of).entities
-                for cls in dict.fromkeys((*(one.entity for one in junctions_of(options.through)), *about)):
-                    own = [(one, key) for one, key in keys.keys[cls].items() if isinstance(key, Key)]
-                    serving = (one for one, key in own if not _refusal(signature, replace(options, key=key), entities))
-                    found[signature.place] = cls, next(serving)
+                for cls in dict.fromkeys((*(element.entity for element in junctions_of(options.through)), *about)):
+                    own = [(text, key) for text, key in keys.keys[cls].items() if isinstance(key, Key)]
+                    serving = (
+                        text for text, key in own if not _refusal(signature, replace(options, key=key), entities)
+                    )
+                    result[signature.place] = cls, next(serving)
                     break
-    return found
+    return result
 
 
 def _refusal(signature: Signature, options: Options, entities: Mapping[type[Entity], CompiledEntity]) -> Problem | None:
@@ -120,18 +124,18 @@ def _compiled(
 ) -> Plan:
     kept: list[Mirror] = []
 
-    def besides(found: Estimate) -> Estimate:
+    def besides(estimate: Estimate) -> Estimate:
         if mirror is None:
-            return found
-        found, with_writes = with_mirror_writes(found, mirror, compiled, read.cls)
+            return estimate
+        estimate, with_writes = with_mirror_writes(estimate, mirror, compiled, read.cls)
         kept.append(with_writes)
-        return found
+        return estimate
 
     reworded = sum(read.patterns[place.rpartition(".")[2]].options.all_of is None for place in keys.all_of)
     with _applied(read.cls, keys, completing=completing):
         compiled = compile_design(read.cls, read.namespace)
         read.cls.compiled = compiled
-        claims = sum(isinstance(one, Unique) for own in keys.keys.values() for one in own.values())
+        claims = sum(isinstance(element, Unique) for own in keys.keys.values() for element in own.values())
         weight = weighed(read.cls, compiled, traffic, claims, besides)
         weight = replace(weight, reworded=reworded + len(keys.named), mirrors=len(kept))
     served = _served(compiled)
@@ -155,27 +159,27 @@ def checked(made: Plan, traffic: Traffic | None) -> Plan:
     """The plan with the errors that ``keyplan check`` finds in it among its notes."""
     with applied(made) as design:
         report = check(design, traffic)
-    errors = [one for one in report.findings if one.severity is Severity.ERROR and one.counts]
-    notes = [f"{one.place}: {one.message} ({one.code}); {one.hint}" for one in errors]
+    errors = [finding for finding in report.findings if finding.severity is Severity.ERROR and finding.counts]
+    notes = [f"{error.place}: {error.message} ({error.code}); {error.hint}" for error in errors]
     return replace(made, notes=(*made.notes, *notes))
 
 
 def question_faults(read: Unplanned, keys: Declared) -> list[Fault]:
     """What the compiler says against each question, whatever else is wrong with the design."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     with _applied(read.cls, keys, completing=False):
         compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
-        entities = {cls: one for cls, one in compiled.items() if one is not None}
+        entities = {cls: entity for cls, entity in compiled.items() if entity is not None}
         for name, signature in read.signatures.items():
             pattern = read.patterns[name]
             if isinstance(pattern, ReadMethod):
                 try:
                     compile_read(signature, pattern.options, entities)
                 except Problem as problem:
-                    found.append(Fault(signature.place, str(problem), problem.hint))
+                    faults.append(Fault(signature.place, str(problem), problem.hint))
                 except KeyError:
                     continue  # of an entity that has a fault of its own
-    return found
+    return faults
 
 
 Fields = dict[type[Entity], frozenset[str]]
@@ -202,11 +206,11 @@ def changed_fields(read: Unplanned, keys: Declared) -> tuple[Fields, Fields]:
 
 def _served(compiled: CompiledDesign) -> dict[tuple[type[Entity], str], tuple[str, ...]]:
     """The questions that each key answers."""
-    found: dict[tuple[type[Entity], str], dict[str, None]] = {}
+    result: dict[tuple[type[Entity], str], dict[str, None]] = {}
     for read in compiled.reads.values():
         for place in _keys_of(read.plan):
-            found.setdefault(place, {})[read.place] = None
-    return {place: tuple(names) for place, names in found.items()}
+            result.setdefault(place, {})[read.place] = None
+    return {place: tuple(names) for place, names in result.items()}
 
 
 def _keys_of(plan: PlanOfRead) -> Iterator[tuple[type[Entity], str]]:
@@ -222,7 +226,9 @@ def _keys_of(plan: PlanOfRead) -> Iterator[tuple[type[Entity], str]]:
                 yield from _keys_of(way.junction)
                 yield from _keys_of(way.end)
         case ScanPlan():
-            yield from ((one.cls, key.name) for one in plan.entities for key in plan.keys if key in one.index_keys)
+            yield from (
+                (entity.cls, key.name) for entity in plan.entities for key in plan.keys if key in entity.index_keys
+            )
 
 
 def ordering_field(read: ReadPattern) -> str | None:
@@ -261,8 +267,8 @@ def _split(named: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str, str]
 def applied(made: Plan) -> Generator[type[Any]]:
     """The design's class with a plan's keys, for as long as the block lasts: to be verified, or opened."""
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
-    for one in made.keys:
-        keys.setdefault(one.entity, {})[one.name] = one.key
+    for key in made.keys:
+        keys.setdefault(key.entity, {})[key.name] = key.key
     classes = {cls.__name__: cls for cls in keys}
     named = {place: (classes[owner], name) for place, (owner, _, name) in _split(made.named)}
     with _applied(made.design, Declared(made.indexes, keys, {}, made.all_of, named)):
@@ -323,10 +329,10 @@ def _order_meant(pattern: Pattern) -> str | None:
 
 def _asked_anew(cls: type[Any], keys: Declared, *, completing: bool) -> Iterator[tuple[Pattern, Options, Options]]:
     """The questions that are asked in another way than they are declared: with the options they have, and these."""
-    by_name = {one.name: one for one in keys.indexes}
+    by_name = {index.name: index for index in keys.indexes}
     bases = reversed(cls.__mro__)
-    patterns = {name: one for base in bases for name, one in vars(base).items() if isinstance(one, Pattern)}
-    there = [one for own in keys.keys.values() for one in own.values()]
+    patterns = {name: value for base in bases for name, value in vars(base).items() if isinstance(value, Pattern)}
+    there = [element for own in keys.keys.values() for element in own.values()]
     for name, pattern in patterns.items():
         whole = by_name.get(keys.all_of.get(f"{cls.__name__}.{name}", ""), pattern.options.all_of)
         options = replace(pattern.options, all_of=whole, complete=pattern.options.complete and completing)

@@ -48,21 +48,21 @@ def _how(facts: Facts, entity: EntityFacts, name: str) -> str:
 def _owner(facts: Facts, entity: EntityFacts, name: str) -> EntityFacts | None:
     """The entity that has the field, and that each item of this one names; by the fewest fields, if several do."""
     owners = [
-        one
-        for one in facts.values()
-        if one.cls is not entity.cls and name in one.kinds and set(one.identity) <= entity.kinds.keys()
+        fact
+        for fact in facts.values()
+        if fact.cls is not entity.cls and name in fact.kinds and set(fact.identity) <= entity.kinds.keys()
     ]
-    return min(owners, key=lambda one: (len(one.identity), one.name), default=None)
+    return min(owners, key=lambda facts: (len(facts.identity), facts.name), default=None)
 
 
 def _link(facts: Facts, entity: EntityFacts, name: str) -> EntityFacts | None:
     """The entity that has the field, and that names items of this one."""
     links = [
-        one
-        for one in facts.values()
-        if one.cls is not entity.cls and name in one.kinds and set(entity.identity) <= one.kinds.keys()
+        fact
+        for fact in facts.values()
+        if fact.cls is not entity.cls and name in fact.kinds and set(entity.identity) <= fact.kinds.keys()
     ]
-    return min(links, key=lambda one: (len(one.kinds), one.name), default=None)
+    return min(links, key=lambda facts: (len(facts.kinds), facts.name), default=None)
 
 
 def mirror(entity: EntityFacts, known: Sequence[str]) -> str:
@@ -70,8 +70,8 @@ def mirror(entity: EntityFacts, known: Sequence[str]) -> str:
     if not known:
         return "drop consistent=True, or ask by what identifies an item"
     fields = dict.fromkeys((*known, *entity.identity))
-    name = f"{entity.name}By{''.join(part.capitalize() for one in known for part in one.split('_')[:1])}"
-    marked = ", ".join(f"{one}: Id[...]" for one in fields)
+    name = f"{entity.name}By{''.join(part.capitalize() for text in known for part in text.split('_')[:1])}"
+    marked = ", ".join(f"{field}: Id[...]" for field in fields)
     return (
         f"drop consistent=True; or keep a mirror item of each {entity.name}, an entity {name} ({marked}, and what the "
         f"answer needs), written in the same transaction: 4 write units for each KB instead of 1"

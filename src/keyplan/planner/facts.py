@@ -62,5 +62,5 @@ def _keys_of(cls: type[Entity]) -> list[Key]:
 
 
 def _fewest(asked: Iterable[frozenset[str]], kinds: Mapping[str, Any]) -> tuple[str, ...]:
-    sets = sorted((one for one in asked if one and one <= kinds.keys()), key=len)
+    sets = sorted((element for element in asked if element and element <= kinds.keys()), key=len)
     return tuple(name for name in kinds if name in sets[0]) if sets else ()

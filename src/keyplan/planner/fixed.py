@@ -22,7 +22,7 @@ class Fixed:
 
     def taken(self, cls: type[Entity]) -> frozenset[int]:
         """The indexes, counted from 1, in which an entity has a key already."""
-        names = [one.name for one in self.indexes]
+        names = [index.name for index in self.indexes]
         own = self.keys.get(cls, {}).values()
         return frozenset(
             names.index(key.index.name) + 1 for key in own if key.index is not None and key.index.name in names
@@ -32,7 +32,7 @@ class Fixed:
     def forms(self) -> dict[int, tuple[str, ...]]:
         """The types of each index's sort key attributes; of one that new keys can't use, nothing that they have."""
         return {
-            number: tuple(one.type for one in index.sort)
+            number: tuple(attribute.type for attribute in index.sort)
             if len(index.partition) == 1
             and index.partition[0].type == "S"
             and index.projection == "ALL"
@@ -53,12 +53,15 @@ def fixed_of(design: type[Any], entities: Sequence[type[Entity]], whole: Collect
     keys: dict[type[Entity], dict[str, Key]] = {}
     for cls in entities:
         declared = {
-            name: one for base in reversed(cls.__mro__) for name, one in vars(base).items() if isinstance(one, Key)
+            name: value
+            for base in reversed(cls.__mro__)
+            for name, value in vars(base).items()
+            if isinstance(value, Key)
         }
         if any(key.index is None for key in declared.values()):
             keys[cls] = declared
     used = {key.index.name for own in keys.values() for key in own.values() if key.index is not None}
-    return Fixed(tuple(one for one in design.table.indexes if one.name in used or one.name not in whole), keys)
+    return Fixed(tuple(index for index in design.table.indexes if index.name in used or index.name not in whole), keys)
 
 
 def only_items(entities: Sequence[type[Entity]]) -> Fixed:
@@ -66,7 +69,12 @@ def only_items(entities: Sequence[type[Entity]]) -> Fixed:
     return Fixed(
         (),
         {
-            cls: {name: one for base in reversed(cls.__mro__) for name, one in vars(base).items() if _is_primary(one)}
+            cls: {
+                name: value
+                for base in reversed(cls.__mro__)
+                for name, value in vars(base).items()
+                if _is_primary(value)
+            }
             for cls in entities
         },
     )

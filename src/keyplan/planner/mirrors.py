@@ -80,12 +80,12 @@ def mirrored(
 ) -> Mirrored | None:
     """The design in which a mirror of their entity answers the ``moved`` needs; None where no mirror could."""
     first = facts[moved[0].entity]
-    names = [one.place.rpartition(".")[2] for one in moved]
-    asked = dict.fromkeys(name for one in moved for name in _asked(one, first))
-    if not all(_movable(one, read) for one in moved) or not asked.keys() <= first.cls.model_fields.keys():
+    names = [need.place.rpartition(".")[2] for need in moved]
+    asked = dict.fromkeys(name for need in moved for name in _asked(need, first))
+    if not all(_movable(need, read) for need in moved) or not asked.keys() <= first.cls.model_fields.keys():
         return None
     fields = tuple(dict.fromkeys((*asked, *first.identity)))
-    kinds = {name: one for name, one in first.kinds.items() if name in first.cls.model_fields}
+    kinds = {name: value for name, value in first.kinds.items() if name in first.cls.model_fields}
     kinds |= {name: _present(kinds[name]) for name in fields}
     mirror = _mirror_class(first, fields, kinds)
     patterns = {name: copy(read.patterns[name]) for name in names}
@@ -105,7 +105,7 @@ def mirrored(
     with deferred():
         cls = make(read.cls.__name__, (read.cls,), {"table": own, "__module__": read.cls.__module__, **patterns})
     mirror_facts = EntityFacts(mirror, fields, kinds, first.optional - set(fields))
-    kept = [replace(one, entity=mirror) if one in moved else one for one in needs]
+    kept = [replace(need, entity=mirror) if need in moved else need for need in needs]
     source = _source(first, mirror, fields, kinds)
     return Mirrored(
         Unplanned(cls, read.namespace),
@@ -133,7 +133,7 @@ def _movable(need: Need, read: Unplanned) -> bool:
 def _present(annotation: Any) -> Any:
     """The type of a field that is there."""
     if get_origin(annotation) in {Union, UnionType}:
-        return reduce(or_, (one for one in get_args(annotation) if one is not type(None)))
+        return reduce(or_, (value for value in get_args(annotation) if value is not type(None)))
     return annotation
 
 
@@ -150,7 +150,7 @@ def _swapped(annotation: Any, old: type[Entity], new: type[Entity]) -> Any:
     """A return type that gives the mirror."""
     if annotation is old:
         return new
-    arguments = tuple(_swapped(one, old, new) for one in get_args(annotation))
+    arguments = tuple(_swapped(value, old, new) for value in get_args(annotation))
     if not arguments or arguments == get_args(annotation):
         return annotation
     origin = get_origin(annotation)
@@ -192,26 +192,26 @@ def _named(annotation: Any) -> str:
 
 
 def with_mirror_writes(
-    found: Estimate, mirror: Mirror, compiled: CompiledDesign, cls: type[Any]
+    estimate: Estimate, mirror: Mirror, compiled: CompiledDesign, cls: type[Any]
 ) -> tuple[Estimate, Mirror]:
     """An estimate in which each write of the mirrored entity writes the mirror too, in one transaction; and the mirror
     with what each write does.
     """
-    accounts = Accounts(compiled, cls, found.traffic)
-    facts = Facts(Typical(compiled, found.traffic.entities), found.traffic)
+    accounts = Accounts(compiled, cls, estimate.traffic)
+    facts = Facts(Typical(compiled, estimate.traffic.entities), estimate.traffic)
     patterns: list[PatternEstimate] = []
     words: dict[str, None] = {}
-    for pattern in found.patterns:
+    for pattern in estimate.patterns:
         lines: list[Line] = []
         if pattern.name in compiled.writes:
             write = compiled.writes[pattern.name]
             blind = _is_blind(accounts.unrun(write), mirror.of)
             for weight, call in estimate_write(accounts, write, facts).calls:
                 made = _Besides(compiled, mirror, pattern.name, words).lines(call, blind=blind)
-                lines.extend(replace(one, units=one.units * weight * call.times) for one in made)
+                lines.extend(replace(line, units=line.units * weight * call.times) for line in made)
         more = (Request("TransactWriteItems", tuple(lines)),) if lines else ()
         patterns.append(replace(pattern, requests=(*pattern.requests, *more)))
-    return replace(found, patterns=tuple(patterns)), replace(mirror, writes=tuple(words))
+    return replace(estimate, patterns=tuple(patterns)), replace(mirror, writes=tuple(words))
 
 
 @dataclass(frozen=True)
@@ -226,29 +226,29 @@ class _Besides:
     def lines(self, call: WriteCost, *, blind: bool) -> Iterator[Line]:
         """The mirror's actions, and the item's own that is in a transaction now."""
         table = self.compiled.table
-        for one in call.mutations:
-            made = list(self._mutations(one, ""))
+        for mutation in call.mutations:
+            made = list(self._mutations(mutation, ""))
             for each in made:
                 yield from lines_of(each, table, transactional=True)
             if made and len(call.mutations) == 1:
-                yield from (line for line in lines_of(one, table, transactional=False) if line.target == TABLE)
+                yield from (line for line in lines_of(mutation, table, transactional=False) if line.target == TABLE)
             if made and blind:
-                units = read_units(one.size_bytes, consistent=True)
+                units = read_units(mutation.size_bytes, consistent=True)
                 self.words[f"{self.name}: reads the item first, since its key alone names no mirror"] = None
-                yield Line("read", TABLE, units, f"{one.what}: the item is read first = {units:g}")
-        for one in call.batched:
-            for each in self._mutations(one, ", in batches"):
+                yield Line("read", TABLE, units, f"{mutation.what}: the item is read first = {units:g}")
+        for mutation in call.batched:
+            for each in self._mutations(mutation, ", in batches"):
                 yield from lines_of(each, table, transactional=False)
 
-    def _mutations(self, one: Mutation, how: str) -> Iterator[Mutation]:
+    def _mutations(self, mutation: Mutation, how: str) -> Iterator[Mutation]:
         """What becomes of the mirror when an item is changed."""
         mirror = self.compiled.entities[self.mirror.entity]
-        for made in self._mirrored(one, mirror):
-            self.words[f"{self.name}: {one.what}, and {made.what}{how}"] = None
+        for made in self._mirrored(mutation, mirror):
+            self.words[f"{self.name}: {mutation.what}, and {made.what}{how}"] = None
             yield made
 
-    def _mirrored(self, one: Mutation, mirror: CompiledEntity) -> Iterator[Mutation]:
-        before, after = self._item(one.before, mirror), self._item(one.after, mirror)
+    def _mirrored(self, mutation: Mutation, mirror: CompiledEntity) -> Iterator[Mutation]:
+        before, after = self._item(mutation.before, mirror), self._item(mutation.after, mirror)
         keys = [[item[name] for name in self.compiled.table.key_names] for item in (before, after) if item is not None]
         if before is not None and (after is None or keys[0] != keys[1]):
             yield Mutation(f"Delete {mirror.name}", before, None)
@@ -270,5 +270,5 @@ class _Besides:
 
 def _is_blind(account: Account, cls: type[Entity]) -> bool:
     """Whether a write changes or deletes an item by its key alone."""
-    actions = (one for one in account.actions if one.entity is not None and one.entity.cls is cls)
-    return any(one.kind in {"Update", "Delete"} and not one.by_instance for one in actions)
+    actions = (action for action in account.actions if action.entity is not None and action.entity.cls is cls)
+    return any(action.kind in {"Update", "Delete"} and not action.by_instance for action in actions)

@@ -71,7 +71,7 @@ def rewritten(plan: Plan) -> Rewritten:
         *_imports(plan, tree),
     ]
     after = list(lines)
-    for edit in sorted(edits, key=lambda one: (one.start, one.end), reverse=True):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
         after[edit.start : edit.end] = edit.lines
     text = "\n".join(after) + "\n"
     ast.parse(text)
@@ -79,10 +79,12 @@ def rewritten(plan: Plan) -> Rewritten:
 
 
 def _file_of(plan: Plan) -> Path:
-    classes = [plan.design, *(one.entity for one in plan.keys)]
-    files = {inspect.getsourcefile(one) for one in classes}
+    classes = [plan.design, *(key.entity for key in plan.keys)]
+    files = {inspect.getsourcefile(class_) for class_ in classes}
     if None in files or len(files) != 1:
-        faults = [Fault(one.__name__, f"stands in {inspect.getsourcefile(one)}") for one in dict.fromkeys(classes)]
+        faults = [
+            Fault(class_.__name__, f"stands in {inspect.getsourcefile(class_)}") for class_ in dict.fromkeys(classes)
+        ]
         raise UnknownDesign(
             "the design's classes stand in several files, or in none that can be read",
             hint="copy the declarations that are shown",
@@ -92,7 +94,7 @@ def _file_of(plan: Plan) -> Path:
 
 
 def _class(tree: ast.Module, name: str) -> ast.ClassDef:
-    return next(one for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and one.name == name)
+    return next(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name)
 
 
 # Entities
@@ -104,15 +106,19 @@ def _entities(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_E
         by_entity.setdefault(key.entity, []).append(key)
     for entity, keys in by_entity.items():
         node = _class(tree, entity.__name__)
-        there = {name: one for one in node.body for name in _declared(one)}
-        wanted = {one.name: one for one in keys}
-        new = [one for name, one in wanted.items() if name not in there]
+        there = {name: statement for statement in node.body for name in _declared(statement)}
+        wanted = {planned_key.name: planned_key for planned_key in keys}
+        new = [planned_key for name, planned_key in wanted.items() if name not in there]
         if not new and all(name in wanted for name in there):
             continue
-        gone = [one for name, one in there.items() if name not in wanted]
-        yield from (_Edit(one.lineno - 1, one.end_lineno or one.lineno, ()) for one in gone)
+        gone = [statement for name, statement in there.items() if name not in wanted]
+        yield from (_Edit(statement.lineno - 1, statement.end_lineno or statement.lineno, ()) for statement in gone)
         at = _behind_fields(node, lines)
-        text = [f"    {line}" if line else "" for one in new for line in declaration(one.name, one.key, 4, tree)]
+        text = [
+            f"    {line}" if line else ""
+            for planned_key in new
+            for line in declaration(planned_key.name, planned_key.key, 4, tree)
+        ]
         apart = [] if there or not new else [""]
         yield _Edit(at, at, (*apart, *text))
 
@@ -127,15 +133,19 @@ def _declared(node: ast.stmt) -> Iterator[str]:
 def _behind_fields(node: ast.ClassDef, lines: Sequence[str]) -> int:
     """The line behind an entity's keys, or behind its fields."""
     members = [
-        one
-        for one in node.body
-        if isinstance(one, ast.AnnAssign)
-        or (isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and _called(one.value) in {"Key", "Unique"})
+        statement
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+        or (
+            isinstance(statement, ast.Assign)
+            and isinstance(statement.value, ast.Call)
+            and _called(statement.value) in {"Key", "Unique"}
+        )
     ]
     last = members[-1] if members else node.body[0]
     end = last.end_lineno or last.lineno
     if end < len(lines) and lines[end].strip().startswith(('"""', "'''")):  # a docstring of the last field
-        following = next((one for one in node.body if one.lineno == end + 1), None)
+        following = next((statement for statement in node.body if statement.lineno == end + 1), None)
         end = following.end_lineno or end if following is not None else end
     return end
 
@@ -151,16 +161,18 @@ def _table(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit
     node = _class(tree, plan.design.__name__)
     call = next(
         (
-            one.value
-            for one in ast.walk(node)
-            if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and _called(one.value) == "Table"
+            assign.value
+            for assign in ast.walk(node)
+            if isinstance(assign, ast.Assign)
+            and isinstance(assign.value, ast.Call)
+            and _called(assign.value) == "Table"
         ),
         None,
     )
     if not isinstance(call, ast.Call):
         return
-    given = next((one for one in call.keywords if one.arg == "indexes"), None)
-    names = ", ".join(_variable(tree, one) for one in plan.indexes)
+    given = next((keyword for keyword in call.keywords if keyword.arg == "indexes"), None)
+    names = ", ".join(_variable(tree, index) for index in plan.indexes)
     wanted = f"indexes=[{names}]"
     segment = ast.get_source_segment("\n".join(lines), call) or ""
     if given is not None:
@@ -194,8 +206,8 @@ def _variable(tree: ast.Module, index: Index) -> str:
 def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
     """New indexes before the first class, those that are made anew in their places; what nothing uses any more goes."""
     there: set[str] = set()
-    wanted = {one.name: one for one in plan.indexes}
-    declared = {one.name: one for one in (*plan.design.table.indexes, *_read_whole(plan))}
+    wanted = {index.name: index for index in plan.indexes}
+    declared = {index.name: index for index in (*plan.design.table.indexes, *_read_whole(plan))}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Index":
             first = node.value.args[0] if node.value.args else None
@@ -207,31 +219,42 @@ def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
                     yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, (text,))
             elif isinstance(name, str):
                 yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, ())
-    new = [index_declaration(one, one.name) for one in plan.indexes if one.name not in there]
+    new = [index_declaration(index, index.name) for index in plan.indexes if index.name not in there]
     if new:
-        entities = {one.entity.__name__ for one in plan.keys}
-        at = min(_start(one) for one in tree.body if isinstance(one, ast.ClassDef) and one.name in entities) - 1
+        entities = {key.entity.__name__ for key in plan.keys}
+        at = (
+            min(
+                _start(statement)
+                for statement in tree.body
+                if isinstance(statement, ast.ClassDef) and statement.name in entities
+            )
+            - 1
+        )
         yield _Edit(at, at, (*new, "", ""))
 
 
 def _read_whole(plan: Plan) -> Iterator[Index]:
     """The indexes that questions name."""
     for base in plan.design.__mro__:
-        wanted = (one.options.all_of for one in vars(base).values() if isinstance(one, Pattern))
-        yield from (one for one in wanted if one is not None)
+        wanted = (var.options.all_of for var in vars(base).values() if isinstance(var, Pattern))
+        yield from (index for index in wanted if index is not None)
 
 
 def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
     """The decorators of questions that read an index whole, or by a key that they are to name, and don't say so yet."""
     methods = {one.name: one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
-    indexes = {one.name: _variable(tree, one) for one in plan.indexes}
+    indexes = {index.name: _variable(tree, index) for index in plan.indexes}
     wanted = {place: f"all_of={indexes[name]}" for place, name in plan.all_of.items()}
     wanted |= {place: f"key={key}" for place, key in plan.named.items()}
     for place, words in wanted.items():
         node = methods.get(place.rpartition(".")[2])
-        calls = [one for one in node.decorator_list if isinstance(one, ast.Call)] if node is not None else []
+        calls = (
+            [expression for expression in node.decorator_list if isinstance(expression, ast.Call)]
+            if node is not None
+            else []
+        )
         call = next((one for one in calls if _called(one) == "read"), None)
-        if call is None or any(one.arg == words.partition("=")[0] for one in call.keywords):
+        if call is None or any(keyword.arg == words.partition("=")[0] for keyword in call.keywords):
             continue
         at, column = (call.end_lineno or call.lineno) - 1, (call.end_col_offset or 1) - 1
         front = lines[at].encode()[:column].decode()
@@ -244,26 +267,28 @@ def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_
 
 
 def _start(node: ast.ClassDef) -> int:
-    return min((node.lineno, *(one.lineno for one in node.decorator_list)))
+    return min((node.lineno, *(expression.lineno for expression in node.decorator_list)))
 
 
 def _imports(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
     """The names that the declarations need, added to the import of keyplan that is there."""
-    kinds = {type(one.key).__name__ for one in plan.keys} | ({"Index"} if plan.indexes else set[str]())
+    kinds = {type(key.key).__name__ for key in plan.keys} | ({"Index"} if plan.indexes else set[str]())
     if any(attribute.type == "N" for index in plan.indexes for attribute in (*index.partition, *index.sort)):
         kinds.add("Number")
-    nodes = [one for one in tree.body if isinstance(one, ast.ImportFrom) and one.module == "keyplan"]
+    nodes = [
+        statement for statement in tree.body if isinstance(statement, ast.ImportFrom) and statement.module == "keyplan"
+    ]
     known = {alias.asname or alias.name for node in nodes for alias in node.names}
     if "*" in known or kinds <= known:
         return
     if not nodes:
-        at = next((one.lineno - 1 for one in tree.body if not isinstance(one, ast.Expr)), 0)
+        at = next((statement.lineno - 1 for statement in tree.body if not isinstance(statement, ast.Expr)), 0)
         yield _Edit(at, at, (f"from keyplan import {', '.join(sorted(kinds))}",))
         return
     node = nodes[0]
-    names = sorted({ast.unparse(one) for one in node.names} | kinds - known, key=_import_order)
+    names = sorted({ast.unparse(name) for name in node.names} | kinds - known, key=_import_order)
     line = f"from keyplan import {', '.join(names)}"
-    text = (line,) if len(line) <= LINE_MAX else ("from keyplan import (", *(f"    {one}," for one in names), ")")
+    text = (line,) if len(line) <= LINE_MAX else ("from keyplan import (", *(f"    {name}," for name in names), ")")
     yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, text)
 
 
@@ -293,7 +318,7 @@ def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module 
     line = f"{name} = Key({', '.join(given)})"
     if len(line) + indent <= LINE_MAX:
         return [line]
-    return [f"{name} = Key(", *(f"    {one}," for one in given), ")"]
+    return [f"{name} = Key(", *(f"    {text}," for text in given), ")"]
 
 
 def _texts(templates: Sequence[str], *, several: bool) -> str:
@@ -320,5 +345,8 @@ def index_declaration(index: Index, variable: str) -> str:
 
 
 def _attributes(attributes: Iterable[KeyAttribute]) -> str:
-    names = [f"Number({_text(one.name)})" if one.type == "N" else _text(one.name) for one in attributes]
+    names = [
+        f"Number({_text(attribute.name)})" if attribute.type == "N" else _text(attribute.name)
+        for attribute in attributes
+    ]
     return names[0] if len(names) == 1 else f"[{', '.join(names)}]"

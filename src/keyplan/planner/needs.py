@@ -128,14 +128,14 @@ class NeedReader:
 
     def needs(self, patterns: Mapping[str, Pattern], signatures: Mapping[str, Signature]) -> list[Need]:
         """The needs of every read that isn't answered by an item's identity."""
-        found: list[Need] = []
+        result: list[Need] = []
         for name, pattern in patterns.items():
             if isinstance(pattern, ReadMethod) and name in signatures:
                 try:
-                    found.extend(self._of(signatures[name], pattern.options))
+                    result.extend(self._of(signatures[name], pattern.options))
                 except Problem as problem:
                     self.faults.append(Fault(signatures[name].place, str(problem), problem.hint))
-        return found
+        return result
 
     def _of(self, signature: Signature, options: Options) -> Iterator[Need]:
         shape = shape_of(signature.returns, options.of)
@@ -148,7 +148,7 @@ class NeedReader:
             yield from self._through(signature, options)
             return
         together = shape.entities if len(shape.entities) > 1 else ()
-        latest = shape.kind is ShapeKind.COLLECTION and not any(one.many for one in shape.members)
+        latest = shape.kind is ShapeKind.COLLECTION and not any(member.many for member in shape.members)
         for cls in shape.entities:
             need = self._need(
                 signature, options, self.facts[cls], one=shape.kind is ShapeKind.ONE, several=bool(together)
@@ -186,8 +186,12 @@ class NeedReader:
             if each.condition and each.name not in named and (names is None or each.name in names)
         ]
         self._must_have(entity, [each.name for each in conditions])
-        known = frozenset(one.name for one in conditions if one.kind in {ParameterKind.VALUE, ParameterKind.EACH})
-        ranges = [one.name for one in conditions if one.kind in {ParameterKind.RANGE, ParameterKind.PREFIX}]
+        known = frozenset(
+            condition.name for condition in conditions if condition.kind in {ParameterKind.VALUE, ParameterKind.EACH}
+        )
+        ranges = [
+            condition.name for condition in conditions if condition.kind in {ParameterKind.RANGE, ParameterKind.PREFIX}
+        ]
         if len(ranges) > 1:
             raise Problem(
                 f"{' and '.join(ranges)} are ranges, and a key answers one",
@@ -195,8 +199,12 @@ class NeedReader:
             )
         constants = dict(options.where) if isinstance(options.where, Mapping) else {}
         constants = {name: value for name, value in constants.items() if name in entity.kinds}
-        self._must_stand_in_keys(entity, [one.name for one in conditions])
-        unsure = [one.name for one in conditions if one.kind is ParameterKind.VALUE and is_optional(one.annotation)]
+        self._must_stand_in_keys(entity, [condition.name for condition in conditions])
+        unsure = [
+            condition.name
+            for condition in conditions
+            if condition.kind is ParameterKind.VALUE and is_optional(condition.annotation)
+        ]
         if unsure:
             raise Problem(
                 f"{', '.join(unsure)} may be None, and items without it stand in no key",
@@ -204,7 +212,7 @@ class NeedReader:
             )
         if not several and not constants and not ranges and known == frozenset(entity.identity):
             return None  # a primary key answers it, whatever it is
-        directed = any(one.kind is ParameterKind.DIRECTION for one in signature.parameters)
+        directed = any(parameter.kind is ParameterKind.DIRECTION for parameter in signature.parameters)
         ordered = directed or options.order_by is not None or options.newest_first is not None
         order = None
         if ordered and not ranges and (not several or set(entity.identity) - known):
@@ -219,7 +227,7 @@ class NeedReader:
             entity.cls,
             known,
             constants,
-            each=frozenset(one.name for one in conditions if one.kind is ParameterKind.EACH),
+            each=frozenset(condition.name for condition in conditions if condition.kind is ParameterKind.EACH),
             following=next(iter(ranges), None),
             order=order,
             descending=bool(options.newest_first) or (options.order_by or "").startswith("-"),
@@ -280,7 +288,7 @@ class NeedReader:
             return ranked[0]
         if certain:
             return certain[0]
-        numbers = [name for name, one in entity.kinds.items() if name not in known and kind_of(one) is int]
+        numbers = [name for name, value in entity.kinds.items() if name not in known and kind_of(value) is int]
         if len(numbers) == 1:
             return numbers[0]
         raise Problem(
@@ -298,7 +306,7 @@ class NeedReader:
         self, signature: Signature, options: Options, through: Through, end: EntityFacts, *, several: bool
     ) -> Iterator[Need]:
         """The needs of one junction: its own items, and the ends that they name."""
-        one = shape_of(signature.returns).kind is ShapeKind.ONE
+        element = shape_of(signature.returns).kind is ShapeKind.ONE
         junction = self.facts[through.entity]
         own = frozenset(each.name for each in signature.parameters if each.name in junction.kinds)
         stored = junction.kinds.keys() - junction.cls.model_computed_fields.keys()
@@ -314,12 +322,12 @@ class NeedReader:
                 how_to_have(self.facts, junction, missing),
             )
         # Where the ends are many items each, the order is theirs; else it is the junction's.
-        first = self._need(signature, plain if single else unordered, junction, one=one, names=own)
+        first = self._need(signature, plain if single else unordered, junction, one=element, names=own)
         if first is not None:
             yield replace(first, sorted_as=end.cls if several and single else None)
         if not single:
             rest = frozenset(signature.by_name) - own
-            second = self._need(signature, plain, end, one=one, names=rest)
+            second = self._need(signature, plain, end, one=element, names=rest)
             if second is not None:
                 must = second.known | frozenset(through.fields)
                 yield replace(second, known=must, free=frozenset(mapped) - must, end=True)

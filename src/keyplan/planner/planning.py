@@ -78,17 +78,18 @@ def plan(
     read = Unplanned(design, getattr(design, "uncompiled", {}))
     reader, facts = _facts(read)
     needs = reader.needs(
-        read.patterns, {name: one for name, one in read.signatures.items() if _known(one, read, facts)}
+        read.patterns,
+        {name: signature for name, signature in read.signatures.items() if _known(signature, read, facts)},
     )
-    only = [cls for cls, one in facts.items() if not one.identity]
+    only = [cls for cls, entity_facts in facts.items() if not entity_facts.identity]
     fixed = only_items(only) if anew else fixed_of(design, list(facts), read.whole)
     served = _served(read, fixed)
-    open_ = [one for one in needs if one.place not in served and not _claimed(one)]
+    open_ = [need for need in needs if need.place not in served and not _claimed(need)]
     faults = [*read.faults, *reader.faults, *_unserved(facts, open_, fixed)]
     if faults:
-        faults += _others(read, facts, open_, fixed, {one.place for one in faults})
+        faults += _others(read, facts, open_, fixed, {fault.place for fault in faults})
         order = [f"{design.__name__}.{name}" for name in read.patterns]
-        faults.sort(key=lambda one: order.index(one.place) if one.place in order else -1)
+        faults.sort(key=lambda fault: order.index(fault.place) if fault.place in order else -1)
         raise DesignError("these questions can't be planned", place=design.__name__, faults=faults)
     work = _Work(read, facts, open_, fixed, traffic, progress, attributes)
     work.learn_what_changes()
@@ -97,13 +98,13 @@ def plan(
 
 def _known(signature: Signature, read: Unplanned, facts: Mapping[type[Entity], EntityFacts]) -> bool:
     """Whether all is known of the entities that a question is about: else the fault is told of the entity."""
-    return all(one in facts for one in read.about(signature.place.rpartition(".")[2]))
+    return all(entity_class in facts for entity_class in read.about(signature.place.rpartition(".")[2]))
 
 
 def _unserved(facts: Mapping[type[Entity], EntityFacts], needs: Sequence[Need], fixed: Fixed) -> list[Fault]:
     """The needs that no key can serve, even where constants are filtered."""
     _, unserved = choices(list(facts.values()), needs, fixed, None, Search(filters=True))
-    return [Fault(one.need.place, f"{one.need}: {one.reason}", one.hint) for one in unserved]
+    return [Fault(element.need.place, f"{element.need}: {element.reason}", element.hint) for element in unserved]
 
 
 def _others(
@@ -114,11 +115,11 @@ def _others(
     places: set[str | None],
 ) -> list[Fault]:
     """What the compiler says of the other questions, with keys for them alone: so that all faults are told at once."""
-    rest = [one for one in needs if one.place not in places]
-    found, _ = choices(list(facts.values()), rest, fixed, None, Search(filters=True))
-    if not found:
+    rest = [need for need in needs if need.place not in places]
+    result, _ = choices(list(facts.values()), rest, fixed, None, Search(filters=True))
+    if not result:
         return []
-    return [one for one in question_faults(read, declared(found[0], fixed)) if one.place not in places]
+    return [fault for fault in question_faults(read, declared(result[0], fixed)) if fault.place not in places]
 
 
 @dataclass
@@ -143,8 +144,8 @@ class _Work:
             with suppress(DesignError):
                 changed, blind = changed_fields(self.read, declared(choice, self.fixed))
                 self.facts = {
-                    cls: replace(one, changing=changed.get(cls, frozenset()), blind=blind.get(cls, frozenset()))
-                    for cls, one in self.facts.items()
+                    cls: replace(facts, changing=changed.get(cls, frozenset()), blind=blind.get(cls, frozenset()))
+                    for cls, facts in self.facts.items()
                 }
                 return
 
@@ -164,11 +165,11 @@ class _Work:
                 raise  # there is none yet
         if not self.made:
             raise self.last or DesignError("no plan was found", place=self.read.cls.__name__)
-        shown = compared([replace(one, stopped=stopped) for _, one in self.made])
+        shown = compared([replace(element, stopped=stopped) for _, element in self.made])
         try:
-            return [checked(one, _with_mirrors(self.traffic, one.mirrors)) for one in shown]
+            return [checked(element, _with_mirrors(self.traffic, element.mirrors)) for element in shown]
         except KeyboardInterrupt:
-            return [replace(one, stopped=True) for one in shown]
+            return [replace(element, stopped=True) for element in shown]
 
     def _weigh(self, tried: Sequence[Choice]) -> None:
         for done, choice in enumerate(tried, 1):
@@ -200,18 +201,20 @@ class _Work:
         self.most = len(exact[:PRICED_MAX])
         yield exact[:PRICED_MAX]
         fewest = exact[0].indexes if exact else None
-        others = [Search(claims=True)] if any(one.claimable for one in self.needs) else []
-        if any(one.constants for one in self.needs):
+        others = [Search(claims=True)] if any(need.claimable for need in self.needs) else []
+        if any(need.constants for need in self.needs):
             others.append(Search(filters=True))
-        found: list[Choice] = []
+        result: list[Choice] = []
         for search in others:
-            found += [one for one in self._chosen(search) if fewest is None or one.indexes < fewest][:PRICED_MAX]
-        if any(one.sweepable for one in self.needs):
-            found += self._chosen(Search(sweeps=True))[:PRICED_MAX]
+            result += [choice for choice in self._chosen(search) if fewest is None or choice.indexes < fewest][
+                :PRICED_MAX
+            ]
+        if any(need.sweepable for need in self.needs):
+            result += self._chosen(Search(sweeps=True))[:PRICED_MAX]
         if self.traffic is not None and self.traffic.known:
-            found += self._chosen(Search(spread=True))[:PRICED_MAX]
-        self.most += len(found)
-        yield found
+            result += self._chosen(Search(spread=True))[:PRICED_MAX]
+        self.most += len(result)
+        yield result
         yield exact[PRICED_MAX:]
 
     def _make(self, keys: Declared) -> Plan | None:
@@ -225,7 +228,7 @@ class _Work:
 
     def _spread_hot_keys(self) -> None:
         """Beside the best plans with a key over its ceiling the same with shards."""
-        melting = [pair for pair in self._ordered() if any(one.shards > 1 for one in pair[1].weight.hot)]
+        melting = [pair for pair in self._ordered() if any(key.shards > 1 for key in pair[1].weight.hot)]
         for keys, made in melting[:SHARDED_MAX]:
             spread = _sharded(keys, made)
             if spread is not None:
@@ -234,7 +237,7 @@ class _Work:
     def _mirror(self) -> None:
         """Beside the best plan the cheapest that has a mirror item instead of an index."""
         keys, first = self._ordered()[0]
-        found: list[tuple[Declared, Plan]] = []
+        result: list[tuple[Declared, Plan]] = []
         for (cls, name), needs in keys.served.items():
             key = keys.keys[cls][name]
             changed = (
@@ -250,8 +253,8 @@ class _Work:
             own = declared(chosen[0], self.fixed)
             with suppress(DesignError):
                 made = compiled_plan(changed.read, own, _with_mirrors(self.traffic, [changed.mirror]), changed.mirror)
-                found.append((own, _warmed(made, first, f"{cls.__name__}.{name}")))
-        self.made += sorted(found, key=lambda pair: pair[1].weight.order)[:1]
+                result.append((own, _warmed(made, first, f"{cls.__name__}.{name}")))
+        self.made += sorted(result, key=lambda pair: pair[1].weight.order)[:1]
 
     @property
     def _plain(self) -> Search:
@@ -267,15 +270,15 @@ def compared(plans: Sequence[Plan]) -> list[Plan]:
     """
     if not plans:
         return []
-    ordered = sorted(plans, key=lambda one: one.weight.order)
-    exact = [one for one in ordered if not one.filters]
+    ordered = sorted(plans, key=lambda element: element.weight.order)
+    exact = [element for element in ordered if not element.filters]
     if exact and ordered[0].filters and ordered[0].weight.usd > exact[0].weight.usd + CENT:
-        ordered.sort(key=lambda one: one is not exact[0])
-    best = front(one.weight for one in ordered)
-    first, *rest = (replace(one, best=is_best, why="") for one, is_best in zip(ordered, best, strict=True))
-    rest.sort(key=lambda one: not one.best)
-    kept = [one for number, one in enumerate(rest, 2) if number <= ALTERNATIVES or one.best]
-    shown = [replace(one, why=why_not_first(one.weight, first.weight)) for one in kept]
+        ordered.sort(key=lambda element: element is not exact[0])
+    best = front(element.weight for element in ordered)
+    first, *rest = (replace(element, best=is_best, why="") for element, is_best in zip(ordered, best, strict=True))
+    rest.sort(key=lambda element: not element.best)
+    kept = [element for number, element in enumerate(rest, 2) if number <= ALTERNATIVES or element.best]
+    shown = [replace(element, why=why_not_first(element.weight, first.weight)) for element in kept]
     return [first, *shown[: ALTERNATIVES_MAX - 1]]
 
 
@@ -283,7 +286,7 @@ def _with_mirrors(traffic: Traffic | None, mirrors: Iterable[Mirror]) -> Traffic
     """The traffic, with as many mirror items as there are items."""
     if traffic is None:
         return None
-    stored = {one.entity.__name__: traffic.entities.get(one.of.__name__, Stored()) for one in mirrors}
+    stored = {mirror.entity.__name__: traffic.entities.get(mirror.of.__name__, Stored()) for mirror in mirrors}
     return replace(traffic, entities={**traffic.entities, **stored})
 
 
@@ -294,16 +297,16 @@ def _warmed(made: Plan, first: Plan, key: str) -> Plan:
     name = f"{made.mirrors[0].entity.__name__}.primary"
     moved = [
         replace(
-            one,
+            hot_key,
             keys=(name,),
             place="the table",
-            units_per_second=one.units_per_second * (2 if one.kind == "write" else 1),
+            units_per_second=hot_key.units_per_second * (2 if hot_key.kind == "write" else 1),
         )
-        for one in first.weight.hot
-        if key in one.keys
+        for hot_key in first.weight.hot
+        if key in hot_key.keys
     ]
-    others = [one for one in made.weight.hot if name not in one.keys]
-    hot = tuple(sorted([*others, *moved], key=lambda one: -one.share))
+    others = [hot_key for hot_key in made.weight.hot if name not in hot_key.keys]
+    hot = tuple(sorted([*others, *moved], key=lambda key: -key.share))
     return replace(made, weight=replace(made.weight, hot=hot))
 
 
@@ -311,9 +314,13 @@ def _sharded(keys: Declared, made: Plan) -> Declared | None:
     """The declarations with shards for the new keys that are over their ceiling, and for all that share a partition
     with them; None where none can have them.
     """
-    wanted = {name: one.shards for one in made.weight.hot for name in one.keys if one.shards > 1}
-    over = {(one.where, one.templates[0]): wanted[one.place] for one in made.keys if one.place in wanted}
-    mine = {(one.where, one.templates[0]) for one in made.keys if not one.new}
+    wanted = {name: hot_key.shards for hot_key in made.weight.hot for name in hot_key.keys if hot_key.shards > 1}
+    over = {
+        (planned_key.where, planned_key.templates[0]): wanted[planned_key.place]
+        for planned_key in made.keys
+        if planned_key.place in wanted
+    }
+    mine = {(planned_key.where, planned_key.templates[0]) for planned_key in made.keys if not planned_key.new}
     over = {place: shards for place, shards in over.items() if place not in mine}
     if not over:
         return None
@@ -326,7 +333,7 @@ def _sharded(keys: Declared, made: Plan) -> Declared | None:
             return key
         return Key(key.partition, key.sort, index=key.index, when=key.when, shards=over[place])
 
-    spread_keys = {cls: {name: spread(one) for name, one in own.items()} for cls, own in keys.keys.items()}
+    spread_keys = {cls: {name: spread(element) for name, element in own.items()} for cls, own in keys.keys.items()}
     return replace(keys, keys=spread_keys)
 
 
@@ -337,12 +344,12 @@ def _served(read: Unplanned, fixed: Fixed) -> set[str]:
         compiled = compile_entity(cls, read.cls.table, [])
         if compiled is not None:
             entities[cls] = compiled
-    found: set[str] = set()
+    result: set[str] = set()
     for name, pattern in read.patterns.items():
         if isinstance(pattern, ReadMethod):
             with suppress(Problem, KeyError):
-                found.add(compile_read(read.signatures[name], pattern.options, entities).place)
-    return found
+                result.add(compile_read(read.signatures[name], pattern.options, entities).place)
+    return result
 
 
 def provisional_design(design: type[Any]) -> CompiledDesign:
@@ -359,22 +366,22 @@ def spare_indexes(design: type[Any]) -> list[str]:
     Raises DesignError for a design that doesn't compile.
     """
     compiled = compile_design(design, getattr(design, "uncompiled", {}))
-    orders = {one.place: ordering_field(one) for one in compiled.reads.values()}
+    orders = {pattern.place: ordering_field(pattern) for pattern in compiled.reads.values()}
     spare: list[str] = []
     for index in compiled.table.indexes:
         entities = {
             cls: CompiledEntity(
                 cls,
-                one.primary,
-                tuple(key for key in one.index_keys if key.index is None or key.index.name != index.name),
-                one.claims,
-                tuple(Label(name, value["S"]) for name, value in one.labels.items()),
+                entity.primary,
+                tuple(key for key in entity.index_keys if key.index is None or key.index.name != index.name),
+                entity.claims,
+                tuple(Label(name, value["S"]) for name, value in entity.labels.items()),
             )
-            for cls, one in compiled.entities.items()
+            for cls, entity in compiled.entities.items()
         }
         with suppress(Problem):
-            others = [compile_read(one.signature, one.options, entities) for one in compiled.reads.values()]
-            if all(ordering_field(one) == orders[one.place] for one in others):
+            others = [compile_read(pattern.signature, pattern.options, entities) for pattern in compiled.reads.values()]
+            if all(ordering_field(pattern) == orders[pattern.place] for pattern in others):
                 spare.append(index.name)
     return spare
 
@@ -393,13 +400,17 @@ def _orders(cls: type[Any]) -> dict[str, str | None]:
     """The fields that order the answers of a design that has keys: its patterns mean these."""
     compiled: CompiledDesign | None = getattr(cls, "compiled", None)
     reads = compiled.reads.values() if compiled is not None else ()
-    return {one.place: ordering_field(one) for one in reads}
+    return {pattern.place: ordering_field(pattern) for pattern in reads}
 
 
 def _claimed(need: Need) -> bool:
     """Whether a unique value that the entity declares answers the need already."""
     uniques = [value for base in need.entity.__mro__ for value in vars(base).values() if isinstance(value, Unique)]
-    return need.one and not need.constants and any(frozenset(_names_in(one.partition)) == need.known for one in uniques)
+    return (
+        need.one
+        and not need.constants
+        and any(frozenset(_names_in(unique.partition)) == need.known for unique in uniques)
+    )
 
 
 def _names_in(template: str) -> list[str]:

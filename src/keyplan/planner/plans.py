@@ -77,7 +77,7 @@ class PlannedKey:
     @property
     def sentence(self) -> str:
         """Which questions it serves, as a sentence."""
-        names = [one.rpartition(".")[2] for one in self.serves]
+        names = [serve.rpartition(".")[2] for serve in self.serves]
         if isinstance(self.key, Unique):
             return f"lets one item have the value, and answers {_listed(names)}"
         if names:
@@ -154,20 +154,25 @@ class Plan:
     def filters(self) -> bool:
         """Whether constants of a question are filtered after it is read."""
         return any(
-            isinstance(one.plan, QueryPlan) and one.plan.filter is not None and isinstance(one.options.where, Mapping)
-            for one in self.compiled.reads.values()
+            isinstance(pattern.plan, QueryPlan)
+            and pattern.plan.filter is not None
+            and isinstance(pattern.options.where, Mapping)
+            for pattern in self.compiled.reads.values()
         )
 
     @property
     def answers(self) -> list[Answer]:
         """Each question with its operation, the key that answers it, and the proof."""
-        return [Answer(name, one.id, *_answer(one.plan), proof_of(one)) for name, one in self.compiled.reads.items()]
+        return [
+            Answer(name, pattern.id, *_answer(pattern.plan), proof_of(pattern))
+            for name, pattern in self.compiled.reads.items()
+        ]
 
     def differs_from(self, other: Plan) -> str:
         """The keys that it has and another plan hasn't, and the questions that it asks in another way."""
-        theirs = {(one.place, str(one.templates), one.where, one.shards) for one in other.keys}
-        own = [one for one in self.keys if (one.place, str(one.templates), one.where, one.shards) not in theirs]
-        words = [f"{one.place} = {one.text}" for one in own]
+        theirs = {(key.place, str(key.templates), key.where, key.shards) for key in other.keys}
+        own = [key for key in self.keys if (key.place, str(key.templates), key.where, key.shards) not in theirs]
+        words = [f"{key.place} = {key.text}" for key in own]
         words += [f"{place} reads all of {index}" for place, index in self.all_of.items() if place not in other.all_of]
         return ", ".join(words)
 
@@ -177,38 +182,44 @@ class Plan:
             "design": self.design.__name__,
             "indexes": [
                 {
-                    "name": one.name,
-                    "partition": [{"name": each.name, "type": each.type} for each in one.partition],
-                    "sort": [{"name": each.name, "type": each.type} for each in one.sort],
-                    "projection": one.projection if isinstance(one.projection, str) else list(one.projection),
+                    "name": index.name,
+                    "partition": [{"name": each.name, "type": each.type} for each in index.partition],
+                    "sort": [{"name": each.name, "type": each.type} for each in index.sort],
+                    "projection": index.projection if isinstance(index.projection, str) else list(index.projection),
                 }
-                for one in self.indexes
+                for index in self.indexes
             ],
             "weight": self.weight.as_json(),
             "best": self.best,
             "why_not_first": self.why,
             "keys": [
                 {
-                    "place": one.place,
-                    "in": one.where,
-                    "partition": list(one.templates[0]),
-                    "sort": list(one.templates[1]),
-                    "when": dict(one.key.when or {}) if isinstance(one.key, Key) else {},
-                    "shards": one.shards,
-                    "claim": isinstance(one.key, Unique),
-                    "serves": list(one.serves),
-                    "sentence": one.sentence,
-                    "new": one.new,
+                    "place": key.place,
+                    "in": key.where,
+                    "partition": list(key.templates[0]),
+                    "sort": list(key.templates[1]),
+                    "when": dict(key.key.when or {}) if isinstance(key.key, Key) else {},
+                    "shards": key.shards,
+                    "claim": isinstance(key.key, Unique),
+                    "serves": list(key.serves),
+                    "sentence": key.sentence,
+                    "new": key.new,
                 }
-                for one in self.keys
+                for key in self.keys
             ],
             "questions": [
-                {"name": one.question, "id": one.id, "operation": one.operation, "key": one.key, "proof": one.proof}
-                for one in self.answers
+                {
+                    "name": answer.question,
+                    "id": answer.id,
+                    "operation": answer.operation,
+                    "key": answer.key,
+                    "proof": answer.proof,
+                }
+                for answer in self.answers
             ],
             "all_of": dict(self.all_of),
             "named": dict(self.named),
-            "mirrors": [one.as_json() for one in self.mirrors],
+            "mirrors": [mirror.as_json() for mirror in self.mirrors],
             "stopped": self.stopped,
             "verified": None if self.verified is None else self.verified.as_json(),
             "notes": list(self.notes),
@@ -221,12 +232,12 @@ def comparison(plans: Sequence[Plan]) -> dict[str, Any]:
     (``why_not_first``), its indexes, keys with the sentence of what they serve, questions with their proofs; ``rows``
     has one row for each key that any of them has, with its declaration in each plan (None where a plan hasn't it).
     """
-    places = dict.fromkeys(one.place for plan in plans for one in plan.keys)
-    keys = [{one.place: one for one in plan.keys} for plan in plans]
+    places = dict.fromkeys(key.place for plan in plans for key in plan.keys)
+    keys = [{key.place: key for key in plan.keys} for plan in plans]
     rows = [
         {"place": place, "in_plans": [own[place].text if place in own else None for own in keys]} for place in places
     ]
-    return {"plans": [one.as_json() for one in plans], "rows": rows}
+    return {"plans": [plan.as_json() for plan in plans], "rows": rows}
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -249,7 +260,7 @@ def _answer(plan: PlanOfRead) -> tuple[str, str]:
             return "Scan", "no key" if plan.index is None else f"all of {plan.index.name}"
         case ThroughPlan():
             ways = [_answer(part) for way in plan.ways for part in (way.junction, way.end)]
-            return ", ".join(one for one, _ in ways), ", ".join(key for _, key in ways)
+            return ", ".join(text for text, _ in ways), ", ".join(key for _, key in ways)
 
 
 # Proofs
@@ -282,7 +293,9 @@ def _proofs(plan: PlanOfRead) -> Iterator[str]:
 def _whole_proof(plan: ScanPlan) -> str:
     """Why an index that is read whole holds what is asked for, and no more."""
     states = dict.fromkeys(name for key in plan.keys for name in key.when)
-    fields = (name for one in plan.entities for key in plan.keys for name in key.fields if one.fields[name].optional)
+    fields = (
+        name for entity in plan.entities for key in plan.keys for name in key.fields if entity.fields[name].optional
+    )
     held = f"with {', '.join(states)} as asked" if states else f"that have {', '.join(dict.fromkeys(fields))}"
     return f"no more than the items {held} stand in it"
 
@@ -297,7 +310,7 @@ def _query_proof(plan: QueryPlan) -> str:
     ]
     if plan.shards > 1:
         parts[0] = f"{plan.shards} shards of {parts[0]}, merged"
-    known = [one.field for part in first.sort for one in part.known if isinstance(one, Variable)]
+    known = [element.field for part in first.sort for element in part.known if isinstance(element, Variable)]
     if known:
         parts.append(f"its sort key begins with {', '.join(known)}")
     ranges = [part.condition.field for part in first.sort if part.condition is not None]

@@ -51,8 +51,10 @@ def _reads_of(plan: Plan, index: Index) -> Iterator[tuple[tuple[KeyMatch, ...], 
                 yield plan.matches, plan.filter
         case ScanPlan():
             if plan.index is not None and plan.index.name == index.name:
-                keys = [(one, key) for one in plan.entities for key in one.index_keys if key.index == plan.index]
-                matches = (KeyMatch(one, key, (), (), frozenset(), (), full=False) for one, key in keys)
+                keys = [
+                    (entity, key) for entity in plan.entities for key in entity.index_keys if key.index == plan.index
+                ]
+                matches = (KeyMatch(entity, key, (), (), frozenset(), (), full=False) for entity, key in keys)
                 yield tuple(matches), plan.filter
         case ThroughPlan():
             for way in plan.ways:
@@ -65,7 +67,11 @@ def _reads_of(plan: Plan, index: Index) -> Iterator[tuple[tuple[KeyMatch, ...], 
 def _filtered(condition: Filter | None, matches: tuple[KeyMatch, ...]) -> Iterator[str]:
     """The attributes that a filter looks at, beside those of the keys."""
     if condition is not None:
-        keys = {one.name for match in matches for one, _ in (*match.entity.primary.attributes, *match.key.attributes)}
-        for one in re.findall(r"(?<!\.)#\w+", condition.text):
-            if condition.names[one] not in keys:
-                yield condition.names[one]
+        keys = {
+            attribute.name
+            for match in matches
+            for attribute, _ in (*match.entity.primary.attributes, *match.key.attributes)
+        }
+        for value in re.findall(r"(?<!\.)#\w+", condition.text):
+            if condition.names[value] not in keys:
+                yield condition.names[value]

@@ -54,21 +54,26 @@ class EntityChoice:
     @property
     def refused(self) -> int:
         """How many fields stand in its index keys that are changed without the whole item, which can't be done then."""
-        keyed = {name for one in self.indexed for name in (*one.fields, *(name for name, _ in one.when))}
-        claimed = {name for one in self.claims for name in one.known}
+        keyed = {
+            name for candidate in self.indexed for name in (*candidate.fields, *(name for name, _ in candidate.when))
+        }
+        claimed = {name for claim in self.claims for name in claim.known}
         return len((keyed | claimed) & self.entity.blind)
 
     @property
     def few(self) -> int:
         """How many of its index keys have partitions of few values, which become large and busy."""
         return sum(
-            all(domain_of(self.entity.kinds[name]) is not None for name in one.partition) for one in self.indexed
+            all(domain_of(self.entity.kinds[name]) is not None for name in candidate.partition)
+            for candidate in self.indexed
         )
 
     @property
     def changes(self) -> int:
         """How many fields that updates change stand in its index keys: each such update writes an entry twice."""
-        keyed = [name for one in self.indexed for name in (*one.fields, *(name for name, _ in one.when))]
+        keyed = [
+            name for candidate in self.indexed for name in (*candidate.fields, *(name for name, _ in candidate.when))
+        ]
         return sum(name in self.entity.changing for name in keyed)
 
 
@@ -88,15 +93,15 @@ class Choice:
         """No write that can't work, fewer indexes, fewer claims, fewer index keys, fewer that change, more by the
         table; then shorter keys.
         """
-        refused = sum(one.refused for one in self.entities)
-        claims = sum(len(one.claims) for one in self.entities)
-        keys = sum(len(one.indexed) for one in self.entities)
-        changes = sum(one.changes for one in self.entities)
-        by_table = sum(len(one.primary.serves) for one in self.entities)
-        length = sum(len(key.fields) for one in self.entities for key in (one.primary, *one.indexed))
-        sparse = sum(bool(key.when) for one in self.entities for key in one.indexed)
-        ambiguous = sum(one.ambiguous for one in self.entities)
-        few = sum(one.few for one in self.entities)
+        refused = sum(entity.refused for entity in self.entities)
+        claims = sum(len(entity.claims) for entity in self.entities)
+        keys = sum(len(entity.indexed) for entity in self.entities)
+        changes = sum(entity.changes for entity in self.entities)
+        by_table = sum(len(entity.primary.serves) for entity in self.entities)
+        length = sum(len(key.fields) for entity in self.entities for key in (entity.primary, *entity.indexed))
+        sparse = sum(bool(key.when) for entity in self.entities for key in entity.indexed)
+        ambiguous = sum(entity.ambiguous for entity in self.entities)
+        few = sum(entity.few for entity in self.entities)
         return (refused, self.indexes, ambiguous, claims, keys, changes, -by_table, few, length, -sparse)
 
 
@@ -145,29 +150,31 @@ def choices(
     """
     search = search or Search()
     if search.sweeps:
-        needs = [replace(one, all_of=ANY_INDEX) if one.sweepable else one for one in needs]
-    problems = {one.cls: _Problem(one, [need for need in needs if need.entity is one.cls]) for one in entities}
-    for one in problems.values():
-        if one.entity.cls in fixed.keys:
-            one.primaries = [Candidate((), (), (), frozenset())]
+        needs = [replace(need, all_of=ANY_INDEX) if need.sweepable else need for need in needs]
+    problems = {
+        entity.cls: _Problem(entity, [need for need in needs if need.entity is entity.cls]) for entity in entities
+    }
+    for problem in problems.values():
+        if problem.entity.cls in fixed.keys:
+            problem.primaries = [Candidate((), (), (), frozenset())]
         else:
-            one.primaries = primary_candidates(one.entity, one.needs, filters=search.filters)
-        one.indexed = index_candidates(one.entity, one.needs, filters=search.filters)
-    unserved = [found for one in problems.values() for found in _unserved(one)]
+            problem.primaries = primary_candidates(problem.entity, problem.needs, filters=search.filters)
+        problem.indexed = index_candidates(problem.entity, problem.needs, filters=search.filters)
+    unserved = [result for problem in problems.values() for result in _unserved(problem)]
     if unserved:
         return [], unserved
-    found: list[Choice] = []
+    result: list[Choice] = []
     placements = _placements(list(problems.values()), needs, fixed)
     for number, placed in enumerate(placements, 1):
-        found += _with_placement(problems, placed, fixed, search)
-        found = nsmallest(PLANS_MAX, found, key=lambda one: one.rank)
+        result += _with_placement(problems, placed, fixed, search)
+        result = nsmallest(PLANS_MAX, result, key=lambda choice: choice.rank)
         if progress is not None:
             progress(number, len(placements))
-    return found, []
+    return result, []
 
 
 def _unserved(problem: _Problem) -> Iterator[Unserved]:
-    every = frozenset[int]().union(*(one.serves for one in (*problem.primaries, *problem.indexed)))
+    every = frozenset[int]().union(*(primary.serves for primary in (*problem.primaries, *problem.indexed)))
     for number, need in enumerate(problem.needs):
         if number in every or need.claimable:
             continue
@@ -199,7 +206,7 @@ def _unserved(problem: _Problem) -> Iterator[Unserved]:
 def _placements(problems: Sequence[_Problem], needs: Sequence[Need], fixed: Fixed) -> list[Mapping[str, bool]]:
     """Every way to place the item collections: each in the table (True), where its partition allows it, or an index."""
     together = {need.place: need for need in needs if need.together}
-    facts = {one.entity.cls: one.entity for one in problems}
+    facts = {problem.entity.cls: problem.entity for problem in problems}
     options: list[list[bool]] = []
     for need in together.values():
         free = not any(cls in fixed.keys for cls in need.together)
@@ -207,7 +214,7 @@ def _placements(problems: Sequence[_Problem], needs: Sequence[Need], fixed: Fixe
             free and all(need.known <= frozenset(facts[cls].identity) for cls in need.together) and bool(need.known)
         )
         options.append([True] * in_table + [False] * (not need.consistent))
-    ways: list[Mapping[str, bool]] = [dict(zip(together, one, strict=True)) for one in product(*options)]
+    ways: list[Mapping[str, bool]] = [dict(zip(together, element, strict=True)) for element in product(*options)]
     return ways[:PLACEMENTS_MAX]
 
 
@@ -215,18 +222,23 @@ def _with_placement(
     problems: Mapping[type[Entity], _Problem], placed: Mapping[str, bool], fixed: Fixed, search: Search
 ) -> list[Choice]:
     """The choices for one placement of the collections."""
-    per_entity = [_covers(one, placed, search) for one in problems.values()]
+    per_entity = [_covers(problem, placed, search) for problem in problems.values()]
     if not all(per_entity):
         return []
     if search.spread:
         per_entity = [
-            [_spread(one, covers[0]), *covers] for one, covers in zip(problems.values(), per_entity, strict=True)
+            [_spread(problem, covers[0]), *covers]
+            for problem, covers in zip(problems.values(), per_entity, strict=True)
         ]
     # An entity that needs the most indexes sets their number; the others may use as many, rather than claims.
-    indexes = max((min(len(one.indexed) for one in covers) for covers in per_entity), default=0)
-    allowed = [sorted((one for one in covers if len(one.indexed) <= indexes), key=_preference) for covers in per_entity]
+    indexes = max((min(len(cover.indexed) for cover in covers) for covers in per_entity), default=0)
+    allowed = [
+        sorted((cover for cover in covers if len(cover.indexed) <= indexes), key=_preference) for covers in per_entity
+    ]
     return [
-        choice for choice in (_slotted(one, placed, fixed, search) for one in _combined(allowed)) if choice is not None
+        choice
+        for choice in (_slotted(element, placed, fixed, search) for element in _combined(allowed))
+        if choice is not None
     ]
 
 
@@ -245,31 +257,33 @@ def _covers(problem: _Problem, placed: Mapping[str, bool], search: Search) -> li
     """Every smallest set of keys that serves all needs of an entity: with claims for single items, and without."""
     needs = tuple(problem.needs)
     every = frozenset(range(len(needs)))
-    in_table = frozenset(number for number, one in enumerate(needs) if placed.get(one.place))
-    in_index = frozenset(number for number, one in enumerate(needs) if one.together and not placed.get(one.place, True))
-    found: dict[int, list[EntityChoice]] = {}
+    in_table = frozenset(number for number, need in enumerate(needs) if placed.get(need.place))
+    in_index = frozenset(
+        number for number, need in enumerate(needs) if need.together and not placed.get(need.place, True)
+    )
+    result: dict[int, list[EntityChoice]] = {}
     fewest: dict[int, int] = {}
-    for primary in sorted(problem.primaries, key=lambda one: -len(one.serves)):
+    for primary in sorted(problem.primaries, key=lambda candidate: -len(candidate.serves)):
         if not in_table <= primary.serves:
             continue
         rest = every - (primary.serves - in_index)
         for chosen, claims in _smallest(problem, rest, search):
             size, least = len(chosen), fewest.get(len(claims), len(needs) + 1)
             if size < least:
-                fewest[len(claims)], found[len(claims)] = size, []
-            if size <= least and len(found[len(claims)]) < COVERS_MAX:
-                found[len(claims)].append(EntityChoice(problem.entity, needs, primary, chosen, claims=claims))
-    return [choice for covers in found.values() for choice in covers]
+                fewest[len(claims)], result[len(claims)] = size, []
+            if size <= least and len(result[len(claims)]) < COVERS_MAX:
+                result[len(claims)].append(EntityChoice(problem.entity, needs, primary, chosen, claims=claims))
+    return [choice for covers in result.values() for choice in covers]
 
 
 def _preference(choice: EntityChoice) -> tuple[Any, ...]:
     """No write that can't work, fewer claims, fewer changing fields, more by the table; then fewer fields, more of them
     in partitions, which become smaller and cooler so, and the fields' natural order.
     """
-    width = sum(len(one.partition) for one in (choice.primary, *choice.indexed) if one.serves)
-    length = sum(len(one.fields) for one in (choice.primary, *choice.indexed))
+    width = sum(len(candidate.partition) for candidate in (choice.primary, *choice.indexed) if candidate.serves)
+    length = sum(len(candidate.fields) for candidate in (choice.primary, *choice.indexed))
     order = [list(choice.entity.kinds).index(name) for name in choice.primary.fields]
-    constants = sum(not one.partition for one in choice.indexed)
+    constants = sum(not candidate.partition for candidate in choice.indexed)
     return (
         choice.refused,
         choice.ambiguous,
@@ -293,9 +307,9 @@ def _smallest(
     """
     needs = problem.needs
     claimable = frozenset(number for number in rest if needs[number].claimable)
-    served = frozenset[int]().union(*(one.serves for one in problem.indexed))
+    served = frozenset[int]().union(*(candidate.serves for candidate in problem.indexed))
     must = frozenset(number for number in claimable if needs[number].consistent or number not in served)
-    useful = _undominated([one for one in problem.indexed if one.serves & rest], rest)
+    useful = _undominated([candidate for candidate in problem.indexed if candidate.serves & rest], rest)
     for claimed in dict.fromkeys((must, claimable) if search.claims else (must,)):
         claims = tuple(needs[number] for number in sorted(claimed))
         for chosen in _set_covers(useful, rest - claimed):
@@ -309,8 +323,8 @@ def _spread(problem: _Problem, cover: EntityChoice) -> EntityChoice:
     chosen: dict[Candidate, None] = {}
     for key in cover.indexed:
         for number in sorted(key.serves):
-            serving = [one for one in problem.indexed if number in one.serves]
-            chosen[max(serving, key=lambda one: (len(one.partition), -len(one.fields)))] = None
+            serving = [candidate for candidate in problem.indexed if number in candidate.serves]
+            chosen[max(serving, key=lambda candidate: (len(candidate.partition), -len(candidate.fields)))] = None
     return replace(cover, indexed=tuple(chosen))
 
 
@@ -338,21 +352,23 @@ def _extend(
     if (
         not left
         or len(covers) >= COVERS_MAX
-        or len(rest) > left * max((len(one.serves & rest) for one in candidates), default=0)
+        or len(rest) > left * max((len(candidate.serves & rest) for candidate in candidates), default=0)
     ):
         return
-    hardest = min(rest, key=lambda number: sum(number in one.serves for one in candidates))
-    for one in candidates:
-        if hardest in one.serves:
-            _extend(candidates, rest - one.serves, left - 1, (*chosen, one), covers)
+    hardest = min(rest, key=lambda number: sum(number in candidate.serves for candidate in candidates))
+    for candidate in candidates:
+        if hardest in candidate.serves:
+            _extend(candidates, rest - candidate.serves, left - 1, (*chosen, candidate), covers)
 
 
 def _undominated(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[Candidate]:
     """Candidates of which none serves less than another with fewer fields."""
     kept: list[Candidate] = []
-    for one in sorted(candidates, key=lambda one: (-len(one.serves & rest), len(one.fields), -len(one.when))):
-        if not any(one.serves & rest < other.serves & rest for other in kept):
-            kept.append(one)
+    for candidate in sorted(
+        candidates, key=lambda candidate: (-len(candidate.serves & rest), len(candidate.fields), -len(candidate.when))
+    ):
+        if not any(candidate.serves & rest < other.serves & rest for other in kept):
+            kept.append(candidate)
     return kept
 
 
@@ -374,13 +390,17 @@ def _slotted(
         native = attribute_form(choice.entity, key) if search.attributes and not _collections(choice, key) else None
         return (native,) if native is not None else sort_forms(choice.entity, key)
 
-    for choice in sorted(entities, key=lambda one: -len(one.indexed)):
+    for choice in sorted(entities, key=lambda choice: -len(choice.indexed)):
         own: dict[int, int] = {}
         for number, key in sorted(enumerate(choice.indexed), key=lambda pair: len(forms_of(choice, pair[1]))):
             if _read_whole(choice, key):
                 continue
-            groups = [one for one in _collections(choice, key) if one in placed and not placed[one]]
-            slot = next((shared[one] for one in groups if one in shared), None)
+            groups = [
+                collection
+                for collection in _collections(choice, key)
+                if collection in placed and not placed[collection]
+            ]
+            slot = next((shared[group] for group in groups if group in shared), None)
             rivals = {slot for other, slot in own.items() if not _exclude(key, choice.indexed[other])}
             held = {*rivals, *fixed.taken(choice.entity.cls)}
             possible = list(forms_of(choice, key))
@@ -407,15 +427,15 @@ def _slotted(
                 if wanted != {ANY_INDEX}:
                     names[slot] = wanted.pop()
     placed_in = {one: tuple(slots[one][number] for number in sorted(slots[one])) for one in slots}
-    return Choice(tuple(replace(one, slots=placed_in[id(one)]) for one in entities), len(forms), forms, names)
+    return Choice(tuple(replace(entity, slots=placed_in[id(entity)]) for entity in entities), len(forms), forms, names)
 
 
-def _exclude(one: Candidate, other: Candidate) -> bool:
+def _exclude(candidate: Candidate, other: Candidate) -> bool:
     """Whether no item stands under both keys, which wait for other values of a field: so they can share an index."""
     when = dict(other.when)
     return any(
         name in when and not {str(each) for each in _values(value)} & {str(each) for each in _values(when[name])}
-        for name, value in one.when
+        for name, value in candidate.when
     )
 
 
@@ -426,17 +446,17 @@ def _values(value: Any) -> Sequence[Any]:
 def _read_whole(choice: EntityChoice, key: Candidate) -> set[str]:
     """The indexes that are read whole by questions that a key serves."""
     wanted = (choice.needs[number].all_of for number in key.serves)
-    return {one for one in wanted if one is not None}
+    return {text for text in wanted if text is not None}
 
 
 def _indexes_of_text(entities: Sequence[EntityChoice]) -> int:
     """How many indexes should have a joined text as their sort key: what can stand in either kind fills up the others,
     so that there are the fewest in all.
     """
-    counts = [[sort_forms(one.entity, key) for key in one.indexed] for one in entities]
-    numbers = max((sum(_TEXT not in forms for forms in one) for one in counts), default=0)
-    texts = max((sum(forms == (_TEXT,) for forms in one) for one in counts), default=0)
-    return max(texts, max((len(one) for one in counts), default=0) - numbers)
+    counts = [[sort_forms(entity.entity, key) for key in entity.indexed] for entity in entities]
+    numbers = max((sum(_TEXT not in forms for forms in count) for count in counts), default=0)
+    texts = max((sum(forms == (_TEXT,) for forms in count) for count in counts), default=0)
+    return max(texts, max((len(count) for count in counts), default=0) - numbers)
 
 
 def _collections(choice: EntityChoice, key: Candidate) -> list[str]:

@@ -44,39 +44,39 @@ def declared(choice: Choice, fixed: Fixed, *, short: bool = False) -> Declared:
     """The declarations of a choice, beside what is fixed. ``short``: new keys hold no more text than their questions
     need: bytes that each item, and each entry, is larger by.
     """
-    names = {*(one.name for one in fixed.indexes), *choice.names.values()}
+    names = {*(index.name for index in fixed.indexes), *choice.names.values()}
     indexes = {
         slot: fixed.index(slot) or _index(choice.names.get(slot) or _free(f"GSI{slot}", names), form)
         for slot, form in sorted(choice.forms.items())
     }
     all_of: dict[str, str] = {}
-    slots = [slot for one in choice.entities for slot in one.slots]
+    slots = [slot for entity in choice.entities for slot in entity.slots]
     alone = {slot for slot in slots if slots.count(slot) == 1 and fixed.index(slot) is None} if short else set[int]()
     only = short and len(choice.entities) == 1 and not choice.entities[0].claims
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     served: dict[tuple[type[Entity], str], tuple[Need, ...]] = {}
-    for one in choice.entities:
-        own: dict[str, Key | Unique] = {**fixed.keys.get(one.entity.cls, {})}
+    for entity in choice.entities:
+        own: dict[str, Key | Unique] = {**fixed.keys.get(entity.entity.cls, {})}
         if not own:
-            own["primary"] = _short_key(one.entity, one.primary, None, alone=True) if only else _primary(one)
-            served[one.entity.cls, "primary"] = _needs(one, one.primary)
-        for key, slot in zip(one.indexed, one.slots, strict=True):
-            name = _key_name(one.entity, key, own)
-            if short and key.partition and tuple(choice.forms[slot]) == ("S",) and _can_be_short(one, key):
-                own[name] = _short_key(one.entity, _without_ties(key), indexes[slot], alone=slot in alone)
+            own["primary"] = _short_key(entity.entity, entity.primary, None, alone=True) if only else _primary(entity)
+            served[entity.entity.cls, "primary"] = _needs(entity, entity.primary)
+        for key, slot in zip(entity.indexed, entity.slots, strict=True):
+            name = _key_name(entity.entity, key, own)
+            if short and key.partition and tuple(choice.forms[slot]) == ("S",) and _can_be_short(entity, key):
+                own[name] = _short_key(entity.entity, _without_ties(key), indexes[slot], alone=slot in alone)
             else:
-                own[name] = _index_key(one.entity, key, indexes[slot], choice.forms[slot])
-            served[one.entity.cls, name] = _needs(one, key)
-            whole = (need.place for need in _needs(one, key) if need.all_of is not None)
+                own[name] = _index_key(entity.entity, key, indexes[slot], choice.forms[slot])
+            served[entity.entity.cls, name] = _needs(entity, key)
+            whole = (need.place for need in _needs(entity, key) if need.all_of is not None)
             all_of |= dict.fromkeys(whole, indexes[slot].name)
-        for need in one.claims:
-            looked_up = [each for each in one.entity.kinds if each in need.known]
-            name = _free("_".join((*map(_bare, looked_up), "claim")), {*own, *one.entity.kinds})
-            words = [word(one.entity.name), *(_bare(each).upper() for each in looked_up)]
+        for need in entity.claims:
+            looked_up = [each for each in entity.entity.kinds if each in need.known]
+            name = _free("_".join((*map(_bare, looked_up), "claim")), {*own, *entity.entity.kinds})
+            words = [word(entity.entity.name), *(_bare(each).upper() for each in looked_up)]
             what = "_".join(dict.fromkeys(words))
             own[name] = Unique(f"{what}#{_joined(looked_up)}")
-            served[one.entity.cls, name] = (need,)
-        keys[one.entity.cls] = own
+            served[entity.entity.cls, name] = (need,)
+        keys[entity.entity.cls] = own
     return Declared(tuple(indexes.values()), keys, served, all_of)
 
 
@@ -93,7 +93,7 @@ def _index(name: str, form: Sequence[str]) -> Index:
     if partitions > 1:
         pk = [f"{lower}pk{number}" for number in range(1, partitions + 1)]
     names = [f"{lower}sk"] if len(form) == 1 else [f"{lower}sk{number}" for number in range(1, len(form) + 1)]
-    return Index(name, pk, [Number(one) if kind == "N" else one for one, kind in zip(names, form, strict=True)])
+    return Index(name, pk, [Number(text) if kind == "N" else text for text, kind in zip(names, form, strict=True)])
 
 
 def _primary(choice: EntityChoice) -> Key:
@@ -102,7 +102,7 @@ def _primary(choice: EntityChoice) -> Key:
 
 def _can_be_short(choice: EntityChoice, key: Candidate) -> bool:
     """Whether nothing else hangs on a key's words: no item collection, no order that goes through several entities."""
-    return not (key.merged or key.sorted_as or any(one.together or one.all_of for one in _needs(choice, key)))
+    return not (key.merged or key.sorted_as or any(need.together or need.all_of for need in _needs(choice, key)))
 
 
 def _without_ties(key: Candidate) -> Candidate:
@@ -119,7 +119,7 @@ def _short_key(entity: EntityFacts, key: Candidate, index: Index | None, *, alon
 
 def _cut(form: Sequence[str]) -> tuple[int, Sequence[str]]:
     """How many partition attributes a form has, and the types of its sort attributes."""
-    partitions = sum(one == PARTITION for one in form)
+    partitions = sum(text == PARTITION for text in form)
     return partitions, form[partitions:]
 
 
@@ -161,7 +161,7 @@ def _variable(entity: EntityFacts, name: str, *, turned: bool = False) -> str:
     annotation = entity.kinds[name]
     desc = ":desc" if turned else ""
     kind = kind_of(annotation)
-    if isinstance(kind, type) and issubclass(kind, Enum) and not all(isinstance(one.value, str) for one in kind):
+    if isinstance(kind, type) and issubclass(kind, Enum) and not all(isinstance(enum.value, str) for enum in kind):
         return _of_enum(name, kind, desc)
     if kind is not int:
         return f"{{{name}{desc}}}"
@@ -172,7 +172,7 @@ def _variable(entity: EntityFacts, name: str, *, turned: bool = False) -> str:
 
 def _of_enum(name: str, kind: type[Enum], desc: str) -> str:
     """An enum whose values aren't texts: its numbers, padded, where all are whole and none is negative; else ranks."""
-    numbers = [one.value for one in kind]
+    numbers = [enum.value for enum in kind]
     if issubclass(kind, int) and min(numbers) >= 0:
         return f"{{{name}:0{len(str(max(numbers)))}d{desc}}}"
     return f"{{{name}:rank{desc}}}"
@@ -203,7 +203,7 @@ def _text(value: Any) -> str:
 
 def _key_name(entity: EntityFacts, key: Candidate, taken: Iterable[str]) -> str:
     if key.partition:
-        name = "by_" + "_and_".join(_bare(one) for one in key.partition)
+        name = "by_" + "_and_".join(_bare(text) for text in key.partition)
     elif key.when:
         name = _state(key)
     else:
@@ -224,7 +224,7 @@ def _state(key: Candidate) -> str:
 
 def _free(name: str, taken: set[str]) -> str:
     """The name, with a number behind it where it is taken."""
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}_{number}", number + 1
-    return found
+    text, number = name, 2
+    while text in taken:
+        text, number = f"{name}_{number}", number + 1
+    return text

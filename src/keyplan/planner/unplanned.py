@@ -44,41 +44,43 @@ class Unplanned:
     @property
     def entities(self) -> list[type[Entity]]:
         """Every entity of the design, in the order in which they are met."""
-        found = dict.fromkeys(self.cls.table.entities)
+        result = dict.fromkeys(self.cls.table.entities)
         for name, signature in self.signatures.items():
             mentioned = [*entities_in(signature.returns), *self.patterns[name].options.of]
-            mentioned += [one for each in signature.parameters for one in entities_in(each.annotation)]
+            mentioned += [
+                entity_class for each in signature.parameters for entity_class in entities_in(each.annotation)
+            ]
             mentioned += self.about(name)
-            found.update(dict.fromkeys(mentioned))
-        return list(found)
+            result.update(dict.fromkeys(mentioned))
+        return list(result)
 
     def about(self, name: str) -> list[type[Entity]]:
         """The entities that a pattern's answer, or the way to it, is made of."""
         options = self.patterns[name].options
-        junctions = (one.entity for one in junctions_of(options.through))
+        junctions = (element.entity for element in junctions_of(options.through))
         return [*entities_in(self.signatures[name].returns), *options.of, *junctions]
 
     @property
     def whole(self) -> set[str]:
         """The names of the indexes that questions read whole."""
-        wanted = (one.options.all_of for one in self.patterns.values())
-        return {one.name for one in wanted if one is not None}
+        wanted = (pattern.options.all_of for pattern in self.patterns.values())
+        return {index.name for index in wanted if index is not None}
 
     @property
     def completed(self) -> set[str]:
         """The names of the questions that read from the table what their index lacks."""
-        return {name for name, one in self.patterns.items() if one.options.complete}
+        return {name for name, pattern in self.patterns.items() if pattern.options.complete}
 
     def asked_singly(self, cls: type[Entity]) -> list[frozenset[str]]:
         """The fields by which single items of an entity are asked for."""
-        found: list[frozenset[str]] = []
+        result: list[frozenset[str]] = []
         for name, signature in self.signatures.items():
             pattern = self.patterns[name]
             if not isinstance(pattern, ReadMethod) or pattern.options.through is not None:
                 continue
             shape = shape_of(signature.returns, pattern.options.of)
-            directed = any(one.kind is ParameterKind.DIRECTION for one in signature.parameters)
+            directed = any(parameter.kind is ParameterKind.DIRECTION for parameter in signature.parameters)
             ordered = directed or pattern.options.newest_first is not None or pattern.options.order_by is not None
             if shape.kind is ShapeKind.ONE and shape.entities == (cls,) and not ordered and not pattern.options.where:
-                found.append(frozenset(one.name for one in signature.parameters if one.condition))
-        return found
+                result.append(frozenset(parameter.name for parameter in signature.parameters if parameter.condition))
+        return result

@@ -83,7 +83,7 @@ class Weight:
     @property
     def over(self) -> int:
         """How many keys ask more of a partition than it gives."""
-        return sum(one.share > 1 for one in self.hot)
+        return sum(key.share > 1 for key in self.hot)
 
     @property
     def usd(self) -> float:
@@ -107,31 +107,31 @@ class Weight:
             "hottest": None if self.hottest is None else self.hottest.keys[0],
             "hot": [
                 {
-                    "keys": list(one.keys),
-                    "in": one.place,
-                    "kind": one.kind,
-                    "units_per_second": one.units_per_second,
-                    "limit": one.limit,
-                    "share": one.share,
-                    "shards": one.shards,
+                    "keys": list(key.keys),
+                    "in": key.place,
+                    "kind": key.kind,
+                    "units_per_second": key.units_per_second,
+                    "limit": key.limit,
+                    "share": key.share,
+                    "shards": key.shards,
                 }
-                for one in self.hot
+                for key in self.hot
             ],
         }
 
 
-def dominates(one: Weight, other: Weight) -> bool:
+def dominates(weight: Weight, other: Weight) -> bool:
     """Whether a plan is as good as another in indexes, USD and its hottest key, and better in one of these. One with
     claims, which make values unique, or mirror items doesn't stand for one without.
     """
     no_worse = (
-        one.copies <= other.copies
-        and one.mirrors <= other.mirrors
-        and one.indexes <= other.indexes
-        and one.usd <= other.usd + CENT
-        and one.heat <= other.heat + 1e-3
+        weight.copies <= other.copies
+        and weight.mirrors <= other.mirrors
+        and weight.indexes <= other.indexes
+        and weight.usd <= other.usd + CENT
+        and weight.heat <= other.heat + 1e-3
     )
-    better = one.indexes < other.indexes or one.usd < other.usd - CENT or one.heat < other.heat - 1e-3
+    better = weight.indexes < other.indexes or weight.usd < other.usd - CENT or weight.heat < other.heat - 1e-3
     return no_worse and better
 
 
@@ -139,14 +139,15 @@ def front(weights: Iterable[Weight]) -> list[bool]:
     """For each weight, whether none of the others dominates it, nor an earlier one is the same."""
     all_of = list(weights)
     return [
-        not any(dominates(other, one) for other in all_of) and not any(_same(other, one) for other in all_of[:number])
-        for number, one in enumerate(all_of)
+        not any(dominates(other, weight) for other in all_of)
+        and not any(_same(other, weight) for other in all_of[:number])
+        for number, weight in enumerate(all_of)
     ]
 
 
-def _same(one: Weight, other: Weight) -> bool:
-    same = (one.indexes, one.copies, one.mirrors) == (other.indexes, other.copies, other.mirrors)
-    return same and abs(one.usd - other.usd) <= CENT and abs(one.heat - other.heat) <= 1e-3
+def _same(weight: Weight, other: Weight) -> bool:
+    same = (weight.indexes, weight.copies, weight.mirrors) == (other.indexes, other.copies, other.mirrors)
+    return same and abs(weight.usd - other.usd) <= CENT and abs(weight.heat - other.heat) <= 1e-3
 
 
 def weighed(
@@ -160,21 +161,21 @@ def weighed(
     with what its writes must do ``besides``.
     """
     traffic = traffic or traffic_of(compiled)
-    found = estimate(cls, traffic)
+    result = estimate(cls, traffic)
     if besides is not None:
-        found = besides(found)
-    prices = price_list(found.traffic.table.region or REGION)
+        result = besides(result)
+    prices = price_list(result.traffic.table.region or REGION)
     if not prices.usd:
         prices = price_list(REGION)
-    payer = Payer(found, prices)
-    rates = [one.load.per_second or 0.0 for one in found.patterns]
+    payer = Payer(result, prices)
+    rates = [pattern.load.per_second or 0.0 for pattern in result.patterns]
     weights = [rate / sum(rates) for rate in rates] if any(rates) else [1 / len(rates) for _ in rates] if rates else []
-    usd = [payer.call_usd(one) or 0.0 for one in found.patterns]
+    usd = [payer.call_usd(pattern) or 0.0 for pattern in result.patterns]
     a_million = sum(weight * each for weight, each in zip(weights, usd, strict=True)) * 1_000_000
     hot: list[HotKey] = []
-    if any(one.load.peak for one in found.patterns):
-        subject = Subject(compiled, with_counts(compiled, cls, found.traffic), cls)
-        hot = sorted(_hot(subject), key=lambda one: -one.share)
+    if any(pattern.load.peak for pattern in result.patterns):
+        subject = Subject(compiled, with_counts(compiled, cls, result.traffic), cls)
+        hot = sorted(_hot(subject), key=lambda key: -key.share)
     return Weight(
         len(compiled.table.indexes),
         a_million,
@@ -185,21 +186,23 @@ def weighed(
 
 
 def _hot(subject: Subject) -> Iterator[HotKey]:
-    for one in busiest_partitions(demands(subject)):
-        yield replace(_hot_key(one), shards=_shards(one))
+    for partition in busiest_partitions(demands(subject)):
+        yield replace(_hot_key(partition), shards=_shards(partition))
 
 
-def _hot_key(one: BusiestPartition) -> HotKey:
-    ordered = sorted(one.demands, key=lambda each: -each.per_second)
+def _hot_key(partition: BusiestPartition) -> HotKey:
+    ordered = sorted(partition.demands, key=lambda each: -each.per_second)
     names = tuple(dict.fromkeys(f"{each.entity.name}.{each.key.name}" for each in ordered))
-    return HotKey(names, one.place, one.kind, one.per_second, one.limit, one_item=one.worst.one_item)
+    return HotKey(
+        names, partition.place, partition.kind, partition.per_second, partition.limit, one_item=partition.worst.one_item
+    )
 
 
-def _shards(one: BusiestPartition) -> int:
+def _shards(partition: BusiestPartition) -> int:
     """Shards spread writes. What is read is asked of every shard, and what goes to one item stands in one shard."""
-    if one.kind != "write" or one.worst.one_item or one.per_second <= one.limit:
+    if partition.kind != "write" or partition.worst.one_item or partition.per_second <= partition.limit:
         return 1
-    return shards_for(one.per_second * one.worst.key.shards)
+    return shards_for(partition.per_second * partition.worst.key.shards)
 
 
 # Why a plan isn't the first
@@ -216,20 +219,20 @@ def why_not_first(other: Weight, first: Weight) -> str:
     return " and ".join(good) or "equal in indexes, cost and load; the first has the plainer keys"
 
 
-def _worse(one: Weight, than: Weight) -> Iterator[str]:
-    if one.over > than.over and one.hottest is not None:
-        yield f"{one.hottest} would be throttled"
-    if one.copies > than.copies:
-        yield f"{_counted(one.copies - than.copies, 'claim')} more, whose values become unique"
-    if one.mirrors > than.mirrors:
-        yield f"{_counted(one.mirrors - than.mirrors, 'mirror item')} for each item, kept by every write of it"
-    if one.reworded > than.reworded:
-        yield f"{_counted(one.reworded - than.reworded, 'question')} declared anew, with all_of= or key="
-    yield from _differences(one, than, "more", "hotter")
+def _worse(weight: Weight, than: Weight) -> Iterator[str]:
+    if weight.over > than.over and weight.hottest is not None:
+        yield f"{weight.hottest} would be throttled"
+    if weight.copies > than.copies:
+        yield f"{_counted(weight.copies - than.copies, 'claim')} more, whose values become unique"
+    if weight.mirrors > than.mirrors:
+        yield f"{_counted(weight.mirrors - than.mirrors, 'mirror item')} for each item, kept by every write of it"
+    if weight.reworded > than.reworded:
+        yield f"{_counted(weight.reworded - than.reworded, 'question')} declared anew, with all_of= or key="
+    yield from _differences(weight, than, "more", "hotter")
 
 
-def _better(one: Weight, than: Weight) -> Iterator[str]:
-    yield from _differences(than, one, "less", "cooler", hotter=one)
+def _better(weight: Weight, than: Weight) -> Iterator[str]:
+    yield from _differences(than, weight, "less", "cooler", hotter=weight)
 
 
 def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weight | None = None) -> Iterator[str]:

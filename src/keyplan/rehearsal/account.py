@@ -66,8 +66,8 @@ class Account:
     def asked(self) -> tuple[str, ...]:
         """The names of the reads that it asks, by its code and by its runs."""
         rehearsal = None if self.tried is None else self.tried.rehearsal
-        run = () if rehearsal is None else (one.pattern.name for one in rehearsal.asked)
-        return tuple(dict.fromkeys([*(one.name for one in self.asks), *run]))
+        run = () if rehearsal is None else (element.pattern.name for element in rehearsal.asked)
+        return tuple(dict.fromkeys([*(ask.name for ask in self.asks), *run]))
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -87,21 +87,21 @@ class Account:
     @property
     def rights(self) -> tuple[str, ...]:
         """The operations that its actions need to be allowed, by IAM's names. What it asks is in ``asked``."""
-        found = {_RIGHTS[one] for one in self.kinds}
-        if "Update" in self.kinds and any(one.claims for one in self.entities):
+        result = {_RIGHTS[kind] for kind in self.kinds}
+        if "Update" in self.kinds and any(entity.claims for entity in self.entities):
             # An update may move a claim: it is deleted under the old value, and put under the new one
-            found |= {"PutItem", "DeleteItem"}
-        return tuple(sorted(found))
+            result |= {"PutItem", "DeleteItem"}
+        return tuple(sorted(result))
 
     @property
     def operation(self) -> str:
         """The operation of the write itself: one action is a single request, several are one transaction."""
-        kinds = [one for one in self.kinds if one != "Batch"]
+        kinds = [kind for kind in self.kinds if kind != "Batch"]
         batch = ["BatchWriteItem"] if "Batch" in self.kinds else []
-        several = len([one for one in self.actions if not one.batched]) > 1 or self.code.loops
+        several = len([action for action in self.actions if not action.batched]) > 1 or self.code.loops
         rehearsal = None if self.tried is None else self.tried.rehearsal
         several |= rehearsal is not None and len(rehearsal.mutations) > 1
-        if len(kinds) == 1 and not several and not any(one.claims for one in self.entities):
+        if len(kinds) == 1 and not several and not any(entity.claims for entity in self.entities):
             return ", ".join([_SINGLE[kinds[0]], *batch])
         return ", ".join([*["TransactWriteItems"] * bool(kinds), *batch]) or "none"
 
@@ -109,11 +109,11 @@ class Account:
 
     def faults(self) -> tuple[BodyFault, ...]:
         """Why the write, or an action of it, can never work."""
-        found = list(self._of_the_code())
-        for one in self._of_the_runs():
-            if not any(one.message.rpartition(": ")[2] in other.message for other in found):
-                found.append(one)
-        return tuple(dict.fromkeys(found))
+        body_faults = list(self._of_the_code())
+        for run in self._of_the_runs():
+            if not any(run.message.rpartition(": ")[2] in other.message for other in body_faults):
+                body_faults.append(run)
+        return tuple(dict.fromkeys(body_faults))
 
     def _of_the_code(self) -> Iterator[BodyFault]:
         for action in self.actions:
@@ -140,7 +140,7 @@ class Account:
             if refused.always and not self._is_open(refused.action):
                 yield _fault(refused)
         if self.tried.rehearsal is None and not self.tried.refused:
-            mistakes = [one for one in map(_mistake, self.tried.errors) if one is not None]
+            mistakes = [text for text in map(_mistake, self.tried.errors) if text is not None]
             if mistakes and len(mistakes) == len(self.tried.errors):
                 yield BodyFault(mistakes[0], "no run of it goes through: correct its code")
 
@@ -148,7 +148,7 @@ class Account:
         """Whether an action's changes are handed on, so that those of a run are made up."""
         target = getattr(action, "target", None)
         cls = target if isinstance(target, type) else type(target)
-        opened = (one.entity for one in self.actions if one.open and one.kind == type(action).__name__)
+        opened = (element.entity for element in self.actions if element.open and element.kind == type(action).__name__)
         return any(entity is None or entity.cls is cls for entity in opened)
 
 
@@ -178,10 +178,10 @@ def _unchangeable(action: Action) -> Iterator[BodyFault]:
                 action.line,
             )
         elif not action.by_instance:
-            known = {*entity.key_fields, *(one for one, change in action.changes.items() if change == "set")}
+            known = {*entity.key_fields, *(text for text, change in action.changes.items() if change == "set")}
             made = {key for key in entity.index_keys if action.creates and (action.open or key.fields <= known)}
             keys = (key for key in (*entity.index_keys, *entity.claims) if name in entity.inputs_of(key))
-            for key in [one for one in keys if one not in made][:1]:
+            for key in [compiled_key for compiled_key in keys if compiled_key not in made][:1]:
                 yield BodyFault(
                     f"{entity.name}.{name}: it is part of the key {key.name}, which can't be made anew without the "
                     "whole item",
@@ -217,7 +217,9 @@ def _mistake(error: Exception) -> str | None:
         return str(error)
     if isinstance(error, AttributeError | NameError | TypeError):
         return f"{type(error).__name__}: {error}"
-    if isinstance(error, ValidationError) and any(is_of_type(one["type"]) for one in error.errors(include_url=False)):
+    if isinstance(error, ValidationError) and any(
+        is_of_type(element["type"]) for element in error.errors(include_url=False)
+    ):
         return f"it makes no valid {error.title}: {'; '.join(map(str, faults_of(error, error.title)))}"
     return None
 
@@ -234,10 +236,10 @@ class Accounts:
 
     def of(self, pattern: WritePattern) -> Account:
         """The account of one write, which is run for it."""
-        found = self._made.get(pattern.name)
-        if found is None:
-            found = self._made[pattern.name] = Account(self.design, pattern, self.code(pattern), self._tried(pattern))
-        return found
+        account = self._made.get(pattern.name)
+        if account is None:
+            account = self._made[pattern.name] = Account(self.design, pattern, self.code(pattern), self._tried(pattern))
+        return account
 
     def unrun(self, pattern: WritePattern) -> Account:
         """What its code says; it is run only where that can't be read."""
@@ -261,5 +263,5 @@ class Accounts:
 
     def faults(self) -> Mapping[str, tuple[BodyFault, ...]]:
         """By the name of each write, why it can never work."""
-        found = {name: self.of(pattern).faults() for name, pattern in self.design.writes.items()}
-        return {name: faults for name, faults in found.items() if faults}
+        result = {name: self.of(pattern).faults() for name, pattern in self.design.writes.items()}
+        return {name: faults for name, faults in result.items() if faults}

@@ -63,12 +63,12 @@ class Finds:
             return None  # how many of them stand in it isn't said
         if isinstance(plan, ScanPlan):
             counts = [stored.count for stored in self.traffic.entities.values()]
-            return sum(one or 0 for one in counts) if any(counts) else None
+            return sum(count or 0 for count in counts) if any(counts) else None
         query = plan.junction if isinstance(plan, ThroughPlan) else plan
         if not isinstance(query, QueryPlan) or query.index is not None:
             return None
         usual = [self.per_partition(match.entity) for match in query.matches]
-        return sum(one or 0 for one in usual) if any(usual) else None
+        return sum(number or 0 for number in usual) if any(usual) else None
 
     def per_partition(self, entity: CompiledEntity) -> int | None:
         """How many items of an entity an item collection has; None where nobody says."""

@@ -28,39 +28,42 @@ from keyplan.rehearsal.syntax import asked, chain, constants, is_copy, joined, l
 __all__ = ["code_of"]
 
 ACTIONS: Mapping[type[Any], str] = {
-    one: one.__name__ for one in (words.Put, words.Create, words.Update, words.Delete, words.Check)
+    element: element.__name__ for element in (words.Put, words.Create, words.Update, words.Delete, words.Check)
 }
 _CHANGES: Mapping[type[Any], str] = {
-    one: one.__name__ for one in (words.Add, words.Append, words.Include, words.Discard, words.Once, words.Remove)
+    element: element.__name__
+    for element in (words.Add, words.Append, words.Include, words.Discard, words.Once, words.Remove)
 }
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.BitOr)
 
 
 def code_of(pattern: WritePattern, design: CompiledDesign, owner: type[Any] | None, sources: Sources) -> WrittenCode:
     """The code of a write. ``owner``: the design's class, where helpers are methods of it."""
-    found = WrittenCode(pattern)
-    kinds_by_parameter = {one.name: entities_in(one.annotation) for one in pattern.signature.parameters}
+    code = WrittenCode(pattern)
+    kinds_by_parameter = {
+        parameter.name: entities_in(parameter.annotation) for parameter in pattern.signature.parameters
+    }
     by_instance = {
         name: design.entities[kinds[0]]
         for name, kinds in kinds_by_parameter.items()
         if len(set(kinds)) == 1 and kinds[0] in design.entities
     }
-    found.entities.update(dict.fromkeys(entity.name for entity in by_instance.values()))
-    reader = _Reader(design, owner, sources, found)
-    found.known = reader.function(pattern.function, by_instance)
-    return found
+    code.entities.update(dict.fromkeys(entity.name for entity in by_instance.values()))
+    reader = _Reader(design, owner, sources, code)
+    code.known = reader.function(pattern.function, by_instance)
+    return code
 
 
 class _Reader:
     """Follows a write's function, and the functions that it calls: its own, not those of libraries."""
 
-    def __init__(self, design: CompiledDesign, owner: type[Any] | None, sources: Sources, found: WrittenCode) -> None:
+    def __init__(self, design: CompiledDesign, owner: type[Any] | None, sources: Sources, code: WrittenCode) -> None:
         self.design = design
         self.owner = owner
         self.sources = sources
-        self.found = found
+        self.found = code
         self.seen: set[Any] = set()
-        self._package = _package(found.pattern.function)
+        self._package = _package(code.pattern.function)
 
     def function(self, function: Any, instances: Mapping[str, CompiledEntity], *, looped: bool = False) -> bool:
         code = unwrapped(function)
@@ -86,7 +89,7 @@ class _Reader:
             return package not in {"keyplan", "pydantic"}
         libraries = ("site-packages", "dist-packages", "<frozen")
         return package not in {"keyplan", "pydantic", *sys.stdlib_module_names} and not any(
-            one in function.__code__.co_filename for one in libraries
+            library in function.__code__.co_filename for library in libraries
         )
 
     def methods(self, name: str) -> Iterator[Any]:
@@ -171,31 +174,31 @@ class _Scope(Names, ast.NodeVisitor):
             if isinstance(target, ast.Tuple | ast.List):
                 self._unpacked(target, value, read=read)
                 continue
-            for one in ast.walk(target):
-                if not isinstance(one, ast.Name):
+            for name in ast.walk(target):
+                if not isinstance(name, ast.Name):
                     continue
-                self._forget(one.id)
-                self.names[one.id] = known
+                self._forget(name.id)
+                self.names[name.id] = known
                 if entity is not None:
-                    self.instances[one.id] = entity
+                    self.instances[name.id] = entity
                 if built is not None:
-                    self.built[one.id] = built
+                    self.built[name.id] = built
                 if held is not None:
-                    self.held[one.id] = held
+                    self.held[name.id] = held
                 noted = ((self.read, read), (self.computed, computed), (self.grown, grown), (self.asked, asked))
                 for names, holds in noted:
                     if holds:
-                        names.add(one.id)
+                        names.add(name.id)
 
     def _unpacked(self, target: ast.Tuple | ast.List, value: ast.expr, *, read: bool) -> None:
         """Several variables are given the parts of one value."""
         parts = value.elts if isinstance(value, ast.Tuple | ast.List) else self._parts(value)
-        for position, one in enumerate(target.elts):
+        for position, expression in enumerate(target.elts):
             part = parts[position] if len(parts) == len(target.elts) else None
-            for name in (each for each in ast.walk(one) if isinstance(each, ast.Name)):
+            for name in (each for each in ast.walk(expression) if isinstance(each, ast.Name)):
                 self._forget(name.id)
                 self.names[name.id] = OPEN
-                entity = None if part is None or name is not one else self._part_of(part)
+                entity = None if part is None or name is not expression else self._part_of(part)
                 if entity is not None:
                     self.instances[name.id] = entity
                 if read or (part is not None and self._from_read(part)):
@@ -213,13 +216,13 @@ class _Scope(Names, ast.NodeVisitor):
         call = value.value if isinstance(value, ast.YieldFrom) else value
         helper = unwrapped(next(iter(self._called(call.func)), None)) if isinstance(call, ast.Call) else None
         node = None if helper is None else self.reader.sources.function(helper)
-        for one in () if node is None or node.returns is None else ast.walk(node.returns):
+        for subscript in () if node is None or node.returns is None else ast.walk(node.returns):
             if (
-                isinstance(one, ast.Subscript)
-                and self.value_of(one.value) is tuple
-                and isinstance(one.slice, ast.Tuple)
+                isinstance(subscript, ast.Subscript)
+                and self.value_of(subscript.value) is tuple
+                and isinstance(subscript.slice, ast.Tuple)
             ):
-                return one.slice.elts
+                return subscript.slice.elts
         return ()
 
     def _forget(self, name: str) -> None:
@@ -250,8 +253,8 @@ class _Scope(Names, ast.NodeVisitor):
             name = asked(value.value.func)
             if name in self.reader.design.reads:
                 shape = self.reader.design.reads[name].shape
-                one = len(shape.entities) == 1 and not shape.told
-                return self.reader.design.entities[shape.entities[0]] if one else None, True
+                element = len(shape.entities) == 1 and not shape.told
+                return self.reader.design.entities[shape.entities[0]] if element else None, True
             helper = unwrapped(next(iter(self._called(value.value.func)), None))
             node = None if helper is None else self.reader.sources.function(helper)
             return (None if node is None else self._one(node.returns)), helper is not None
@@ -262,7 +265,7 @@ class _Scope(Names, ast.NodeVisitor):
         return None, self._from_read(value)
 
     def _from_read(self, value: ast.AST) -> bool:
-        return any(isinstance(one, ast.Name) and one.id in self.read for one in ast.walk(value))
+        return any(isinstance(node, ast.Name) and node.id in self.read for node in ast.walk(value))
 
     def visit_If(self, node: ast.If) -> None:
         self._decided_by(node.test)
@@ -291,11 +294,15 @@ class _Scope(Names, ast.NodeVisitor):
 
     def _decided_by(self, test: ast.expr) -> None:
         """Note the fields of instances that a test looks at."""
-        for one in ast.walk(test):
-            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id in self.instances:
-                entity = self.instances[one.value.id]
-                if one.attr in entity.fields:
-                    self.checked.setdefault(one.value.id, set()).add(one.attr)
+        for attribute in ast.walk(test):
+            if (
+                isinstance(attribute, ast.Attribute)
+                and isinstance(attribute.value, ast.Name)
+                and attribute.value.id in self.instances
+            ):
+                entity = self.instances[attribute.value.id]
+                if attribute.attr in entity.fields:
+                    self.checked.setdefault(attribute.value.id, set()).add(attribute.attr)
 
     def visit_For(self, node: ast.For) -> None:
         self._drawn(node.target, node.iter)
@@ -321,10 +328,10 @@ class _Scope(Names, ast.NodeVisitor):
 
     def _unbounded_in(self, source: ast.expr) -> str | None:
         """What a loop goes through, if nothing bounds it: a parameter, or all that a read without a limit gives."""
-        for one in ast.walk(source):
-            if isinstance(one, ast.Name) and one.id in self.many:
-                return one.id
-            name = asked(one) if isinstance(one, ast.Attribute) else None
+        for node in ast.walk(source):
+            if isinstance(node, ast.Name) and node.id in self.many:
+                return node.id
+            name = asked(node) if isinstance(node, ast.Attribute) else None
             pattern = self.design.reads.get(name or "")
             if pattern is not None and pattern.shape.many and pattern.limit is None:
                 return pattern.name
@@ -333,21 +340,21 @@ class _Scope(Names, ast.NodeVisitor):
     def _drawn(self, target: ast.expr, source: ast.expr) -> None:
         """A loop's variables are drawn from what it goes through."""
         entity, read = self._value(source)
-        for one in ast.walk(target):
-            if isinstance(one, ast.Name):
-                self._forget(one.id)
-                self.names[one.id] = OPEN
+        for name in ast.walk(target):
+            if isinstance(name, ast.Name):
+                self._forget(name.id)
+                self.names[name.id] = OPEN
                 if read:
-                    self.read.add(one.id)
-                if entity is not None and one is target:
-                    self.instances[one.id] = entity
+                    self.read.add(name.id)
+                if entity is not None and name is target:
+                    self.instances[name.id] = entity
 
     def _comprehended(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp) -> None:
         """Its variables are its own."""
         before = dict(self.names), dict(self.instances), set(self.read), dict(self.built), dict(self.held)
-        for one in node.generators:
-            self._drawn(one.target, one.iter)
-        self.unbounded += [self._unbounded_in(one.iter) for one in node.generators]
+        for generator in node.generators:
+            self._drawn(generator.target, generator.iter)
+        self.unbounded += [self._unbounded_in(generator.iter) for generator in node.generators]
         self._loop(node)
         del self.unbounded[-len(node.generators) :]
         self.names, self.instances, self.read, self.built, self.held = before
@@ -387,7 +394,7 @@ class _Scope(Names, ast.NodeVisitor):
         if name in self.reader.design.reads:
             self.reader.found.asks.append(Ask(name, node.lineno, looped=self.rounds > 0))
             entities = self.reader.design.reads[name].shape.entities
-            self.reader.found.entities.update(dict.fromkeys(one.__name__ for one in entities))
+            self.reader.found.entities.update(dict.fromkeys(entity.__name__ for entity in entities))
         self._mention(node)
         self.generic_visit(node)
 
@@ -440,21 +447,24 @@ class _Scope(Names, ast.NodeVisitor):
         actions = self.reader.found.actions
         if position >= len(actions):
             return
-        found = actions[position]
-        changes = {one.arg: one.value for call in methods.get("set", ()) for one in call.keywords if one.arg}
+        action = actions[position]
+        changes = {
+            keyword.arg: keyword.value for call in methods.get("set", ()) for keyword in call.keywords if keyword.arg
+        }
         actions[position] = replace(
-            found,
+            action,
             changes={
-                **found.changes,
+                **action.changes,
                 **parts_changed(methods),
                 **{name: self._change(value) for name, value in changes.items()},
             },
-            from_read=found.from_read | self._computed(changes, None),
-            grown=found.grown | {name for name, value in changes.items() if self._is_grown(value)},
-            conditional=found.conditional or "only_if" in methods,
-            creates=found.creates or "or_create" in methods,
-            once=found.once or "once" in methods,
-            open=found.open or any(one.arg is None for call in methods.get("set", ()) for one in call.keywords),
+            from_read=action.from_read | self._computed(changes, None),
+            grown=action.grown | {name for name, value in changes.items() if self._is_grown(value)},
+            conditional=action.conditional or "only_if" in methods,
+            creates=action.creates or "or_create" in methods,
+            once=action.once or "once" in methods,
+            open=action.open
+            or any(keyword.arg is None for call in methods.get("set", ()) for keyword in call.keywords),
         )
 
     def _action(self, kind: str, base: ast.Call, methods: Mapping[str, list[ast.Call]]) -> None:
@@ -468,9 +478,9 @@ class _Scope(Names, ast.NodeVisitor):
         unnamed = False
         if kind == "Update":
             calls = [*methods.get("set", ()), *([] if by_class else [base])]
-            keywords = [one for call in calls for one in call.keywords]
-            changes = {one.arg: one.value for one in keywords if one.arg is not None}
-            unnamed = any(one.arg is None for one in keywords)
+            keywords = [keyword for call in calls for keyword in call.keywords]
+            changes = {keyword.arg: keyword.value for keyword in keywords if keyword.arg is not None}
+            unnamed = any(keyword.arg is None for keyword in keywords)
         given = self._given(target) if kind in {"Put", "Create"} else {}
         self.reader.found.actions.append(
             Action(
@@ -491,12 +501,12 @@ class _Scope(Names, ast.NodeVisitor):
                 by_instance=not by_class,
                 outside=self._outside(target),
                 asked_for=self._is_asked_for(target),
-                unbounded=next((one for one in self.unbounded if one is not None), None),
+                unbounded=next((text for text in self.unbounded if text is not None), None),
                 constants=tuple(constants({**changes}, methods.get("only_if", ()))),
             )
         )
-        for call in (base, *(one for calls in methods.values() for one in calls)):
-            for part in (*call.args, *(one.value for one in call.keywords)):
+        for call in (base, *(node for calls in methods.values() for node in calls)):
+            for part in (*call.args, *(keyword.value for keyword in call.keywords)):
                 self.visit(part)
 
     def _is_asked_for(self, target: ast.expr | None) -> bool:
@@ -516,40 +526,42 @@ class _Scope(Names, ast.NodeVisitor):
         if isinstance(target, ast.Name) and target.id in self.instances:
             return self.checked.get(target.id, set())
         same = (names for name, names in self.checked.items() if self.instances.get(name) is entity)
-        return {one for names in same for one in names}
+        return {name for names in same for name in names}
 
     @staticmethod
     def _given(instance: ast.expr | None) -> dict[str, ast.expr]:
         """The fields that an instance is made with, or a copy is changed in."""
         if not isinstance(instance, ast.Call):
             return {}
-        found = {one.arg: one.value for one in instance.keywords if one.arg is not None}
-        update = found.get("update") if is_copy(instance) else None
+        result = {keyword.arg: keyword.value for keyword in instance.keywords if keyword.arg is not None}
+        update = result.get("update") if is_copy(instance) else None
         if isinstance(update, ast.Dict):
             pairs = zip(update.keys, update.values, strict=True)
             return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
-        return found
+        return result
 
     def _is_computed(self, value: ast.AST) -> bool:
         """Whether a value is computed from what was read: by an operator, or put together; not copied or chosen."""
-        if any(isinstance(one, ast.Name) and one.id in self.computed for one in ast.walk(value)):
+        if any(isinstance(node, ast.Name) and node.id in self.computed for node in ast.walk(value)):
             return True
-        steps = (one for one in ast.walk(value) if isinstance(one, ast.BinOp))
-        return self._is_grown(value) or any(isinstance(one.op, _ARITHMETIC) and self._from_read(one) for one in steps)
+        steps = (node for node in ast.walk(value) if isinstance(node, ast.BinOp))
+        return self._is_grown(value) or any(
+            isinstance(step.op, _ARITHMETIC) and self._from_read(step) for step in steps
+        )
 
     def _is_grown(self, value: ast.AST) -> bool:
         """Whether a value holds all that was read, and more: ``[*old, x]``, ``{**old, k: v}``, ``old | {x}``."""
         if isinstance(value, ast.Name):
             return value.id in self.grown
         if isinstance(value, ast.List | ast.Tuple | ast.Set) and len(value.elts) > 1:
-            return any(isinstance(one, ast.Starred) and self._from_read(one.value) for one in value.elts)
+            return any(isinstance(elt, ast.Starred) and self._from_read(elt.value) for elt in value.elts)
         if isinstance(value, ast.Dict) and len(value.values) > 1:
             pairs = zip(value.keys, value.values, strict=True)
-            return any(key is None and self._from_read(one) for key, one in pairs)
+            return any(key is None and self._from_read(expression) for key, expression in pairs)
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.BitOr):
             parts = (value.left, value.right)
             collections = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
-            return any(isinstance(one, collections) for one in parts) and any(map(self._from_read, parts))
+            return any(isinstance(part, collections) for part in parts) and any(map(self._from_read, parts))
         return False
 
     def _computed(self, changes: Mapping[str, ast.expr], given: Mapping[str, ast.expr] | None) -> frozenset[str]:
@@ -578,4 +590,4 @@ class _Scope(Names, ast.NodeVisitor):
     def _built(self, node: ast.expr) -> frozenset[str] | None:
         if not isinstance(node, ast.Call) or self.entity_named(node.func) is None:
             return None
-        return frozenset(one.arg for one in node.keywords if one.arg is not None)
+        return frozenset(keyword.arg for keyword in node.keywords if keyword.arg is not None)

@@ -84,13 +84,13 @@ def cut_off() -> Generator[list[str], None, None]:
     _hook()
     thread = threading.get_ident()
     before = _running.get(thread)
-    found: list[str] = []
-    _running[thread] = found, _runner()
+    result: list[str] = []
+    _running[thread] = result, _runner()
     profile = sys.getprofile()
     sys.setprofile(_profile)
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-            yield found
+            yield result
     finally:
         sys.setprofile(profile)
         if before is None:
@@ -111,7 +111,7 @@ def _audit(event: str, arguments: tuple[object, ...]) -> None:
     del arguments
     if not _running:
         return
-    what = _REFUSED.get(event) or next((one for start, one in _GROUPS.items() if event.startswith(start)), None)
+    what = _REFUSED.get(event) or next((text for start, text in _GROUPS.items() if event.startswith(start)), None)
     if what is None:
         return
     running = _running.get(threading.get_ident())

@@ -24,4 +24,4 @@ class Mutation:
     @property
     def size_bytes(self) -> int:
         """What the table's units are counted by: the larger of before and after."""
-        return max(values.item_size(one) if one is not None else 0 for one in (self.before, self.after))
+        return max(values.item_size(element) if element is not None else 0 for element in (self.before, self.after))

@@ -27,9 +27,9 @@ OPEN = object()
 class Names:
     """The names of one function. ``names`` holds its own; the others are its module's, or Python's."""
 
-    def __init__(self, design: CompiledDesign, found: WrittenCode, function: Any) -> None:
+    def __init__(self, design: CompiledDesign, code: WrittenCode, function: Any) -> None:
         self.design = design
-        self.found = found
+        self.found = code
         self.globals: Mapping[str, Any] = getattr(function, "__globals__", {})
         self.names: dict[str, Any] = dict.fromkeys(function.__code__.co_varnames, OPEN)
         self.names |= _closure(function)
@@ -63,33 +63,33 @@ class Names:
         if value is OPEN:  # a class that was local to where the design was made
             name = node.id if isinstance(node, ast.Name) and node.id not in self.names else None
             return None if name is None else self.design.by_name.get(name)
-        found = self.design.entities.get(value) if isinstance(value, type) else None
-        if found is not None:
-            self.found.entities[found.name] = None
-        return found
+        entity = self.design.entities.get(value) if isinstance(value, type) else None
+        if entity is not None:
+            self.found.entities[entity.name] = None
+        return entity
 
     def _one(self, annotation: ast.expr | None) -> CompiledEntity | None:
         """The entity that an annotation names, if it is just one."""
-        found = dict.fromkeys(self._entities(annotation))
-        return next(iter(found)) if len(found) == 1 else None
+        result = dict.fromkeys(self._entities(annotation))
+        return next(iter(result)) if len(result) == 1 else None
 
     def _entities(self, annotation: ast.expr | None) -> Iterator[CompiledEntity]:
-        for one in () if annotation is None else ast.walk(annotation):
-            entity = self.entity_named(one)
+        for node in () if annotation is None else ast.walk(annotation):
+            entity = self.entity_named(node)
             if entity is not None:
                 yield entity
 
     def imported_from(self, node: ast.ImportFrom) -> None:
         """Note what a function imports by itself."""
-        for one in node.names:
+        for name in node.names:
             module = sys.modules.get(self._module(node))
-            self.names[one.asname or one.name] = getattr(module, one.name, OPEN)
+            self.names[name.asname or name.name] = getattr(module, name.name, OPEN)
 
     def imported(self, node: ast.Import) -> None:
         """Note which modules a function imports by itself."""
-        for one in node.names:
-            name = one.name if one.asname else one.name.partition(".")[0]
-            self.names[one.asname or name] = sys.modules.get(name, OPEN)
+        for alias in node.names:
+            name = alias.name if alias.asname else alias.name.partition(".")[0]
+            self.names[alias.asname or name] = sys.modules.get(name, OPEN)
 
     def _module(self, node: ast.ImportFrom) -> str:
         if not node.level:
@@ -103,10 +103,10 @@ class Names:
 def _closure(function: Any) -> dict[str, Any]:
     """What a function's free variables stand for."""
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, cell in cells:
         try:
-            found[name] = cell.cell_contents
+            result[name] = cell.cell_contents
         except ValueError:  # it isn't assigned yet
-            found[name] = OPEN
-    return found
+            result[name] = OPEN
+    return result

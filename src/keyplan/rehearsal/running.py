@@ -161,7 +161,7 @@ class _Rehearsing:
 
     def _names_one_twice(self) -> bool:
         """Whether two actions are on one instance, so that they meet whatever it is."""
-        return len({id(one) for one in self.targets}) < len(self.targets)
+        return len({id(target) for target in self.targets}) < len(self.targets)
 
     def _ask(self, ask: Ask) -> Any:
         pattern = self.design.reads.get(ask.pattern)
@@ -177,7 +177,7 @@ class _Rehearsing:
         if isinstance(action, Batch):
             self.compiler.batch(action)
             self.found.kinds["Batch", ""] = None
-            self.found.batches.append([each for one in action.actions for each in self._mutations(one)[0]])
+            self.found.batches.append([each for element in action.actions for each in self._mutations(element)[0]])
             return None
         self.compiler.compile(action)
         target: Any = getattr(action, "target", None) or getattr(action, "item", None)
@@ -235,16 +235,16 @@ class _Rehearsing:
         item = self.world.item(instance)
         self._left[_named_by(entity, known)] = instance, item
         self.found.entities[entity.name] = None
-        found = [Mutation(what, None if stored is None else stored[1], item)]
+        mutations = [Mutation(what, None if stored is None else stored[1], item)]
         if isinstance(action, Create):
-            found += [
+            mutations += [
                 Mutation(f"claim {claim.name}", None, entity.claim_item(claim, known))
                 for claim in entity.claims
                 if claim.member(known)
             ]
         if action.gives_previous:
-            return found, stored[0] if stored is not None else None
-        return found, instance
+            return mutations, stored[0] if stored is not None else None
+        return mutations, instance
 
     def _update(self, action: Update) -> tuple[list[Mutation], Entity | None]:
         """Also gives the instance that it leaves, or meets, as a store would tell; None where it makes the item."""
@@ -265,37 +265,37 @@ class _Rehearsing:
         keyed = {name for key in entity.index_keys for name in entity.inputs_of(key)} & action.changes.keys()
         own_before, own_after = entity.own_values(instance), entity.own_values(after)
         self.found.idle |= {(entity.name, name) for name in keyed if own_before[name] == own_after[name]}
-        found = [Mutation(f"Update {entity.name}", before, item)]
-        found += self._claims(entity, entity.field_values(instance), entity.field_values(after))
-        return found, instance if action.gives_previous else after
+        mutations = [Mutation(f"Update {entity.name}", before, item)]
+        mutations += self._claims(entity, entity.field_values(instance), entity.field_values(after))
+        return mutations, instance if action.gives_previous else after
 
     def _claims(self, entity: CompiledEntity, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mutation]:
         """The claims that change hands."""
-        found: list[Mutation] = []
+        mutations: list[Mutation] = []
         for claim in entity.claims:
             held = entity.item_key(claim, before) if claim.member(before) else None
             to_hold = entity.item_key(claim, after) if claim.member(after) else None
             if held == to_hold:
                 continue
             if held is not None:
-                found.append(Mutation(f"release {claim.name}", self.world.claim(entity, claim, before), None))
+                mutations.append(Mutation(f"release {claim.name}", self.world.claim(entity, claim, before), None))
             if to_hold is not None:
-                found.append(Mutation(f"claim {claim.name}", None, entity.claim_item(claim, after)))
-        return found
+                mutations.append(Mutation(f"claim {claim.name}", None, entity.claim_item(claim, after)))
+        return mutations
 
     def _delete(self, action: Delete) -> list[Mutation]:
         entity, known = self._named(action)
         stored = self._before(entity, known, action)
         self._left[_named_by(entity, known)] = None
-        found = [Mutation(f"Delete {entity.name}", None if stored is None else stored[1], None)]
+        mutations = [Mutation(f"Delete {entity.name}", None if stored is None else stored[1], None)]
         if not isinstance(action.target, type):
             values = entity.field_values(action.target)
-            found += [
+            mutations += [
                 Mutation(f"release {claim.name}", self.world.claim(entity, claim, values), None)
                 for claim in entity.claims
                 if claim.member(values)
             ]
-        return found
+        return mutations
 
     def _named(self, action: Update | Delete | Check) -> tuple[CompiledEntity, Mapping[str, Any]]:
         """The entity of an action on one item, and the field values that name it."""
@@ -305,10 +305,10 @@ class _Rehearsing:
         return entity, entity.field_values(action.target)
 
     def _entity(self, cls: type[Entity]) -> CompiledEntity:
-        found = self.design.entities.get(cls)
-        if found is None:
+        entity = self.design.entities.get(cls)
+        if entity is None:
             raise RequestError(f"{cls.__name__} is no entity of this design")
-        return found
+        return entity
 
 
 def _is_always(error: KeyplanError) -> bool:
@@ -317,7 +317,7 @@ def _is_always(error: KeyplanError) -> bool:
         return True
     cause = error.__context__
     if isinstance(cause, ValidationError):
-        return any(is_of_type(one["type"]) for one in cause.errors(include_url=False))
+        return any(is_of_type(element["type"]) for element in cause.errors(include_url=False))
     return isinstance(cause, TypeError)
 
 
@@ -356,11 +356,11 @@ def _made(entity: CompiledEntity, action: Update) -> Item:
 def no_repeats(mutations: list[Mutation], key_names: tuple[str, ...]) -> None:
     """Raises RequestError where two actions are for the same item: DynamoDB takes one an item in a request."""
     seen: set[str] = set()
-    for one in mutations:
-        item = one.after if one.after is not None else one.before
+    for mutation in mutations:
+        item = mutation.after if mutation.after is not None else mutation.before
         if item is None:
             continue
         key = repr([item.get(name) for name in key_names])
         if key in seen:
-            raise RequestError(f"two actions of one write are for the same item: {one.what}")
+            raise RequestError(f"two actions of one write are for the same item: {mutation.what}")
         seen.add(key)

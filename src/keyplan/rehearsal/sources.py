@@ -56,7 +56,7 @@ class Sources:
         node = _class_in(tree, cls.__qualname__)
         if node is None:
             return None
-        line = next((one.lineno for name, one in _members(node) if name == member), node.lineno)
+        line = next((statement.lineno for name, statement in _members(node) if name == member), node.lineno)
         return Source(file, line)
 
     def named(self, file: str, place: str) -> Source | None:
@@ -64,22 +64,24 @@ class Sources:
         name, _, member = place.partition(".")
         tree = self._tree(file)
         classes = () if tree is None else (one for one in ast.walk(tree) if isinstance(one, ast.ClassDef))
-        node = next((one for one in classes if one.name == name), None)
+        node = next((class_ for class_ in classes if class_.name == name), None)
         if node is None:
             return None
-        return Source(file, next((one.lineno for found, one in _members(node) if found == member), node.lineno))
+        return Source(
+            file, next((statement.lineno for text, statement in _members(node) if text == member), node.lineno)
+        )
 
     def _functions_in(self, file: str) -> dict[int, FunctionNode]:
-        found = self._functions.get(file)
-        if found is None:
+        result = self._functions.get(file)
+        if result is None:
             tree = self._tree(file)
             nodes = () if tree is None else ast.walk(tree)
-            found = self._functions[file] = {
-                min([node.lineno, *(one.lineno for one in node.decorator_list)]): node
+            result = self._functions[file] = {
+                min([node.lineno, *(expression.lineno for expression in node.decorator_list)]): node
                 for node in nodes
                 if isinstance(node, FunctionNode)
             }
-        return found
+        return result
 
     def _tree(self, file: str) -> ast.Module | None:
         if file not in self._trees:
@@ -96,10 +98,10 @@ def _class_in(tree: ast.Module, qualname: str) -> ast.ClassDef | None:
     for name in qualname.split("."):
         if name == "<locals>":
             continue
-        found = next((one for one in _scopes(scope) if one.name == name), None)
-        if found is None:
+        result = next((node for node in _scopes(scope) if node.name == name), None)
+        if result is None:
             return None
-        scope = found
+        scope = result
     return scope if isinstance(scope, ast.ClassDef) else None
 
 
@@ -113,13 +115,13 @@ def _scopes(node: ast.AST) -> Iterator[ast.ClassDef | FunctionNode]:
 
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
-    for one in node.body:
-        if isinstance(one, ast.Assign):
-            yield from ((target.id, one) for target in one.targets if isinstance(target, ast.Name))
-        elif isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
-            yield one.target.id, one
-        elif isinstance(one, FunctionNode):
-            yield one.name, one
+    for statement in node.body:
+        if isinstance(statement, ast.Assign):
+            yield from ((target.id, statement) for target in statement.targets if isinstance(target, ast.Name))
+        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            yield statement.target.id, statement
+        elif isinstance(statement, FunctionNode):
+            yield statement.name, statement
 
 
 def unwrapped(function: object) -> CodeType | None:

@@ -14,7 +14,7 @@ def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -
     given = [*changes.items()]
     for call in conditions:
         if not call.args:
-            given += [(one.arg, one.value) for one in call.keywords if one.arg is not None]
+            given += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None]
     for name, value in given:
         if isinstance(value, ast.Constant) and isinstance(value.value, str | int | float | bool | bytes):
             yield name, value.value
@@ -85,15 +85,15 @@ _PART_CHANGES = {"set": "set", "add": "Add", "append": "Append", "remove": "Remo
 
 def parts_changed(methods: Mapping[str, list[ast.Call]]) -> dict[str, str]:
     """The fields of which ``at(lambda item: item.field.part).set(...)`` changes a part, and how."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for method, kind in _PART_CHANGES.items():
         for call in methods.get(method, ()):
             place = call.func.value if isinstance(call.func, ast.Attribute) else None
             if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "at":
                 name = _first_step(place.args[0] if place.args else None)
-                if name is not None and found.get(name) not in {"Add", "Append"}:
-                    found[name] = kind
-    return found
+                if name is not None and result.get(name) not in {"Add", "Append"}:
+                    result[name] = kind
+    return result
 
 
 def _first_step(path: ast.expr | None) -> str | None:

@@ -120,9 +120,9 @@ class _TypicalWorld:
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
         """A typical instance with these values and those of the trial."""
-        found = self._made(entity, known, serial)
-        self.there.append(found)
-        return found
+        result = self._made(entity, known, serial)
+        self.there.append(result)
+        return result
 
     def _made(self, entity: CompiledEntity, known: Fields, serial: int) -> Entity:
         own = {name: value for (owner, name), value in self.trial.fields.items() if owner == entity.name}
@@ -151,8 +151,10 @@ class _TypicalWorld:
     def _standing(self, entity: CompiledEntity, known: Fields) -> Entity | None:
         """What was said to be there under the key of these field values."""
         key = entity.item_key(entity.primary, known)
-        own = (one for one in self.there if type(one) is entity.cls)
-        return next((one for one in own if entity.item_key(entity.primary, entity.field_values(one)) == key), None)
+        own = (element for element in self.there if type(element) is entity.cls)
+        return next(
+            (element for element in own if entity.item_key(entity.primary, entity.field_values(element)) == key), None
+        )
 
     def claim(self, entity: CompiledEntity, claim: CompiledKey, known: Fields) -> Item | None:
         """The claim's item."""
@@ -175,20 +177,20 @@ class _TypicalWorld:
             return self._given(pattern, self.instance(entities[0], equal))
         if shape.kind is ShapeKind.COLLECTION:
             return shape.factory(**{member.name: self._member(member, equal) for member in shape.members})
-        each = [one.name for one in parameters.values() if one.kind is ParameterKind.EACH]
+        each = [parameter.name for parameter in parameters.values() if parameter.kind is ParameterKind.EACH]
         if each:
             combined = itertools.product(*(known[name] for name in each))
-            found = [
-                self._given(pattern, self.instance(entities[0], {**equal, **dict(zip(each, one, strict=True))}))
-                for one in itertools.islice(combined, ANSWER_MAX if len(each) > 1 else None)
+            result = [
+                self._given(pattern, self.instance(entities[0], {**equal, **dict(zip(each, element, strict=True))}))
+                for element in itertools.islice(combined, ANSWER_MAX if len(each) > 1 else None)
             ]
         else:
             count = self.finds.items(pattern, known)
             if count > ANSWER_MAX:
                 self.notes.append(f"{pattern.name}: {ANSWER_MAX} of {count:,} items were given to the write")
             given = range(min(count, ANSWER_MAX))
-            found = [self._given(pattern, self.instance(entities[at % len(entities)], equal, at)) for at in given]
-        return Page(found, None) if shape.kind is ShapeKind.PAGE else found
+            result = [self._given(pattern, self.instance(entities[at % len(entities)], equal, at)) for at in given]
+        return Page(result, None) if shape.kind is ShapeKind.PAGE else result
 
     def _member(self, member: Member, known: Fields) -> Any:
         entity = self.design.entities[member.entity]
@@ -267,21 +269,21 @@ class _Trying:
         self.runs = 0
 
     def tried(self) -> Tried:
-        found: Tried | None = None
+        result: Tried | None = None
         for trial in islice(_trials(self.design, self.pattern, self.asked), TRIALS_MAX):
-            found = self._once(trial)
-            if found is not None:
-                found = self._stirred(found, trial)
+            result = self._once(trial)
+            if result is not None:
+                result = self._stirred(result, trial)
                 break
-        found = found or self.empty or Tried(None, (), f"{self.first} (say arguments in the traffic file)")
+        result = result or self.empty or Tried(None, (), f"{self.first} (say arguments in the traffic file)")
         noted = tuple(self.refused.values()), tuple(self.errors.values()), tuple(self.outside)
-        return replace(found, refused=noted[0], errors=noted[1], outside=noted[2], runs=self.runs)
+        return replace(result, refused=noted[0], errors=noted[1], outside=noted[2], runs=self.runs)
 
-    def _stirred(self, found: Tried, trial: _Trial) -> Tried:
+    def _stirred(self, result: Tried, trial: _Trial) -> Tried:
         """The same call on items whose fields aren't yet what it sets them to, as those of a real call mostly aren't:
         of fields in index keys, where that makes a difference. Where none such goes through, the call as it is.
         """
-        idle = () if found.rehearsal is None else sorted(found.rehearsal.idle)[:IDLE_MAX]
+        idle = () if result.rehearsal is None else sorted(result.rehearsal.idle)[:IDLE_MAX]
         for place in idle:
             entity = self.design.by_name[place[0]]
             stored = entity.fields[place[1]]
@@ -290,9 +292,9 @@ class _Trying:
                 other = replace(trial, fields={**trial.fields, place: value})
                 tried = self._once(other) if self.runs < TRIALS_MAX else None
                 if tried is not None and tried.rehearsal is not None and place not in tried.rehearsal.idle:
-                    found, trial = tried, other
+                    result, trial = tried, other
                     break
-        return found
+        return result
 
     def _once(self, trial: _Trial) -> Tried | None:
         """What came of one run, if that settles it."""
@@ -329,10 +331,12 @@ class _Trying:
         self.asked |= world.asked
 
 
-def _still_there(design: CompiledDesign, there: list[Entity], found: Rehearsal) -> tuple[Entity, ...]:
+def _still_there(design: CompiledDesign, there: list[Entity], rehearsal: Rehearsal) -> tuple[Entity, ...]:
     """What the call found, without what it is the first to write."""
     names = design.table.key_names
-    made = [one.after for one in found.mutations if one.before is None and one.after is not None]
+    made = [
+        mutation.after for mutation in rehearsal.mutations if mutation.before is None and mutation.after is not None
+    ]
     keys = [{name: item[name] for name in names} for item in made]
     kept: list[Entity] = []
     for instance in there:
@@ -360,35 +364,35 @@ def _arguments(
     """Typical arguments: items of entities, values as fields of the same name have them, no two texts alike. Those
     ``given`` in the traffic file are taken as they are.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     shared: dict[str, Any] = {}
     for parameter in pattern.signature.parameters:
         if parameter.name in given:
-            found[parameter.name] = given[parameter.name]
+            result[parameter.name] = given[parameter.name]
             continue
-        value = _argument(design, parameter, world, shared, list(found.values()))
-        found[parameter.name] = value
+        value = _argument(design, parameter, world, shared, list(result.values()))
+        result[parameter.name] = value
         if isinstance(value, Entity):
             shared |= {name: getattr(value, name) for name in type(value).model_fields if name.endswith("_id")}
     try:
-        return pattern.signature.bind((), found, strict=not given)
+        return pattern.signature.bind((), result, strict=not given)
     except ArgumentError as error:
         wrong = {re.split(r"[.\[]", fault.place)[0] for fault in error.faults}
-        for name in wrong.intersection(found).difference(given):
-            found[name] = accepted_value(pattern.signature.by_name[name].annotation)
-        return pattern.signature.bind((), found, strict=not given)
+        for name in wrong.intersection(result).difference(given):
+            result[name] = accepted_value(pattern.signature.by_name[name].annotation)
+        return pattern.signature.bind((), result, strict=not given)
 
 
 def _argument(
     design: CompiledDesign, parameter: Parameter, world: _TypicalWorld, shared: Fields, others: list[Any]
 ) -> Any:
-    classes = [one for one in entities_in(parameter.annotation) if one in design.entities]
+    classes = [entity_class for entity_class in entities_in(parameter.annotation) if entity_class in design.entities]
     if classes:
         entity = design.entities[classes[0]]
         if kind_of(parameter.annotation) in {list, tuple}:
             named = {name: value for name, value in shared.items() if name in entity.fields}
-            found = [world.instance(entity, named, at) for at in range(ELEMENTS)]
-            return found if kind_of(parameter.annotation) is list else tuple(found)
+            entities = [world.instance(entity, named, at) for at in range(ELEMENTS)]
+            return entities if kind_of(parameter.annotation) is list else tuple(entities)
         return world.instance(entity, {name: value for name, value in shared.items() if name in entity.fields})
     if parameter.name in world.trial.choices:
         return world.trial.choices[parameter.name]
@@ -435,7 +439,7 @@ def _trials(design: CompiledDesign, pattern: WritePattern, asked: Mapping[str, N
 
 def _calls(pattern: WritePattern) -> Iterator[_Trial]:
     """Calls whose arguments differ from what is there, whose numbers don't, and those with each of a few choices."""
-    choices = {one.name: choices_of(one.annotation) for one in pattern.signature.parameters}
+    choices = {parameter.name: choices_of(parameter.annotation) for parameter in pattern.signature.parameters}
     choices = {name: values[::-1] for name, values in choices.items() if values}
     several = [dict(zip(choices, chosen, strict=True)) for chosen in islice(product(*choices.values()), CALLS_MAX)]
     for numbers in (True, False):
@@ -444,18 +448,18 @@ def _calls(pattern: WritePattern) -> Iterator[_Trial]:
 
 def _fields(design: CompiledDesign) -> Iterator[Mapping[tuple[str, str], Any]]:
     """Values of fields: all numbers at their least, one field's other values, then those of two fields."""
-    found: dict[tuple[str, str], list[Any]] = {}
+    result: dict[tuple[str, str], list[Any]] = {}
     for entity in design.entities.values():
-        for one in entity.fields.values():
-            values = list(_others(one.annotation, one.bounds))
-            if values and not one.computed and one.name not in entity.key_fields:
-                found[entity.name, one.name] = values
-    yield {place: values[-1] for place, values in found.items() if type(values[-1]) is int}
-    yield from ({place: value} for place, values in found.items() for value in values)
+        for stored_field in entity.fields.values():
+            values = list(_others(stored_field.annotation, stored_field.bounds))
+            if values and not stored_field.computed and stored_field.name not in entity.key_fields:
+                result[entity.name, stored_field.name] = values
+    yield {place: values[-1] for place, values in result.items() if type(values[-1]) is int}
+    yield from ({place: value} for place, values in result.items() for value in values)
     yield from (
         dict(zip(places, chosen, strict=True))
-        for places in combinations(found, 2)
-        for chosen in product(*(found[place] for place in places))
+        for places in combinations(result, 2)
+        for chosen in product(*(result[place] for place in places))
     )
 
 

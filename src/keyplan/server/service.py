@@ -265,8 +265,8 @@ class Regional:
             self._services[region].handle(request, reply)
         else:
             known = b", ".join(self._services).decode()
-            told = f"This server has no region {region.decode('latin-1')}; it has {known} (see --regions)"
-            reply(answers.error_answer(protocol_fault("UnrecognizedClientException", told), request.headers))
+            text = f"This server has no region {region.decode('latin-1')}; it has {known} (see --regions)"
+            reply(answers.error_answer(protocol_fault("UnrecognizedClientException", text), request.headers))
 
 
 def _parsed(body: bytes) -> dict[str, Any]:

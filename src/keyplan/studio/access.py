@@ -40,7 +40,7 @@ class Access:
             return 421, "WrongHost", f"this server answers for {', '.join(self.hosts or ())}"
         host = request.headers.get("host", "")
         origins = request.headers.getlist("origin")
-        if any(one != f"{request.url.scheme}://{host}" for one in origins):
+        if any(origin != f"{request.url.scheme}://{host}" for origin in origins):
             return 403, "WrongOrigin", "another site's page asks; the studio answers its own page only"
         given = request.headers.get(HEADER, "")
         if not hmac.compare_digest(given.encode(), self.token.encode()):

@@ -99,19 +99,21 @@ def start_json(subject: Subject) -> dict[str, Any]:
         "version": __version__,
         "views": list(VIEWS) if design is not None else ["map", "data"],
         "tables": [],
-        "keys": {"" if one is None else one.name: _key_json(subject, one) for one in (None, *subject.table.indexes)},
-        "indexes": [one.name for one in subject.table.indexes],
-        "entities": [] if design is None else [one.name for one in design.entities.values()],
+        "keys": {
+            "" if index is None else index.name: _key_json(subject, index) for index in (None, *subject.table.indexes)
+        },
+        "indexes": [index.name for index in subject.table.indexes],
+        "entities": [] if design is None else [entity.name for entity in design.entities.values()],
         "questions": []
         if design is None
         else [
             {
-                "id": one.id,
-                "name": one.name,
-                "kind": "read" if one.name in design.reads else "write",
-                "doc": one.signature.doc.partition("\n\n")[0],
+                "id": pattern.id,
+                "name": pattern.name,
+                "kind": "read" if pattern.name in design.reads else "write",
+                "doc": pattern.signature.doc.partition("\n\n")[0],
             }
-            for one in design.patterns.values()
+            for pattern in design.patterns.values()
         ],
     }
 
@@ -120,8 +122,8 @@ def _key_json(subject: Subject, index: Index | None) -> dict[str, Any]:
     """The key attributes of the table, or of an index, with their types."""
     partition, sort = place_attributes(subject.table, index)
     return {
-        "partition": [{"name": one.name, "type": one.type} for one in partition],
-        "sort": [{"name": one.name, "type": one.type} for one in sort],
+        "partition": [{"name": attribute.name, "type": attribute.type} for attribute in partition],
+        "sort": [{"name": attribute.name, "type": attribute.type} for attribute in sort],
     }
 
 
@@ -144,7 +146,7 @@ def _form(studio: Studio, given: Given) -> dict[str, Any]:
 def _run(studio: Studio, given: Given) -> dict[str, Any]:
     question = text_of(given, "question") or ""
     made = run_json(studio.subject, question, object_of(given, "arguments") or {}, send=given.get("send") is True)
-    studio.remember({one["id"]: one["item"] for step in made["steps"] for one in step["items"]})
+    studio.remember({item["id"]: item["item"] for step in made["steps"] for item in step["items"]})
     return made
 
 
@@ -197,10 +199,10 @@ def _item(studio: Studio, given: Given) -> dict[str, Any]:
         raise RequestError("this item isn't shown", hint="choose it on the map, or in the data")
     subject = studio.subject
     key = key_of(known, subject.table)
-    found = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
-    if "Item" not in found:
+    result = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
+    if "Item" not in result:
         raise ItemNotFound("the item isn't there any more", hint="it was deleted, or it is a key that would be written")
-    return item_json(subject, found["Item"])
+    return item_json(subject, result["Item"])
 
 
 # What the page gave

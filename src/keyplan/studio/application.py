@@ -96,11 +96,13 @@ def _static(path: str) -> tuple[bytes, str] | None:
     """A file of ``static/`` with its kind; None for what isn't there."""
     names = path.split("/")
     suffix = path[path.rfind(".") :]
-    if suffix not in _KINDS or any(not one.replace("-", "").replace(".", "").isalnum() or ".." in one for one in names):
+    if suffix not in _KINDS or any(
+        not name.replace("-", "").replace(".", "").isalnum() or ".." in name for name in names
+    ):
         return None
-    found = STATIC.joinpath(*names)
+    traversable = STATIC.joinpath(*names)
     try:
-        return (found.read_bytes(), _KINDS[suffix]) if found.is_file() else None
+        return (traversable.read_bytes(), _KINDS[suffix]) if traversable.is_file() else None
     except OSError:  # a name that no file can have
         return None
 

@@ -40,14 +40,14 @@ class Endpoint:
 
     def subject(self, name: str) -> Subject:
         """One of the tables. Raises StoreError where there is none of this name."""
-        found = converse(describe_table(name), self.transport)
-        if found is None:
+        result = converse(describe_table(name), self.transport)
+        if result is None:
             raise StoreError(
                 f"{self.url} has no table {name}", hint="another region or account has it, or it has yet to be made"
             )
         return Subject(
             name=name,
-            table=described(found),
+            table=described(result),
             table_name=name,
             transport=self.transport,
             url=self.url,
@@ -79,13 +79,13 @@ def browsed(url: str, *, writable: bool | None = None) -> Generator[Endpoint]:
 
 def _names(transport: Transport) -> list[str]:
     """The names of an endpoint's tables. Raises DynamoDBError, StoreError."""
-    found: list[str] = []
+    result: list[str] = []
     start: dict[str, str] = {}
-    while len(found) < LISTED_MAX:
+    while len(result) < LISTED_MAX:
         answer = transport.call("ListTables", start)
-        found += answer["TableNames"]
+        result += answer["TableNames"]
         last = answer.get("LastEvaluatedTableName")
         if last is None:
             break
         start = {"ExclusiveStartTableName": last}
-    return sorted(found[:LISTED_MAX])
+    return sorted(result[:LISTED_MAX])

@@ -77,7 +77,7 @@ def change_json(design: type[Design], text: str | None, known: str | None) -> di
     version = hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:16]
     if version == known:
         return {"version": version, "unchanged": True}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "file": str(source.path),
         "version": version,
         "text": given,
@@ -91,13 +91,13 @@ def change_json(design: type[Design], text: str | None, known: str | None) -> di
     }
     made = _loaded(source, given)
     if not isinstance(made, type):
-        return {**found, "error": made}
+        return {**result, "error": made}
     compared = difference(design.compiled, made.compiled)
     return {
-        **found,
+        **result,
         "same": not compared.changes,
         "summary": compared.summary,
-        "changes": [one.as_json() for one in compared.changes],
+        "changes": [change.as_json() for change in compared.changes],
         "prices": [_prices(design), _prices(made)],
         "map": _map(made, compared),
     }
@@ -117,7 +117,7 @@ def _patch(source: Source, stored: str, given: str) -> str:
     lines = difflib.unified_diff(
         stored.splitlines(keepends=True), given.splitlines(keepends=True), f"a/{name}", f"b/{name}"
     )
-    return "".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines)
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 # Loading
@@ -149,15 +149,15 @@ def _loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
         if folder in sys.path:
             sys.path.remove(folder)
         sys.modules.pop(name, None)
-    found = module.__dict__.get(source.class_name)
-    if not isinstance(found, type) or not issubclass(found, Design) or not hasattr(found, "compiled"):
+    result = module.__dict__.get(source.class_name)
+    if not isinstance(result, type) or not issubclass(result, Design) or not hasattr(result, "compiled"):
         return _problem(f"{source.class_name} isn't there any more", None)
-    return found
+    return result
 
 
 def _line(error: BaseException, source: Source) -> int | None:
     """The last line of the module that an error came through."""
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == str(source.path)]
+    frames = [summary for summary in traceback.extract_tb(error.__traceback__) if summary.filename == str(source.path)]
     return frames[-1].lineno if frames else None
 
 
@@ -165,28 +165,31 @@ def _problem(message: str, line: int | None = None, faults: tuple[Fault, ...] = 
     return {
         "message": message,
         "line": line,
-        "faults": [{"place": one.place, "message": one.message, "hint": one.hint, "line": None} for one in faults],
+        "faults": [
+            {"place": fault.place, "message": fault.message, "hint": fault.hint, "line": None} for fault in faults
+        ],
     }
 
 
 def _design_problem(error: DesignError, source: Source) -> dict[str, Any]:
-    found = _problem(error.message, _line(error, source), tuple(error.faults))
-    return {**found, "hint": error.hint}
+    result = _problem(error.message, _line(error, source), tuple(error.faults))
+    return {**result, "hint": error.hint}
 
 
 # What it means
 
 
 def _prices(design: type[Design]) -> dict[str, Any]:
-    found = estimate(design)
-    payer = Payer(found, price_list(REGION))
-    calls = [payer.call_usd(one) for one in found.patterns]
+    result = estimate(design)
+    payer = Payer(result, price_list(REGION))
+    calls = [payer.call_usd(pattern) for pattern in result.patterns]
     return {
         "questions": {
-            one.name: None if usd is None else usd * 1_000_000 for one, usd in zip(found.patterns, calls, strict=True)
+            pattern_estimate.name: None if usd is None else usd * 1_000_000
+            for pattern_estimate, usd in zip(result.patterns, calls, strict=True)
         },
         "region": REGION,
-        "failures": list(found.failures),
+        "failures": list(result.failures),
     }
 
 
@@ -198,17 +201,19 @@ def _map(design: type[Design], compared: Difference) -> dict[str, Any]:
         "svg": drawing(drawn, layout),
         "width": layout.width,
         "height": layout.height,
-        "kinds": [{"label": one.label, "role": one.role, "colour": at % COLOURS} for at, one in enumerate(drawn.kinds)],
+        "kinds": [
+            {"label": kind.label, "role": kind.role, "colour": at % COLOURS} for at, kind in enumerate(drawn.kinds)
+        ],
     }
 
 
 def _mark(drawn: Picture, compared: Difference) -> None:
     """Mark every row of an entity, or of its key on an index, by the gravest change that speaks of it."""
     worst: dict[str, Severity] = {}
-    for one in compared.changes:
-        entity = ([*one.place.split("."), "", ""])[1]
-        if entity not in worst or one.severity.rank < worst[entity].rank:
-            worst[entity] = one.severity
+    for change in compared.changes:
+        entity = ([*change.place.split("."), "", ""])[1]
+        if entity not in worst or change.severity.rank < worst[entity].rank:
+            worst[entity] = change.severity
     for place in drawn.places:
         for collection in place.collections:
             for at, entry in enumerate(collection.entries):

@@ -32,7 +32,7 @@ from keyplan.studio.items import (
     plain_pieces,
     template_pieces,
 )
-from keyplan.studio.sampling import Count, Stretch
+from keyplan.studio.sampling import CollectionPart, Count
 from keyplan.values.order import key_text
 
 __all__ = ["Collection", "Entry", "Picture", "Place", "Tie", "joined_by", "picture", "sharded", "template_picture"]
@@ -114,7 +114,7 @@ def picture(
     name: str,
     table: Table,
     design: CompiledDesign | None,
-    stretches: Sequence[Stretch],
+    stretches: Sequence[CollectionPart],
     *,
     focus: Some[str] = (),
 ) -> Picture:
@@ -122,15 +122,15 @@ def picture(
     ``focus`` (by identity) are shown in every index that has them.
     """
     drawer = _Picturing(name, table, design, frozenset(focus))
-    own = [drawer.collection(one) for one in stretches if one.items]
+    own = [drawer.collection(stretch) for stretch in stretches if stretch.items]
     drawer.made.kinds = _kinds(design, drawer.kinds)
     places = [drawer.place(None, own)]
-    places += [drawer.place(one, drawer.index_collections(one)) for one in table.indexes]
+    places += [drawer.place(index, drawer.index_collections(index)) for index in table.indexes]
     drawer.made.places = places
     drawer.made.ties = [*drawer.index_ties(), *drawer.junction_ties()]
     if design is not None:
         present = {kind.entity.name for kind in drawer.kinds.values() if kind.entity is not None}
-        missing = [one for one in design.entities.values() if one.name not in present]
+        missing = [entity for entity in design.entities.values() if entity.name not in present]
         _add_templates(drawer.made, table, missing)
     return drawer.made
 
@@ -144,9 +144,13 @@ def template_picture(name: str, design: CompiledDesign) -> Picture:
 
 def _kinds(design: CompiledDesign | None, present: Mapping[str, Kind]) -> list[Kind]:
     """Each kind once: the design's entities in their order, then claims and what fits none."""
-    found = dict.fromkeys([] if design is None else [one.name for one in design.entities.values()])
-    kinds = {} if design is None else {one.name: Kind(one.name, "entity", one) for one in design.entities.values()}
-    return [present.get(name) or kinds[name] for name in dict.fromkeys([*found, *present])]
+    result = dict.fromkeys([] if design is None else [entity.name for entity in design.entities.values()])
+    kinds = (
+        {}
+        if design is None
+        else {entity.name: Kind(entity.name, "entity", entity) for entity in design.entities.values()}
+    )
+    return [present.get(name) or kinds[name] for name in dict.fromkeys([*result, *present])]
 
 
 class _Picturing:
@@ -162,9 +166,9 @@ class _Picturing:
     def place(self, index: Index | None, collections: list[Collection]) -> Place:
         return _place(self.table, index, collections)
 
-    def collection(self, stretch: Stretch) -> Collection:
+    def collection(self, stretch: CollectionPart) -> Collection:
         """A collection of the table, its items kept for what else shows them."""
-        rows = [*((one, False) for one in stretch.items), *((one, True) for one in stretch.apart)]
+        rows = [*((item, False) for item in stretch.items), *((element, True) for element in stretch.apart)]
         entries = [self._entry(item, None, gap=gap) for item, gap in rows]
         first = stretch.items[0]
         value = [first[self.table.partition.name]]
@@ -183,34 +187,34 @@ class _Picturing:
             self.made.items[name] = item
         key = kind.key if index is None else _index_key(kind, index, item)
         _, sort = place_attributes(self.table, index)
-        values = [item[one.name] for one in sort if one.name in item]
+        values = [item[attribute.name] for attribute in sort if attribute.name in item]
         text, template = _side(values, key.sort if key is not None else ())
         place = "t" if index is None else f"x{self.table.indexes.index(index)}"
-        found = f"{place}-{name}"
-        self.entry_of[place, name] = found
+        result = f"{place}-{name}"
+        self.entry_of[place, name] = result
         facts = _facts(item, self.table, kind) if index is None else [("", _key_words(own))]
-        return Entry(found, name, kind.label, text or [Piece("—")], facts, template, gap)
+        return Entry(result, name, kind.label, text or [Piece("—")], facts, template, gap)
 
     # Indexes
 
     def index_collections(self, index: Index) -> list[Collection]:
         """The items shown, as an index has them."""
         partition, sort = place_attributes(self.table, index)
-        wanted = [one.name for one in (*partition, *sort)]
+        wanted = [attribute.name for attribute in (*partition, *sort)]
         groups: dict[str, list[Item]] = {}
         focused: set[str] = set()
         for name, item in self.made.items.items():
-            if all(one in item for one in wanted):
-                value = str([item[one.name] for one in partition])
+            if all(text in item for text in wanted):
+                value = str([item[attribute.name] for attribute in partition])
                 groups.setdefault(value, []).append(item)
                 focused |= {value} if name in self.focus else set()
-        shown = focused.union(sorted(groups, key=lambda one: -len(groups[one]))[:COLLECTIONS])
+        shown = focused.union(sorted(groups, key=lambda text: -len(groups[text]))[:COLLECTIONS])
         return [self._index_collection(index, items) for value, items in groups.items() if value in shown]
 
     def _index_collection(self, index: Index, items: Sequence[Item]) -> Collection:
         partition, sort = place_attributes(self.table, index)
-        value = [items[0][one.name] for one in partition]
-        ordered = sorted(items, key=lambda item: [_order(item, one) for one in sort])
+        value = [items[0][attribute.name] for attribute in partition]
+        ordered = sorted(items, key=lambda item: [_order(item, attribute) for attribute in sort])
         named = [identity(key_of(item, self.table)) for item in ordered]
         shown = [item for at, item in enumerate(ordered) if at < ENTRIES or named[at] in self.focus]
         entries = [self._entry(item, index) for item in shown]
@@ -253,21 +257,21 @@ def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
     """The junctions' names, each with the entities that it joins: those that a question reads through it, and those
     whose whole key it has in its own.
     """
-    found: dict[str, dict[str, CompiledEntity]] = {}
+    result: dict[str, dict[str, CompiledEntity]] = {}
     for read in design.reads.values():
         if isinstance(read.plan, ThroughPlan):
             for way in read.plan.ways:
                 end = _entity_of(way.end)
-                found.setdefault(_entity_of(way.junction).name, {})[end.name] = end
+                result.setdefault(_entity_of(way.junction).name, {})[end.name] = end
     every = list(design.entities.values())
     for junction in every:
         fields = set(junction.key_fields)
-        ends = [one for one in every if set(one.key_fields) < fields and one is not junction]
-        sides = {frozenset(one.key_fields) for one in ends}
-        if junction.name in found or len([one for one in sides if not any(one < other for other in sides)]) > 1:
+        ends = [entity for entity in every if set(entity.key_fields) < fields and entity is not junction]
+        sides = {frozenset(entity.key_fields) for entity in ends}
+        if junction.name in result or len([side for side in sides if not any(side < other for other in sides)]) > 1:
             for end in ends:
-                found.setdefault(junction.name, {}).setdefault(end.name, end)
-    return {name: list(ends.values()) for name, ends in found.items()}
+                result.setdefault(junction.name, {}).setdefault(end.name, end)
+    return {name: list(ends.values()) for name, ends in result.items()}
 
 
 def _entity_of(plan: GetPlan | QueryPlan | ClaimPlan) -> CompiledEntity:
@@ -283,16 +287,20 @@ def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntit
     wanted = list(entities)
     for place, index in zip(made.places, (None, *table.indexes), strict=True):
         groups: dict[str, Collection] = {}
-        for entity, key in ((one, key) for one in wanted for key in _keys_at(one, index)):
-            title = [piece for _, one in key.partition for piece in template_pieces(one, sharded=sharded(key))]
+        for entity, key in (
+            (compiled_entity, key) for compiled_entity in wanted for key in _keys_at(compiled_entity, index)
+        ):
+            title = [
+                piece for _, template in key.partition for piece in template_pieces(template, sharded=sharded(key))
+            ]
             shape = "".join("{}" if piece.field else piece.text for piece in title)
             number = "t" if index is None else f"x{table.indexes.index(index)}"
-            found = groups.setdefault(
+            result = groups.setdefault(
                 shape,
                 Collection(f"{number}-{identity({'': {'S': shape}})}", title, (), _texts(key.partition), [], None),
             )
-            found.entries.append(_template_entry(number, entity, key, index))
-            entries[number, entity.name, key.name] = found.entries[-1].id
+            result.entries.append(_template_entry(number, entity, key, index))
+            entries[number, entity.name, key.name] = result.entries[-1].id
         place.collections.extend(groups.values())
     rows = {name: entry for (number, name, _), entry in entries.items() if number == "t"}
     for (number, name, _), entry in entries.items():
@@ -306,11 +314,15 @@ def _keys_at(entity: CompiledEntity, index: Index | None) -> tuple[CompiledKey, 
 
 def _template_entry(place: str, entity: CompiledEntity, key: CompiledKey, index: Index | None) -> Entry:
     name = f"template-{entity.name}" + (f"-{key.name}" if entity.has_siblings(key) else "")
-    sort = [piece for _, one in key.sort for piece in template_pieces(one)] or [Piece("—")]
+    sort = [piece for _, template in key.sort for piece in template_pieces(template)] or [Piece("—")]
     named = set(entity.key_fields)
-    fields = [one for one in entity.fields.values() if one.name not in named and not one.computed]
+    fields = [
+        stored_field
+        for stored_field in entity.fields.values()
+        if stored_field.name not in named and not stored_field.computed
+    ]
     facts = (
-        [(one.attribute, "") for one in fields[:ATTRIBUTES]]
+        [(stored_field.attribute, "") for stored_field in fields[:ATTRIBUTES]]
         if index is None
         else [("", _texts(entity.primary.attributes))]
     )
@@ -322,7 +334,9 @@ def _template_entry(place: str, entity: CompiledEntity, key: CompiledKey, index:
 
 def _place(table: Table, index: Index | None, collections: list[Collection]) -> Place:
     partition, sort = place_attributes(table, index)
-    keys = " + ".join(one.name for one in partition) + (" / " + " + ".join(one.name for one in sort) if sort else "")
+    keys = " + ".join(attribute.name for attribute in partition) + (
+        " / " + " + ".join(attribute.name for attribute in sort) if sort else ""
+    )
     if index is None:
         return Place("", table.name, keys, "the table", collections)
     projection = index.projection if isinstance(index.projection, str) else "INCLUDE"
@@ -338,14 +352,14 @@ def _side(
     values: Sequence[Mapping[str, Any]], templates: Sequence[tuple[KeyAttribute, Any]], *, sharded: bool = False
 ) -> tuple[list[Piece], str]:
     """The texts of some key attributes in their parts, and their templates."""
-    found: list[Piece] = []
+    result: list[Piece] = []
     for position, value in enumerate(values):
         text = attribute_text(value)
         if position:
-            found.append(Piece(" · "))
+            result.append(Piece(" · "))
         fits = position < len(templates) and "B" not in value
-        found += pieces(text, templates[position][1], sharded=sharded and not position) if fits else plain_pieces(text)
-    return found, _texts(templates)
+        result += pieces(text, templates[position][1], sharded=sharded and not position) if fits else plain_pieces(text)
+    return result, _texts(templates)
 
 
 def _texts(templates: Sequence[tuple[KeyAttribute, Any]]) -> str:
@@ -363,20 +377,26 @@ def _order(item: Item, attribute: KeyAttribute) -> bytes:
 
 
 def _key_words(key: Mapping[str, Mapping[str, Any]]) -> str:
-    return " / ".join(attribute_text(one) for one in key.values())
+    return " / ".join(attribute_text(element) for element in key.values())
 
 
 def _facts(item: Item, table: Table, kind: Kind) -> list[tuple[str, str]]:
     """What says most of an item: what its key says otherwise than it reads, then attributes that no key is made of."""
     keys = {*table.attribute_types, *table.key_names}
-    attributes = {} if kind.entity is None else {one.name: one.attribute for one in kind.entity.fields.values()}
-    in_key = set() if kind.entity is None else {attributes[one] for one in kind.entity.key_fields if one in attributes}
+    attributes = (
+        {}
+        if kind.entity is None
+        else {stored_field.name: stored_field.attribute for stored_field in kind.entity.fields.values()}
+    )
+    in_key = (
+        set() if kind.entity is None else {attributes[text] for text in kind.entity.key_fields if text in attributes}
+    )
     names = [name for name in item if name not in keys and name not in in_key] or [n for n in item if n not in keys]
-    ordered = [one for one in attributes.values() if one in names] + [
-        one for one in sorted(names) if one not in attributes.values()
+    ordered = [attribute for attribute in attributes.values() if attribute in names] + [
+        name for name in sorted(names) if name not in attributes.values()
     ]
-    found = [*_decoded(item, kind), *((name, attribute_text(item[name], 80)) for name in ordered)]
-    return found[:ATTRIBUTES]
+    result = [*_decoded(item, kind), *((name, attribute_text(item[name], 80)) for name in ordered)]
+    return result[:ATTRIBUTES]
 
 
 def _decoded(item: Item, kind: Kind) -> list[tuple[str, str]]:
@@ -384,9 +404,9 @@ def _decoded(item: Item, kind: Kind) -> list[tuple[str, str]]:
     if kind.role != "entity" or kind.key is None:
         return []
     read: dict[str, str] = {}
-    for position, (one, template) in enumerate(kind.key.attributes):
-        text = attribute_text(item[one.name])
-        found = pieces(text, template, sharded=sharded(kind.key) and not position)
-        read.update((piece.field, piece.text) for piece in found if piece.field)
+    for position, (attribute, template) in enumerate(kind.key.attributes):
+        text = attribute_text(item[attribute.name])
+        result = pieces(text, template, sharded=sharded(kind.key) and not position)
+        read.update((piece.field, piece.text) for piece in result if piece.field)
     values = kind.key.values(item) or {}
     return [(name, str(plain(value))) for name, value in values.items() if str(plain(value)) != read.get(name)]

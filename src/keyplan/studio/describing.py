@@ -33,7 +33,7 @@ def item_json(subject: Subject, item: Item) -> dict[str, Any]:
     places = [_place(subject, kind, item, "the table", None)]
     for index in subject.table.indexes:
         partition, sort = place_attributes(subject.table, index)
-        if all(one.name in item for one in (*partition, *sort)):
+        if all(attribute.name in item for attribute in (*partition, *sort)):
             places.append(_place(subject, kind, item, index.name, index.name))
     return {
         "id": identity(key_of(item, subject.table)),
@@ -54,23 +54,23 @@ def colour_of(subject: Subject, kind: Kind) -> int:
     design = subject.compiled
     if design is None or kind.role != "entity" or kind.entity is None:
         return COLOURS - 1
-    return [one.name for one in design.entities.values()].index(kind.entity.name) % COLOURS
+    return [entity.name for entity in design.entities.values()].index(kind.entity.name) % COLOURS
 
 
 def _place(subject: Subject, kind: Kind, item: Item, title: str, index: str | None) -> dict[str, Any]:
-    found = next((one for one in subject.table.indexes if one.name == index), None)
-    partition, sort = place_attributes(subject.table, found)
+    result = next((element for element in subject.table.indexes if element.name == index), None)
+    partition, sort = place_attributes(subject.table, result)
     key = _key(kind, index, item)
-    templates = {} if key is None else {one.name: template for one, template in key.attributes}
+    templates = {} if key is None else {attribute.name: template for attribute, template in key.attributes}
     attributes: list[dict[str, Any]] = []
-    for position, one in enumerate((*partition, *sort)):
-        template = templates.get(one.name)
-        text = attribute_text(item[one.name])
+    for position, attribute in enumerate((*partition, *sort)):
+        template = templates.get(attribute.name)
+        text = attribute_text(item[attribute.name])
         is_sharded = sharded(key) and not position
         parts = plain_pieces(text) if template is None else pieces(text, template, sharded=is_sharded)
         attributes.append(
             {
-                "name": one.name,
+                "name": attribute.name,
                 "pieces": [piece.as_json() for piece in parts],
                 "template": None if template is None else str(template),
             }
@@ -79,7 +79,7 @@ def _place(subject: Subject, kind: Kind, item: Item, title: str, index: str | No
 
 
 def _names(attributes: Sequence[KeyAttribute]) -> list[str]:
-    return [one.name for one in attributes]
+    return [attribute.name for attribute in attributes]
 
 
 def _key(kind: Kind, index: str | None, item: Item) -> CompiledKey | None:

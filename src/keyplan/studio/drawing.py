@@ -30,7 +30,7 @@ def drawing(picture: Picture, layout: Layout) -> str:
     """The map as one SVG element, without colours of its own."""
     colours = {kind.label: f"k{number % COLOURS}" for number, kind in enumerate(picture.kinds)}
     joins = {tie.source for tie in picture.ties if tie.kind == "junction"}
-    junctions = [one for one in layout.lines if one.tie.kind == "junction"]
+    junctions = [line for line in layout.lines if line.tie.kind == "junction"]
     is_lit = any(entry.badge is not None or entry.mark for box in layout.boxes for entry in box.collection.entries)
     head = (
         f'<svg class="map{" lit" if is_lit else ""}" xmlns="http://www.w3.org/2000/svg" '
@@ -39,13 +39,13 @@ def drawing(picture: Picture, layout: Layout) -> str:
     )
     parts = [
         head,
-        *(_zone(one) for one in layout.zones),
+        *(_zone(zone) for zone in layout.zones),
         '<g class="ties" aria-hidden="true">',
-        *(_tie(one, colours) for one in layout.lines),
+        *(_tie(line, colours) for line in layout.lines),
         "</g>",
-        *(_box(one, colours, joins) for one in layout.boxes),
+        *(_box(box, colours, joins) for box in layout.boxes),
         '<g class="ties" aria-hidden="true">',
-        *(_ends(one, colours) for one in junctions),
+        *(_ends(junction, colours) for junction in junctions),
         "</g></g></svg>",
     ]
     return "".join(parts)
@@ -91,7 +91,7 @@ def _nothing(zone: Zone) -> str:
 def _box(box: Box, colours: Mapping[str, str], joins: set[str]) -> str:
     collection = box.collection
     classes = ["card", *(["index"] if box.index else []), *(["asked"] if collection.condition else [])]
-    title = "".join(one.text for one in collection.partition)
+    title = "".join(piece.text for piece in collection.partition)
     partition = _pieces(collection.partition, box.width - 28 - 8 * len(box.foot), MONO * 1.08)
     parts = [
         f'<g class="{" ".join(classes)}" id="{collection.id}" data-title="{_attribute(title)}">',
@@ -103,7 +103,7 @@ def _box(box: Box, colours: Mapping[str, str], joins: set[str]) -> str:
         text = _cut(collection.condition, box.width - 28, MONO * 0.94)
         y = box.y + HEAD_HEIGHT + CAPTION_HEIGHT - 7
         parts.append(f'<text class="condition" x="{box.x + 14}" y="{y}">{_text(text)}</text>')
-    parts += [_row(one, colours, collection.id, joins) for one in box.rows]
+    parts += [_row(row, colours, collection.id, joins) for row in box.rows]
     if box.foot:
         parts.append(
             f'<text class="foot" x="{box.x + 14}" y="{box.y + box.height - 9}" '
@@ -183,14 +183,14 @@ def _pieces(given: Sequence[Piece], width: float, each: float) -> str:
     """A key's text in its parts, cut where there is no more room."""
     parts: list[str] = []
     left = width
-    for one in given:
-        shown = _cut(one.text, left, each)
+    for piece in given:
+        shown = _cut(piece.text, left, each)
         left -= _width(shown, each)
-        if one.field is not None:
+        if piece.field is not None:
             parts.append(f'<tspan class="value">{_text(shown)}</tspan>')
         else:
             parts.append(_text(shown))
-        if shown != one.text:
+        if shown != piece.text:
             break
     return "".join(parts)
 
@@ -238,12 +238,12 @@ def _clean(text: str) -> str:
     return _UNFIT.sub("�", text)
 
 
-def _wide(one: str) -> bool:
-    return unicodedata.east_asian_width(one) in "WF"
+def _wide(text: str) -> bool:
+    return unicodedata.east_asian_width(text) in "WF"
 
 
 def _width(text: str, each: float) -> float:
-    return sum(each * (1.75 if _wide(one) else 0 if unicodedata.combining(one) else 1) for one in text)
+    return sum(each * (1.75 if _wide(word) else 0 if unicodedata.combining(word) else 1) for word in text)
 
 
 def _cut(text: str, width: float, each: float) -> str:
@@ -252,21 +252,21 @@ def _cut(text: str, width: float, each: float) -> str:
         return text
     room = width - each
     kept: list[str] = []
-    for one in _clusters(text[:500]):
-        room -= _width(one, each)
+    for cluster in _clusters(text[:500]):
+        room -= _width(cluster, each)
         if room < 0:
             break
-        kept.append(one)
+        kept.append(cluster)
     return "".join(kept) + "…"
 
 
 def _clusters(text: str) -> Iterable[str]:
     """Characters with what combines with them: a cut never leaves half of one."""
     cluster = ""
-    for one in text:
-        if cluster and not unicodedata.combining(one):
+    for word in text:
+        if cluster and not unicodedata.combining(word):
             yield cluster
             cluster = ""
-        cluster += one
+        cluster += word
     if cluster:
         yield cluster

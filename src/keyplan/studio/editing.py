@@ -49,14 +49,14 @@ def edit_json(subject: Subject, edits: Any, *, save: bool) -> dict[str, Any]:
     if not isinstance(edits, list) or not 1 <= len(edits) <= EDITS_MAX:
         raise RequestError(f"1 to {EDITS_MAX} edits go into one transaction", hint="save some of them first")
     made = _made(subject, edits)
-    raw = [one for each in made for one in each.operations]
+    raw = [operation for each in made for operation in each.operations]
     if len(raw) > EDITS_MAX:
         raise RequestError(
             f"these edits are {len(raw)} operations, claims and moved items included; a transaction takes {EDITS_MAX}",
             hint="save some of them first",
         )
     after: dict[str, Item | None] = {name: item for each in made for name, item in each.after.items()}
-    keys = {identity(key): key for one in raw if (key := _key_of(subject, one))}
+    keys = {identity(key): key for value in raw if (key := _key_of(subject, value))}
     before = stored_items(subject, keys.values())
     path = Path({})
     followed(_send(raw), subject.transport, path, send=save)
@@ -67,15 +67,18 @@ def edit_json(subject: Subject, edits: Any, *, save: bool) -> dict[str, Any]:
     return {
         "saved": save,
         "changes": changes_json(subject, keys, before, now),
-        "requests": [one.as_json() for one in path.steps],
+        "requests": [step.as_json() for step in path.steps],
     }
 
 
 def _send(operations: Sequence[Any]) -> Conversation[Any]:
     """All operations in one request: those of the write compiler, and plain ones."""
-    if all(isinstance(one, Operation) for one in operations):
+    if all(isinstance(operation, Operation) for operation in operations):
         return (yield from send(list(operations), "studio"))
-    items = [{one.kind: _unnamed(one)} if isinstance(one, Operation) else one for one in operations]
+    items = [
+        {operation.kind: _unnamed(operation)} if isinstance(operation, Operation) else operation
+        for operation in operations
+    ]
     return (yield Request("TransactWriteItems", {"TransactItems": items}))
 
 
@@ -90,19 +93,20 @@ def _key_of(subject: Subject, operation: Any) -> dict[str, Any]:
 
 def _made(subject: Subject, edits: Sequence[Any]) -> list[_Made]:
     """Every edit's operations. Raises RequestError with the faults of all."""
-    found: list[_Made] = []
+    mades: list[_Made] = []
     faults: list[Fault] = []
     for number, edit in enumerate(edits):
         try:
-            found.append(_one(subject, edit))
+            mades.append(_one(subject, edit))
         except RequestError as error:
             own = error.faults or (Fault("", error.message, error.hint),)
             faults += [
-                Fault(f"edits[{number}]{'.' if one.place else ''}{one.place}", one.message, one.hint) for one in own
+                Fault(f"edits[{number}]{'.' if fault.place else ''}{fault.place}", fault.message, fault.hint)
+                for fault in own
             ]
     if faults:
         raise RequestError("these edits can't be saved", faults=faults)
-    return found
+    return mades
 
 
 def _one(subject: Subject, edit: Any) -> _Made:
@@ -151,7 +155,7 @@ def _instance(entity: CompiledEntity, item: Item) -> Entity | None:
 def _operations(subject: Subject, *actions: Action) -> list[Operation]:
     entities = {} if subject.compiled is None else subject.compiled.entities
     compiler = WriteCompiler(entities, Target(subject.table_name, subject.table))
-    return [one for action in actions for one in compiler.compile(action).operations]
+    return [operation for action in actions for operation in compiler.compile(action).operations]
 
 
 def _created(subject: Subject, entity: CompiledEntity, given: Any) -> _Made:
@@ -180,29 +184,29 @@ def _changed(
     name, after = _after(subject, entity, new)
     if name != own:  # its primary key is another: the item moves
         return _Made(_operations(subject, Delete(instance).only_if(**before), Create(new)), {own: None, name: after})
-    plain = {one: value for one, value in values.items() if value != before[one]}
+    plain = {text: value for text, value in values.items() if value != before[text]}
     if not plain:
         raise RequestError("the edit changes nothing", hint="discard it")
-    update = Update(instance).set(**plain).only_if(**{one: before[one] for one in plain})
+    update = Update(instance).set(**plain).only_if(**{text: before[text] for text in plain})
     return _Made(_operations(subject, update), {own: after})
 
 
 def _validated(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict[str, Any]:
     """New values of fields, from JSON data. Raises RequestError with every fault."""
     faults: list[Fault] = []
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in changes.items():
         known = entity.fields.get(name)
         if known is None or known.computed:
             faults.append(Fault(f"{entity.name}.{name}", "there is no such field"))
             continue
         try:
-            found[name] = _of_type(known.annotation, value)
+            result[name] = _of_type(known.annotation, value)
         except ValidationError as error:
             faults += faults_of(error, f"{entity.name}.{name}")
     if faults:
         raise RequestError("not valid", faults=faults)
-    return found
+    return result
 
 
 def _of_type(annotation: Any, value: Any) -> Any:
@@ -244,10 +248,10 @@ def _after(subject: Subject, entity: CompiledEntity, instance: Entity) -> tuple[
 
 def _created_item(subject: Subject, item: Any) -> _Made:
     """An item as DynamoDB has it: through the write compiler where it is an entity's, else as it is."""
-    if not isinstance(item, dict) or not all(isinstance(one, dict) and len(one) == 1 for one in item.values()):
+    if not isinstance(item, dict) or not all(isinstance(value, dict) and len(value) == 1 for value in item.values()):
         raise RequestError("the new item isn't one as DynamoDB has it", hint='write {"pk": {"S": "text"}, ...}')
     keys = [item.get(name, {}) for name in subject.table.key_names]
-    if any(not isinstance(next(iter(one.values()), None), str) for one in keys):
+    if any(not isinstance(next(iter(key.values()), None), str) for key in keys):
         raise RequestError(f"the new item lacks its key: {', '.join(subject.table.key_names)}")
     kind = kind_of(item, subject.compiled, subject.table)
     if kind.role == "claim":

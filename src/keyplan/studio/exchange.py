@@ -36,14 +36,14 @@ def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     form = _form(given)
     made = found_items(subject, {**given, "limit": ITEMS_MAX}, ITEMS_MAX, REQUESTS_MAX if subject.local else 20)
-    rows = [_fields(made.entity, one) for one in made.items] if made.entity is not None else []
-    if made.entity is not None and all(one is not None for one in rows):
+    rows = [_fields(made.entity, item) for item in made.items] if made.entity is not None else []
+    if made.entity is not None and all(row is not None for row in rows):
         text = _lines(rows) if form == "jsonl" else _csv(rows)
     elif form == "jsonl":
-        text = _lines([{"Item": one} for one in made.items])
+        text = _lines([{"Item": item} for item in made.items])
     else:
         keys = dict.fromkeys(subject.table.key_names)
-        text = _csv([{**keys, **{name: _unwrapped(value) for name, value in one.items()}} for one in made.items])
+        text = _csv([{**keys, **{name: _unwrapped(value) for name, value in item.items()}} for item in made.items])
     return {"text": text, "items": len(made.items), "more": made.next is not None}
 
 
@@ -62,7 +62,7 @@ def _fields(entity: CompiledEntity, item: Item) -> dict[str, Any] | None:
 
 
 def _lines(rows: Sequence[Any]) -> str:
-    return "".join(f"{json_text(one)}\n" for one in rows)
+    return "".join(f"{json_text(row)}\n" for row in rows)
 
 
 def _csv(rows: Sequence[Mapping[str, Any] | None]) -> str:
@@ -87,13 +87,13 @@ def _unwrapped(value: Mapping[str, Any]) -> Any:
         case "N":
             return _number(content)
         case "NS":
-            return [_number(one) for one in content]
+            return [_number(element) for element in content]
         case "NULL":
             return None
         case "L":
-            return [_unwrapped(one) for one in content]
+            return [_unwrapped(element) for element in content]
         case "M":
-            return {name: _unwrapped(one) for name, one in content.items()}
+            return {name: _unwrapped(element) for name, element in content.items()}
         case _:
             return content
 
@@ -161,12 +161,12 @@ def _json_rows(text: str, faults: list[Fault]) -> Iterator[tuple[str, dict[str, 
         if not line.strip():
             continue
         try:
-            found = json.loads(line)
+            loads = json.loads(line)
         except (ValueError, RecursionError) as error:
             faults.append(Fault(f"line {number}", f"isn't JSON: {error}"))
             continue
-        if isinstance(found, dict):
-            yield f"line {number}", found
+        if isinstance(loads, dict):
+            yield f"line {number}", loads
         else:
             faults.append(Fault(f"line {number}", "isn't a JSON object"))
 

@@ -103,7 +103,7 @@ def _data(subject: Subject) -> dict[str, Any]:
     design = subject.design
     for name in () if design is None else design.compiled.reads:
         maps[name] = map_json(subject, name, seen=seen)
-    for path in filter(None, (one["path"] for one in maps.values())):
+    for path in filter(None, (value["path"] for value in maps.values())):
         path["milliseconds"] = 0  # so that the file is the same each time
         for step in path["steps"]:
             step["items"] = []
@@ -116,6 +116,6 @@ def _data(subject: Subject) -> dict[str, Any]:
     }
 
 
-def _without_files(found: dict[str, Any]) -> dict[str, Any]:
+def _without_files(result: dict[str, Any]) -> dict[str, Any]:
     """The findings without where they stand on this machine."""
-    return {**found, "findings": [{**one, "file": None, "line": None} for one in found["findings"]]}
+    return {**result, "findings": [{**finding, "file": None, "line": None} for finding in result["findings"]]}

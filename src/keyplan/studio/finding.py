@@ -67,12 +67,12 @@ class _Expression:
 
     def places(self, text: str) -> list[str]:
         """What a name means: an attribute; where it reads as a path (``address.city``, ``tags[0]``), that too."""
-        found = [self.name(text)]
+        result = [self.name(text)]
         steps = _PATH.fullmatch(text)
         if steps is not None and steps[0] != steps[1]:
             parts = [re.fullmatch(r"([^\[]+)((?:\[\d+\])*)", part) for part in text.split(".")]
-            found.append(".".join(f"{self.name(part[1])}{part[2]}" for part in parts if part is not None))
-        return found
+            result.append(".".join(f"{self.name(part[1])}{part[2]}" for part in parts if part is not None))
+        return result
 
     def value(self, given: Mapping[str, Any]) -> str:
         """The placeholder of a value."""
@@ -82,16 +82,16 @@ class _Expression:
 
     def members(self) -> dict[str, Any]:
         """The members of a request."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if self.keys:
-            found["KeyConditionExpression"] = " AND ".join(self.keys)
+            result["KeyConditionExpression"] = " AND ".join(self.keys)
         if self.filters:
-            found["FilterExpression"] = " AND ".join(self.filters)
+            result["FilterExpression"] = " AND ".join(self.filters)
         if self.names:
-            found["ExpressionAttributeNames"] = self.names
+            result["ExpressionAttributeNames"] = self.names
         if self.values:
-            found["ExpressionAttributeValues"] = self.values
-        return found
+            result["ExpressionAttributeValues"] = self.values
+        return result
 
 
 @dataclass
@@ -113,10 +113,10 @@ def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     """A page of items. Raises RequestError with all faults of what was given, DynamoDBError, StoreError."""
     made = found_items(subject, given, PAGE_MAX, REQUESTS if subject.local else REQUESTS_AWAY)
     reasons = made.reasons
-    rows = [row_json(subject, one) for one in made.items]
+    rows = [row_json(subject, item) for item in made.items]
     return {
-        "rows": [{**one, "fault": one["fault"] or reasons.get(one["id"])} for one in rows],
-        "items": {identity(key_of(one, subject.table)): one for one in made.items},
+        "rows": [{**row, "fault": row["fault"] or reasons.get(row["id"])} for row in rows],
+        "items": {identity(key_of(item, subject.table)): item for item in made.items},
         "next": made.next,
         "looked_at": made.looked_at,
         "units": made.units,
@@ -138,10 +138,10 @@ def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests:
         answer = subject.transport.call(made.operation, page if not start else {**page, "ExclusiveStartKey": start})
         made.looked_at += answer["ScannedCount"]
         made.units += float((answer.get("ConsumedCapacity") or {}).get("CapacityUnits", 0))
-        fitting = [one for one in answer["Items"] if entity is None or entity.matches(one)]
+        fitting = [item for item in answer["Items"] if entity is None or entity.matches(item)]
         if given.get("only") == ORPHANS:
             made.reasons |= orphans(subject, fitting)
-            fitting = [one for one in fitting if identity(key_of(one, subject.table)) in made.reasons]
+            fitting = [value for value in fitting if identity(key_of(value, subject.table)) in made.reasons]
         start = answer.get("LastEvaluatedKey")
         room = limit - len(made.items)
         made.items += fitting[:room]
@@ -181,9 +181,9 @@ def exact(value: Any) -> Any:
     """JSON data whose numbers a browser holds exactly: whole numbers beyond 2^53 as texts, which are taken back."""
     match value:
         case dict():
-            return {name: exact(one) for name, one in value.items()}
+            return {name: exact(element) for name, element in value.items()}
         case list():
-            return [exact(one) for one in value]
+            return [exact(element) for element in value]
         case int() if abs(value) > WHOLE_MAX:
             return str(value)
         case _:
@@ -192,16 +192,23 @@ def exact(value: Any) -> Any:
 
 def _columns(entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
     """The attributes that the items have, those of the entity's fields first."""
-    own = [] if entity is None else [one.attribute for one in entity.fields.values()]
+    own = [] if entity is None else [stored_field.attribute for stored_field in entity.fields.values()]
     names = dict.fromkeys(name for item in items for name in item)
-    return [*[one for one in own if one in names or entity is not None], *[one for one in names if one not in own]]
+    return [
+        *[text for text in own if text in names or entity is not None],
+        *[name for name in names if name not in own],
+    ]
 
 
 def _names(subject: Subject) -> dict[str, dict[str, str]]:
     """The fields that attributes are stored from, by entity: what an edit of a cell is an edit of."""
     entities = () if subject.compiled is None else subject.compiled.entities.values()
     return {
-        entity.name: {one.attribute: one.name for one in entity.fields.values() if not one.computed}
+        entity.name: {
+            stored_field.attribute: stored_field.name
+            for stored_field in entity.fields.values()
+            if not stored_field.computed
+        }
         for entity in entities
     }
 
@@ -209,7 +216,10 @@ def _names(subject: Subject) -> dict[str, dict[str, str]]:
 def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
     """The position behind an item."""
     partition, sort = place_attributes(subject.table, index)
-    return {**key_of(item, subject.table), **{one.name: item[one.name] for one in (*partition, *sort)}}
+    return {
+        **key_of(item, subject.table),
+        **{attribute.name: item[attribute.name] for attribute in (*partition, *sort)},
+    }
 
 
 # What the page gave
@@ -221,7 +231,7 @@ def _checked(
     faults: list[Fault] = []
     index = None
     if given.get("index"):
-        index = next((one for one in subject.table.indexes if one.name == given["index"]), None)
+        index = next((element for element in subject.table.indexes if element.name == given["index"]), None)
         if index is None:
             faults.append(Fault("index", "the table has no such index"))
     entity = None
@@ -231,7 +241,9 @@ def _checked(
             faults.append(Fault("entity", "the design has no such entity"))
     attributes, _ = place_attributes(subject.table, index)
     partition = _partition(given.get("partition"), attributes, faults)
-    conditions = [one for one in (_condition(at, each, faults) for at, each in enumerate(_list(given))) if one]
+    conditions = [
+        condition for condition in (_condition(at, each, faults) for at, each in enumerate(_list(given))) if condition
+    ]
     if given.get("only") not in {None, ORPHANS}:
         faults.append(Fault("only", f"takes {ORPHANS!r}"))
     elif given.get("only") and index is not None and index.projection != "ALL":
@@ -248,8 +260,8 @@ def _checked(
 
 
 def _list(given: Mapping[str, Any]) -> list[Any]:
-    found = given.get("conditions") or []
-    return found if isinstance(found, list) else [found]
+    result = given.get("conditions") or []
+    return result if isinstance(result, list) else [result]
 
 
 def _partition(given: Any, attributes: Sequence[KeyAttribute], faults: list[Fault]) -> list[dict[str, Any]] | None:
@@ -258,19 +270,19 @@ def _partition(given: Any, attributes: Sequence[KeyAttribute], faults: list[Faul
         return None
     values = given if isinstance(given, list) else [given]
     if len(values) != len(attributes):
-        names = " and ".join(one.name for one in attributes)
+        names = " and ".join(key_attribute.name for key_attribute in attributes)
         faults.append(Fault("partition", f"takes {len(attributes)} values: of {names}"))
         return None
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     for attribute, value in zip(attributes, values, strict=True):
         if isinstance(value, str):
-            found.append({attribute.type: value})
+            result.append({attribute.type: value})
         elif isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
-            found.append(value)
+            result.append(value)
         else:
             faults.append(Fault("partition", 'isn\'t a key value such as "ARTICLE#1", or {"S": "ARTICLE#1"}'))
             return None
-    return found
+    return result
 
 
 def _condition(at: int, given: Any, faults: list[Fault]) -> Condition | None:
@@ -284,10 +296,10 @@ def _condition(at: int, given: Any, faults: list[Fault]) -> Condition | None:
     operator = str(given["operator"])
     values = given.get("values") or []
     wanted = {"between": 2, "exists": 0, "not exists": 0}.get(operator, 1)
-    if not isinstance(values, list) or len(values) < wanted or not all(isinstance(one, str) for one in values):
+    if not isinstance(values, list) or len(values) < wanted or not all(isinstance(value, str) for value in values):
         faults.append(Fault(place, f"takes {wanted} value{'' if wanted == 1 else 's'}"))
         return None
-    if operator == "between" and values[0] > values[1] and not all(_number(one) for one in values[:2]):
+    if operator == "between" and values[0] > values[1] and not all(_number(value) for value in values[:2]):
         faults.append(Fault(place, "the lower value comes first"))
         return None
     return Condition(given["name"], operator, tuple(values[:wanted]))
@@ -305,25 +317,32 @@ def _request(
 ) -> tuple[str, dict[str, Any]]:
     made = _Expression()
     attributes, sort = place_attributes(subject.table, index)
-    held = {one.name for one in attributes} if partition is not None else set[str]()
+    held = {key_attribute.name for key_attribute in attributes} if partition is not None else set[str]()
     for attribute, value in zip(attributes, partition or (), strict=False):
         made.keys.append(f"{made.name(attribute.name)} = {made.value(value)}")
     used: Condition | None = None
     if partition is not None and sort:
-        used = next((one for one in conditions if one.name == sort[0].name and one.operator in _SORT_OPERATORS), None)
+        used = next(
+            (
+                condition
+                for condition in conditions
+                if condition.name == sort[0].name and condition.operator in _SORT_OPERATORS
+            ),
+            None,
+        )
         if used is not None:
             values = [_typed(sort[0], text) for text in used.values]
             made.keys.append(_compared(made, made.name(sort[0].name), used.operator, values))
-    keys = {one.name for one in (*attributes, *sort)}
-    for one in conditions:
-        if one is used:
+    keys = {key_attribute.name for key_attribute in (*attributes, *sort)}
+    for condition in conditions:
+        if condition is used:
             continue
-        if partition is not None and (one.name in held or one.name in keys):
+        if partition is not None and (condition.name in held or condition.name in keys):
             raise RequestError(
-                f"DynamoDB filters by no key attribute in a query: {one.name} {one.operator}",
+                f"DynamoDB filters by no key attribute in a query: {condition.name} {condition.operator}",
                 hint="give one condition on the sort key, or look in the whole table",
             )
-        made.filters.append(_filter(subject, made, one))
+        made.filters.append(_filter(subject, made, condition))
     if entity is not None and partition is None:
         start = _literal(entity)
         if start:
@@ -338,19 +357,19 @@ def _literal(entity: CompiledEntity) -> str:
     return re.split(r"\{", str(template), maxsplit=1)[0] if attribute.type == "S" else ""
 
 
-def _filter(subject: Subject, made: _Expression, one: Condition) -> str:
+def _filter(subject: Subject, made: _Expression, condition: Condition) -> str:
     """A condition on an attribute whose type nobody knows: on texts, and on numbers where the text is one."""
-    known = subject.table.attribute_types.get(one.name)
-    places = [made.name(one.name)] if known is not None else made.places(one.name)
-    if one.operator == "exists":
+    known = subject.table.attribute_types.get(condition.name)
+    places = [made.name(condition.name)] if known is not None else made.places(condition.name)
+    if condition.operator == "exists":
         return _any(f"attribute_exists({place})" for place in places)
-    if one.operator == "not exists":
+    if condition.operator == "not exists":
         return " AND ".join(f"attribute_not_exists({place})" for place in places)
-    forms = _forms([known] if known is not None else ["S", "N", "BOOL"], one)
+    forms = _forms([known] if known is not None else ["S", "N", "BOOL"], condition)
     if not forms:
-        raise RequestError(f"{one.name} takes no such value: {', '.join(one.values)}")
-    texts = [_compared(made, place, one.operator, values) for place in places for values in forms]
-    return _any(texts) if one.operator != "<>" else " AND ".join(texts)
+        raise RequestError(f"{condition.name} takes no such value: {', '.join(condition.values)}")
+    texts = [_compared(made, place, condition.operator, values) for place in places for values in forms]
+    return _any(texts) if condition.operator != "<>" else " AND ".join(texts)
 
 
 def _any(given: Iterable[str]) -> str:
@@ -358,19 +377,19 @@ def _any(given: Iterable[str]) -> str:
     return f"({' OR '.join(texts)})" if len(texts) > 1 else texts[0]
 
 
-def _forms(tags: Sequence[str], one: Condition) -> list[list[dict[str, Any]]]:
+def _forms(tags: Sequence[str], condition: Condition) -> list[list[dict[str, Any]]]:
     """The values of a condition in each type that they could be of."""
-    found: list[list[dict[str, Any]]] = []
+    result: list[list[dict[str, Any]]] = []
     for tag in tags:
         if tag == "BOOL":
-            if one.operator in {"=", "<>"} and one.values[0] in {"true", "false"}:
-                found.append([{"BOOL": one.values[0] == "true"}])
+            if condition.operator in {"=", "<>"} and condition.values[0] in {"true", "false"}:
+                result.append([{"BOOL": condition.values[0] == "true"}])
         elif tag == "N":
-            if one.operator != "begins with" and all(_number(text) for text in one.values):
-                found.append([{"N": text.strip()} for text in one.values])
+            if condition.operator != "begins with" and all(_number(text) for text in condition.values):
+                result.append([{"N": text.strip()} for text in condition.values])
         else:
-            found.append([{tag: text} for text in one.values])
-    return found
+            result.append([{tag: text} for text in condition.values])
+    return result
 
 
 def _number(text: str) -> bool:
@@ -386,7 +405,7 @@ def _typed(attribute: KeyAttribute, text: str) -> dict[str, Any]:
 
 
 def _compared(made: _Expression, name: str, operator: str, values: Sequence[Mapping[str, Any]]) -> str:
-    tokens = [made.value(one) for one in values]
+    tokens = [made.value(value) for value in values]
     match operator:
         case "between":
             return f"{name} BETWEEN {tokens[0]} AND {tokens[1]}"

@@ -72,14 +72,18 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
     entity = design.entity_of(item)
     if entity is None and item.keys() <= set(table.key_names):
         # A bare key has no labels; where several entities have such keys, nobody can say whose it is
-        fitting = [one for one in design.entities.values() if one.labels and one.primary.matches(item)]
+        fitting = [
+            compiled_entity
+            for compiled_entity in design.entities.values()
+            if compiled_entity.labels and compiled_entity.primary.matches(item)
+        ]
         entity = fitting[0] if len(fitting) == 1 else None
     if entity is not None:
         return Kind(entity.name, "entity", entity, entity.primary)
-    for one in design.entities.values():
-        for claim in one.claims:
+    for compiled_entity in design.entities.values():
+        for claim in compiled_entity.claims:
             if claim.matches(item):
-                return Kind(f"{one.name} claim", "claim", one, claim)
+                return Kind(f"{compiled_entity.name} claim", "claim", compiled_entity, claim)
     return Kind(NO_ENTITY, "none")
 
 
@@ -124,24 +128,24 @@ def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piec
     match = template.regex.fullmatch(text)
     if match is None:
         return plain_pieces(text + shard)
-    found: list[Piece] = []
+    result: list[Piece] = []
     group = 0
     for part in template.parts:
         if isinstance(part, Literal_):
-            found.append(Piece(part.text))
+            result.append(Piece(part.text))
         else:
             group += 1
-            found.append(Piece(match.group(group), part.field))
-    return [*found, *([Piece(shard)] if shard else [])]
+            result.append(Piece(match.group(group), part.field))
+    return [*result, *([Piece(shard)] if shard else [])]
 
 
 def template_pieces(template: Template, *, sharded: bool = False) -> list[Piece]:
     """A template's own parts, its fields in braces."""
-    found = [
+    result = [
         Piece(part.text) if isinstance(part, Literal_) else Piece(f"{{{part.field}}}", part.field)
         for part in template.parts
     ]
-    return [*found, *([Piece("#{shard}")] if sharded else [])]
+    return [*result, *([Piece("#{shard}")] if sharded else [])]
 
 
 def plain_pieces(text: str) -> list[Piece]:
@@ -173,9 +177,9 @@ def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
         case "BS":
             text = f"{len(content)} binary values"
         case "L":
-            text = "[" + _some((attribute_text(one, 40) for one in content), len(content)) + "]"
+            text = "[" + _some((attribute_text(element, 40) for element in content), len(content)) + "]"
         case _:
-            members = (f"{name}: {attribute_text(one, 40)}" for name, one in content.items())
+            members = (f"{name}: {attribute_text(element, 40)}" for name, element in content.items())
             text = "{" + _some(members, len(content)) + "}"
     flat = " ".join(text.split())
     return flat if len(flat) <= shown_max else flat[: shown_max - 1] + "…"

@@ -93,28 +93,28 @@ class Layout:
 
 def laid_out(picture: Picture) -> Layout:
     """The places of everything in a picture: the table first, then columns of indexes beside it."""
-    found = Layout(0, 0)
+    layout = Layout(0, 0)
     table, *indexes = picture.places
-    heights = [_height(one, "") for one in table.collections]
+    heights = [_height(collection, "") for collection in table.collections]
     columns = _columns(heights)
     tallest = max(_bottoms(heights, columns), default=0)
-    depth = _stand(found, table, heights, columns, (MARGIN, MARGIN), CARD_WIDTH)
+    depth = _stand(layout, table, heights, columns, (MARGIN, MARGIN), CARD_WIDTH)
     right, bottom = MARGIN + _zone_width(columns, CARD_WIDTH), depth
     x, y, width = right + GAP_PLACES, MARGIN, 0
     for place in indexes:
-        heights = [_height(one, place.index) for one in place.collections]
+        heights = [_height(collection, place.index) for collection in place.collections]
         # An index beside a short table would be the tallest thing on the map: it gets a second column. Short indexes
         # stand below each other, as long as they reach no further down than the table
         columns = 1 if sum(heights) <= max(tallest, 500) * 1.25 else 2
         need = TITLE_HEIGHT + max(_bottoms(heights, columns), default=0)
         if y > MARGIN and y + need > max(tallest, 700) + MARGIN + TITLE_HEIGHT:
             x, y, width = x + width + GAP_INDEXES, MARGIN, 0
-        depth = _stand(found, place, heights, columns, (x, y), ENTRY_WIDTH)
+        depth = _stand(layout, place, heights, columns, (x, y), ENTRY_WIDTH)
         width = max(width, _zone_width(columns, ENTRY_WIDTH))
         right, bottom, y = max(right, x + width), max(bottom, depth), depth + GAP * 3
-    found.width, found.height = right + MARGIN, bottom + MARGIN
-    _draw_lines(found, picture)
-    return found
+    layout.width, layout.height = right + MARGIN, bottom + MARGIN
+    _draw_lines(layout, picture)
+    return layout
 
 
 def _zone_width(columns: int, width: int) -> int:
@@ -123,7 +123,7 @@ def _zone_width(columns: int, width: int) -> int:
 
 def _height(collection: Collection, index: str) -> int:
     each = ENTRY_HEIGHT if index else ROW_HEIGHT
-    gaps = sum(one.gap for one in collection.entries)
+    gaps = sum(entry.gap for entry in collection.entries)
     foot = FOOT_HEIGHT if _foot(collection) else 8
     caption = CAPTION_HEIGHT if collection.condition else 0
     return HEAD_HEIGHT + each * len(collection.entries) + 14 * gaps + foot + caption
@@ -149,15 +149,15 @@ def _columns(heights: Sequence[int]) -> int:
 
 
 def _bottoms(heights: Sequence[int], columns: int) -> list[int]:
-    found = [0] * columns
+    result = [0] * columns
     for height in heights:
-        shortest = found.index(min(found))
-        found[shortest] += height + GAP
-    return found
+        shortest = result.index(min(result))
+        result[shortest] += height + GAP
+    return result
 
 
 def _stand(
-    found: Layout, place: Place, heights: Sequence[int], columns: int, corner: tuple[int, int], width: int
+    layout: Layout, place: Place, heights: Sequence[int], columns: int, corner: tuple[int, int], width: int
 ) -> int:
     """Stand the cards of a place, each in the column that is shortest by then; gives where the longest ends."""
     x, y = corner
@@ -165,10 +165,10 @@ def _stand(
     for collection, height in zip(place.collections, heights, strict=True):
         column = bottoms.index(min(bottoms))
         left, upper = x + column * (width + GAP_COLUMNS), bottoms[column]
-        found.boxes.append(_box(collection, place.index, left, upper, width, height))
+        layout.boxes.append(_box(collection, place.index, left, upper, width, height))
         bottoms[column] += height + GAP
     depth = max(bottoms) - GAP if place.collections else y + TITLE_HEIGHT + 40
-    found.zones.append(Zone(place, x, y, _zone_width(columns, width), depth - y))
+    layout.zones.append(Zone(place, x, y, _zone_width(columns, width), depth - y))
     return depth
 
 
@@ -186,12 +186,12 @@ def _box(collection: Collection, index: str, x: int, y: int, width: int, height:
 # Lines
 
 
-def _draw_lines(found: Layout, picture: Picture) -> None:
-    rows = {row.entry.id: row for box in found.boxes for row in box.rows}
+def _draw_lines(layout: Layout, picture: Picture) -> None:
+    rows = {row.entry.id: row for box in layout.boxes for row in box.rows}
     for number, tie in enumerate(picture.ties):
         source, target = rows.get(tie.source), rows.get(tie.target)
         if source is not None and target is not None:
-            found.lines.append(Line(tie, _curve(source, target, number % LANES)))
+            layout.lines.append(Line(tie, _curve(source, target, number % LANES)))
 
 
 def _curve(

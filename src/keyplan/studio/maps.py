@@ -17,7 +17,7 @@ from keyplan.studio.drawing import COLOURS, drawing
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.layout import laid_out
 from keyplan.studio.paths import Path, Step, example_arguments, read_path, write_path
-from keyplan.studio.sampling import ROWS, Sample, Stretch, sample
+from keyplan.studio.sampling import ROWS, CollectionPart, Sample, sample
 from keyplan.studio.subject import Subject
 
 __all__ = ["lit_picture", "map_json", "question_path"]
@@ -43,8 +43,8 @@ def map_json(
     StoreError, DynamoDBError, UnknownPattern, ArgumentError.
     """
     made = sample(subject, rows, each)
-    found = Path({}) if question is None else question_path(subject, question, arguments, made)
-    drawn = lit_picture(subject, made, found)
+    path = Path({}) if question is None else question_path(subject, question, arguments, made)
+    drawn = lit_picture(subject, made, path)
     layout = laid_out(drawn)
     if seen is not None:
         seen.update(drawn.items)
@@ -56,14 +56,15 @@ def map_json(
         "looked_at": len(made.items),
         "complete": made.complete,
         "kinds": [
-            {"label": one.label, "role": one.role, "colour": number % COLOURS} for number, one in enumerate(drawn.kinds)
+            {"label": kind.label, "role": kind.role, "colour": number % COLOURS}
+            for number, kind in enumerate(drawn.kinds)
         ],
         "collections": [
-            {"id": one.id, "title": "".join(piece.text for piece in one.partition), "place": place.index}
+            {"id": collection.id, "title": "".join(piece.text for piece in collection.partition), "place": place.index}
             for place in drawn.places
-            for one in place.collections
+            for collection in place.collections
         ],
-        "path": None if question is None else path_json(subject, question, found),
+        "path": None if question is None else path_json(subject, question, path),
     }
 
 
@@ -73,7 +74,7 @@ def path_json(subject: Subject, question: str, path: Path) -> dict[str, Any]:
     return {
         "question": question,
         "arguments": path.arguments,
-        "steps": [_step_json(subject, one) for one in path.steps],
+        "steps": [_step_json(subject, step) for step in path.steps],
         "answer": path.answer,
         "error": error,
         "cut": path.cut,
@@ -86,8 +87,8 @@ def _step_json(subject: Subject, step: Step) -> dict[str, Any]:
         **step.as_json(),
         "condition": _condition(step),
         "index": step.parameters.get("IndexName"),
-        "items": [_found_json(subject, one) for one in step.items[:ITEMS_MAX]],
-        "touched": [{**_found_json(subject, one), "mark": mark} for mark, one in step.touched],
+        "items": [_found_json(subject, item) for item in step.items[:ITEMS_MAX]],
+        "touched": [{**_found_json(subject, element), "mark": mark} for mark, element in step.touched],
     }
 
 
@@ -113,11 +114,11 @@ def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] 
         return Path({}) if arguments is None else write_path(design, question, arguments, send=False)
     if arguments is not None:
         return read_path(design, pattern, arguments)
-    shown = [item for one in made.stretches for item in one.items]
+    shown = [item for stretch in made.stretches for item in stretch.items]
     best = Path({})
     tries = TRIES if subject.local else 1
-    for number, one in enumerate(example_arguments(design.compiled, pattern, [*shown, *made.items])):
-        path = read_path(design, pattern, one)
+    for number, element in enumerate(example_arguments(design.compiled, pattern, [*shown, *made.items])):
+        path = read_path(design, pattern, element)
         if not best.steps or (path.error is None and _found(path) > _found(best)):
             best = path
         if number + 1 >= tries or _found(best) > 2:
@@ -126,7 +127,7 @@ def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] 
 
 
 def _found(path: Path) -> int:
-    return sum(len(one.items) for one in path.steps)
+    return sum(len(step.items) for step in path.steps)
 
 
 def lit_picture(subject: Subject, made: Sample, path: Path) -> Picture:
@@ -135,34 +136,39 @@ def lit_picture(subject: Subject, made: Sample, path: Path) -> Picture:
     if not made.stretches and design is not None and not path.steps:
         return template_picture(subject.name, design)
     stretches = _with(subject, made.stretches, _path_items(path))
-    focus = {identity(key_of(one, subject.table)) for one in _path_items(path)}
+    focus = {identity(key_of(item, subject.table)) for item in _path_items(path)}
     drawn = picture(subject.name, subject.table, design, stretches, focus=focus)
     _light(subject, drawn, path)
     return drawn
 
 
 def _path_items(path: Path) -> list[Item]:
-    found = [item for step in path.steps for item in step.items]
-    return found[:LIT_ROWS] + [item for step in path.steps for _, item in step.touched][:LIT_ROWS]
+    result = [item for step in path.steps for item in step.items]
+    return result[:LIT_ROWS] + [item for step in path.steps for _, item in step.touched][:LIT_ROWS]
 
 
-def _with(subject: Subject, stretches: Sequence[Stretch], items: Iterable[Item]) -> list[Stretch]:
+def _with(subject: Subject, stretches: Sequence[CollectionPart], items: Iterable[Item]) -> list[CollectionPart]:
     """The stretches with further items, each in its collection; in a new one where there is none."""
     partition = subject.table.partition.name
-    found = list(stretches)
-    known = {identity(key_of(one, subject.table)) for stretch in found for one in (*stretch.items, *stretch.apart)}
+    result = list(stretches)
+    known = {
+        identity(key_of(element, subject.table)) for stretch in result for element in (*stretch.items, *stretch.apart)
+    }
     for item in items:
         name = identity(key_of(item, subject.table))
         if name in known:
             continue
         known.add(name)
-        at = next((n for n, one in enumerate(found) if one.items and one.items[0][partition] == item[partition]), None)
+        at = next(
+            (n for n, stretch in enumerate(result) if stretch.items and stretch.items[0][partition] == item[partition]),
+            None,
+        )
         if at is None:
-            found.append(Stretch([item], [], None))
+            result.append(CollectionPart([item], [], None))
         else:
-            held = found[at]
-            found[at] = replace(held, apart=[*held.apart, item])
-    return found
+            held = result[at]
+            result[at] = replace(held, apart=[*held.apart, item])
+    return result
 
 
 # What is lit
@@ -172,7 +178,9 @@ def _light(subject: Subject, drawn: Picture, path: Path) -> None:
     """Number the items of an answer where they are read, mark what would be written, and name the key conditions."""
     number = 0
     for step in path.steps:
-        index = next((one for one in subject.table.indexes if one.name == step.parameters.get("IndexName")), None)
+        index = next(
+            (element for element in subject.table.indexes if element.name == step.parameters.get("IndexName")), None
+        )
         condition = _condition(step)
         for item in step.items:
             number += 1

@@ -29,25 +29,25 @@ def orphans(subject: Subject, items: Sequence[Item]) -> dict[str, str]:
     design = subject.compiled
     if design is None:
         return {}
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     wanted: dict[str, list[list[tuple[str, str]]]] = {}
     keys: dict[str, dict[str, Any]] = {}
     for item in items:
         name = identity(key_of(item, subject.table))
         kind = kind_of(item, design, subject.table)
         if kind.role == "none":
-            found[name] = "its key fits no entity"
+            result[name] = "its key fits no entity"
         elif kind.role == "entity" and kind.entity is not None:
             for group in _owners(design, kind.entity, item):
                 keys |= {identity(key): key for _, key in group}
                 wanted.setdefault(name, []).append([(owner, identity(key)) for owner, key in group])
-    there = {identity(key_of(one, subject.table)) for one in items}
+    there = {identity(key_of(element, subject.table)) for element in items}
     there |= _there(subject, [key for name, key in keys.items() if name not in there])
     for name, groups in wanted.items():
         lacking = [group for group in groups if not any(key in there for _, key in group)]
         if lacking:
-            found[name] = "; ".join(f"its {' or '.join(owner for owner, _ in group)} isn't there" for group in lacking)
-    return found
+            result[name] = "; ".join(f"its {' or '.join(owner for owner, _ in group)} isn't there" for group in lacking)
+    return result
 
 
 def _owners(design: CompiledDesign, entity: CompiledEntity, item: Item) -> Iterator[list[tuple[str, dict[str, Any]]]]:
@@ -60,10 +60,17 @@ def _owners(design: CompiledDesign, entity: CompiledEntity, item: Item) -> Itera
     joined = joined_by(design).get(entity.name, [])
     for group in _identified(design, entity):
         try:
-            keys = [(one, one.item_key(one.primary, values)) for one in group]
+            keys = [
+                (compiled_entity, compiled_entity.item_key(compiled_entity.primary, values))
+                for compiled_entity in group
+            ]
         except (KeyplanError, KeyError):  # it calls the field by another name, or has no value there
             continue
-        own = [(one.name, key) for one, key in keys if one in joined or key[partition] == item[partition]]
+        own = [
+            (compiled_entity.name, key)
+            for compiled_entity, key in keys
+            if compiled_entity in joined or key[partition] == item[partition]
+        ]
         if own:
             yield own
 
@@ -72,23 +79,23 @@ def _identified(design: CompiledDesign, entity: CompiledEntity) -> list[list[Com
     """The entities that a part of an entity's key identifies, those of the same key fields together."""
     own = frozenset(entity.key_fields)
     groups: dict[frozenset[str], list[CompiledEntity]] = {}
-    for one in design.entities.values():
-        fields = frozenset(one.key_fields)
-        if fields and fields < own and one is not entity:
-            groups.setdefault(fields, []).append(one)
+    for compiled_entity in design.entities.values():
+        fields = frozenset(compiled_entity.key_fields)
+        if fields and fields < own and compiled_entity is not entity:
+            groups.setdefault(fields, []).append(compiled_entity)
     # An owner's owner is the owner's own affair
     return [group for fields, group in groups.items() if not any(fields < other for other in groups)]
 
 
 def _there(subject: Subject, keys: Sequence[Mapping[str, Any]]) -> set[str]:
     """Which of these keys the table has items of."""
-    found: set[str] = set()
-    left = [dict(one) for one in keys]
+    result: set[str] = set()
+    left = [dict(key) for key in keys]
     while left:
         part, left = left[:KEYS_MAX], left[KEYS_MAX:]
         names = {f"#k{at}": name for at, name in enumerate(subject.table.key_names)}
         asked = {"Keys": part, "ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
         (answer,) = subject.transport.call_all([Request("BatchGetItem", {"RequestItems": {subject.table_name: asked}})])
-        found |= {identity(key_of(one, subject.table)) for one in answer["Responses"].get(subject.table_name, ())}
+        result |= {identity(key_of(value, subject.table)) for value in answer["Responses"].get(subject.table_name, ())}
         left += (answer.get("UnprocessedKeys") or {}).get(subject.table_name, {}).get("Keys", ())
-    return found
+    return result

@@ -74,37 +74,37 @@ class _EnoughError(Exception):
 
 def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Path:
     """A read with these arguments (texts or JSON values). What it raises is in the path."""
-    found = Path(dict(arguments))
+    path = Path(dict(arguments))
     began = time.perf_counter()
     try:
         conversation = _reading(design, pattern, arguments)
-        found.answer = answer_json(followed(conversation, design.store.transport, found, send=True))
+        path.answer = answer_json(followed(conversation, design.store.transport, path, send=True))
     except KeyplanError as error:
-        found.error = error
+        path.error = error
     except _EnoughError:
-        found.cut = True
-    found.milliseconds = round((time.perf_counter() - began) * 1000, 1)
-    return found
+        path.cut = True
+    path.milliseconds = round((time.perf_counter() - began) * 1000, 1)
+    return path
 
 
 def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send: bool) -> Path:
     """A write: rehearsed with nothing sent, or carried out. What it raises is in the path."""
-    found = Path(dict(arguments))
+    path = Path(dict(arguments))
     began = time.perf_counter()
     try:
-        answer = followed(design.conversation(name, arguments), design.store.transport, found, send=send)
-        found.answer = answer_json(answer) if send else None
+        answer = followed(design.conversation(name, arguments), design.store.transport, path, send=send)
+        path.answer = answer_json(answer) if send else None
     except KeyplanError as error:
-        found.error = error
+        path.error = error
     except _EnoughError:
-        found.cut = True
+        path.cut = True
     except Exception as error:
         if send:
             raise
         # Nothing was sent, so what follows in the write's own code may miss what a store would have answered
-        found.error = Refused(f"the rehearsal ends here: {type(error).__name__}: {error}", place=name)
-    found.milliseconds = round((time.perf_counter() - began) * 1000, 1)
-    return found
+        path.error = Refused(f"the rehearsal ends here: {type(error).__name__}: {error}", place=name)
+    path.milliseconds = round((time.perf_counter() - began) * 1000, 1)
+    return path
 
 
 def _reading(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Conversation[Any]:
@@ -143,10 +143,10 @@ def _answered(step: Request | list[Request] | Pause, transport: Transport, path:
         if send:
             time.sleep(step.seconds)
         return None
-    if len(path.steps) >= REQUESTS_MAX and not any(one.operation in WRITES for one in path.steps):
+    if len(path.steps) >= REQUESTS_MAX and not any(element.operation in WRITES for element in path.steps):
         raise _EnoughError
     if not isinstance(step, Request):
-        return [_asked(one, transport, path, send=send) for one in step]
+        return [_asked(request, transport, path, send=send) for request in step]
     return _asked(step, transport, path, send=send)
 
 
@@ -168,13 +168,13 @@ def _items(answer: Mapping[str, Any]) -> Iterator[Item]:
     if "Item" in answer:
         yield answer["Item"]
     yield from answer.get("Items") or ()
-    for found in (answer.get("Responses") or {}).values():
-        yield from found
+    for result in (answer.get("Responses") or {}).values():
+        yield from result
 
 
 def _units(consumed: Any) -> float:
     if isinstance(consumed, list):
-        return sum(_units(one) for one in consumed)
+        return sum(_units(value) for value in consumed)
     return float(consumed["CapacityUnits"]) if consumed else 0.0
 
 
@@ -189,14 +189,14 @@ def _touched(request: Request) -> Iterator[tuple[str, Item]]:
         case "DeleteItem":
             yield "delete", parameters["Key"]
         case "BatchWriteItem":
-            for one in next(iter(parameters["RequestItems"].values())):
-                if "PutRequest" in one:
-                    yield "put", one["PutRequest"]["Item"]
+            for value in next(iter(parameters["RequestItems"].values())):
+                if "PutRequest" in value:
+                    yield "put", value["PutRequest"]["Item"]
                 else:
-                    yield "delete", one["DeleteRequest"]["Key"]
+                    yield "delete", value["DeleteRequest"]["Key"]
         case _:
-            for one in parameters["TransactItems"]:
-                ((kind, action),) = one.items()
+            for item in parameters["TransactItems"]:
+                ((kind, action),) = item.items()
                 yield _MARKS[kind], action.get("Item") or action["Key"]
 
 
@@ -210,23 +210,23 @@ def example_arguments(
     design: CompiledDesign, pattern: Any, items: Sequence[Item], first: Item | None = None
 ) -> Iterator[dict[str, Any]]:
     """Arguments by which a question finds something, by items that are there: for each item that gives some."""
-    given = [one for one in pattern.signature.parameters if one.condition]
-    if not any(one.required for one in given) and not first:
+    given = [parameter for parameter in pattern.signature.parameters if parameter.condition]
+    if not any(value.required for value in given) and not first:
         yield _defaults(pattern)
         return
     # By name: a view's plan has the entity as the view sees it
     asked = _asked_for(pattern.plan) if isinstance(pattern, ReadPattern) else design.entities.values()
-    names = {one.name for one in asked}
+    names = {compiled_entity.name for compiled_entity in asked}
     seen: set[str] = set()
     for item in [*([first] if first is not None else []), *items]:
         entity = design.entity_of(item)
         if entity is None or entity.name not in names:
             continue
         values = _values(entity, item)
-        found = None if values is None else _arguments(pattern, given, values)
-        if found is not None and str(found) not in seen:
-            seen.add(str(found))
-            yield found
+        result = None if values is None else _arguments(pattern, given, values)
+        if result is not None and str(result) not in seen:
+            seen.add(str(result))
+            yield result
 
 
 def _values(entity: CompiledEntity, item: Item) -> Mapping[str, Any] | None:
@@ -237,15 +237,15 @@ def _values(entity: CompiledEntity, item: Item) -> Mapping[str, Any] | None:
 
 
 def _arguments(pattern: Any, given: Sequence[Parameter], values: Mapping[str, Any]) -> dict[str, Any] | None:
-    found: dict[str, Any] = _defaults(pattern)
-    for one in given:
-        value = values.get(one.name)
-        if not one.required:
+    result: dict[str, Any] = _defaults(pattern)
+    for parameter in given:
+        value = values.get(parameter.name)
+        if not parameter.required:
             continue
         if value is None:
             return None
-        found[one.name] = _argument(one, plain(value))
-    return found
+        result[parameter.name] = _argument(parameter, plain(value))
+    return result
 
 
 def _argument(parameter: Parameter, value: Any) -> Any:
@@ -262,20 +262,22 @@ def _argument(parameter: Parameter, value: Any) -> Any:
 
 def _defaults(pattern: Any) -> dict[str, Any]:
     """The arguments that are about how much is read, and which way, as a call needs them."""
-    found: dict[str, Any] = {}
-    for one in pattern.signature.parameters:
-        if one.kind is ParameterKind.LIMIT and not (isinstance(one.default, int) and one.default <= LIMIT):
-            found[one.name] = LIMIT
-        elif one.kind is ParameterKind.DIRECTION and one.required:
-            found[one.name] = True
-    return found
+    result: dict[str, Any] = {}
+    for parameter in pattern.signature.parameters:
+        if parameter.kind is ParameterKind.LIMIT and not (
+            isinstance(parameter.default, int) and parameter.default <= LIMIT
+        ):
+            result[parameter.name] = LIMIT
+        elif parameter.kind is ParameterKind.DIRECTION and parameter.required:
+            result[parameter.name] = True
+    return result
 
 
 def _asked_for(plan: Plan) -> list[CompiledEntity]:
     """The entities by whose fields a plan is asked."""
     match plan:
         case QueryPlan():
-            return [one.entity for one in plan.matches]
+            return [match.entity for match in plan.matches]
         case ScanPlan():
             return list(plan.entities)
         case ThroughPlan():

@@ -40,25 +40,30 @@ def questions_json(design: type[Design], traffic: Traffic | None = None) -> dict
     """Every access pattern with what it asks, takes and costs, and with its findings. Rates are those of the traffic
     given, else of the decorators.
     """
-    found = _estimate(cast("Any", design), _Held(traffic), (), ())
-    payer = _payer(found, _region(traffic))
-    estimates = {one.name: one for one in found.patterns}
-    findings = [one for one in check(design, traffic).findings if one.counts]
+    result = _estimate(cast("Any", design), _Held(traffic), (), ())
+    payer = _payer(result, _region(traffic))
+    estimates = {pattern.name: pattern for pattern in result.patterns}
+    findings = [finding for finding in check(design, traffic).findings if finding.counts]
     return {
         "region": payer.prices.region,
-        "traffic": any(one.load.per_second for one in found.patterns),
-        "questions": [_question(design, one, estimates[one.pattern], payer, findings) for one in explain_all(design)],
+        "traffic": any(pattern.load.per_second for pattern in result.patterns),
+        "questions": [
+            _question(design, explanation, estimates[explanation.pattern], payer, findings)
+            for explanation in explain_all(design)
+        ],
     }
 
 
 def _question(
-    design: type[Design], one: Explanation, known: PatternEstimate, payer: Payer, findings: list[Finding]
+    design: type[Design], explanation: Explanation, known: PatternEstimate, payer: Payer, findings: list[Finding]
 ) -> dict[str, Any]:
-    pattern = design.compiled.patterns[one.pattern]
+    pattern = design.compiled.patterns[explanation.pattern]
     call = None if known.failure is not None else payer.call_usd(known, payer.settings.table_class)
-    own = [each for each in findings if each.place == one.pattern or each.place.endswith(f".{one.pattern}")]
+    own = [
+        each for each in findings if each.place == explanation.pattern or each.place.endswith(f".{explanation.pattern}")
+    ]
     return {
-        **one.as_json(),
+        **explanation.as_json(),
         "entities": [each.__name__ for each in pattern.shape.entities] if isinstance(pattern, ReadPattern) else [],
         "read_units": known.read_units,
         "write_units": known.write_units,
@@ -78,10 +83,10 @@ def _question(
 def check_json(design: type[Design], traffic: Traffic | None = None) -> dict[str, Any]:
     """What ``keyplan check`` finds, and the manuals of the rules that found it."""
     report = as_json([check(design, traffic)])["reports"][0]
-    codes = {one["code"] for one in report["findings"]}
+    codes = {finding["code"] for finding in report["findings"]}
     return {
         **report,
-        "manuals": {one.code: {"title": one.title, "manual": one.manual} for one in RULES if one.code in codes},
+        "manuals": {rule.code: {"title": rule.title, "manual": rule.manual} for rule in RULES if rule.code in codes},
     }
 
 
@@ -99,12 +104,12 @@ def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic |
     if faults:
         raise RequestError("this traffic can't be priced", faults=faults)
     held = _Held(traffic)
-    found = _estimate(cast("Any", design), held, tuple(sorted(counts.items())), tuple(sorted(sizes.items())))
+    result = _estimate(cast("Any", design), held, tuple(sorted(counts.items())), tuple(sorted(sizes.items())))
     patterns = tuple(
-        replace(one, load=replace(one.load, per_second=rates.get(one.name, one.load.per_second)))
-        for one in found.patterns
+        replace(pattern, load=replace(pattern.load, per_second=rates.get(pattern.name, pattern.load.per_second)))
+        for pattern in result.patterns
     )
-    payer = _payer(replace(found, patterns=patterns), region)
+    payer = _payer(replace(result, patterns=patterns), region)
     return {
         **report_json(payer),
         "curve": [_multiplied(payer, times) for times in TIMES],
@@ -117,9 +122,9 @@ def _region(traffic: Traffic | None) -> str:
     return REGION if traffic is None or traffic.table.region is None else traffic.table.region
 
 
-def _payer(found: Estimate, region: str) -> Payer:
+def _payer(result: Estimate, region: str) -> Payer:
     """Who pays at a region's prices, and at those of the replicas' regions."""
-    return Payer(found, price_list(region), [price_list(one) for one in found.traffic.table.replicas])
+    return Payer(result, price_list(region), [price_list(text) for text in result.traffic.table.replicas])
 
 
 @dataclass(frozen=True)
@@ -154,7 +159,7 @@ def _estimate(
 
 def _multiplied(payer: Payer, times: float) -> dict[str, Any]:
     """Both ways of paying when every rate is so many times what it is."""
-    patterns = tuple(replace(one, load=_times(one.load, times)) for one in payer.estimate.patterns)
+    patterns = tuple(replace(pattern, load=_times(pattern.load, times)) for pattern in payer.estimate.patterns)
     other = Payer(replace(payer.estimate, patterns=patterns), payer.prices, payer.replicas)
     return {"times": times, "on_demand": other.on_demand().usd, "provisioned": other.provisioned().usd}
 
@@ -172,7 +177,7 @@ def _numbers(
     if not isinstance(value, dict):
         faults.append(Fault(member, "isn't an object"))
         return {}
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for name, number in value.items():
         place = f"{member}.{name}"
         if name not in names:
@@ -180,5 +185,5 @@ def _numbers(
         elif isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= most:
             faults.append(Fault(place, f"isn't a number from 0 to {most:,.0f}"))
         else:
-            found[name] = float(number)
-    return found
+            result[name] = float(number)
+    return result

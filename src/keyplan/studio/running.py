@@ -40,8 +40,8 @@ def form_json(subject: Subject, question: str) -> dict[str, Any]:
     examples: list[dict[str, Any]] = []
     if isinstance(pattern, ReadPattern):
         shown = sample(subject).items
-        for one in example_arguments(design.compiled, pattern, shown):
-            examples.append(one)
+        for argument in example_arguments(design.compiled, pattern, shown):
+            examples.append(argument)
             if len(examples) == 8:
                 break
     return {
@@ -91,29 +91,29 @@ def _before(subject: Subject, path: Path) -> list[dict[str, Any]]:
 def _touched(subject: Subject, path: Path) -> dict[str, Item]:
     """The keys of all items that a path writes, by identity."""
     keys = [key_of(item, subject.table) for step in path.steps for _, item in step.touched]
-    return {identity(one): one for one in keys}
+    return {identity(key): key for key in keys}
 
 
 def stored_items(subject: Subject, keys: Iterable[Item]) -> dict[str, Item]:
     """The items that are there now, by identity. Raises DynamoDBError, StoreError."""
     requests = [
-        Request("GetItem", {"TableName": subject.table_name, "Key": dict(one), "ConsistentRead": True}) for one in keys
+        Request("GetItem", {"TableName": subject.table_name, "Key": dict(key), "ConsistentRead": True}) for key in keys
     ]
     answers = subject.transport.call_all(requests) if requests else []
-    items = [one["Item"] for one in answers if "Item" in one]
-    return {identity(key_of(one, subject.table)): one for one in items}
+    items = [answer["Item"] for answer in answers if "Item" in answer]
+    return {identity(key_of(item, subject.table)): item for item in items}
 
 
 def changes_json(
     subject: Subject, keys: Mapping[str, Item], before: Mapping[str, Item], after: Mapping[str, Item] | None
 ) -> list[dict[str, Any]]:
     """What became of items: each attribute that isn't as it was. ``after`` is None where nothing was sent."""
-    found: list[dict[str, Any]] = []
+    result: list[dict[str, Any]] = []
     for name, key in keys.items():
         old, new = before.get(name), None if after is None else after.get(name)
         kind = kind_of(new or old or key, subject.compiled, subject.table)
         attributes: list[str] = sorted({*(old or {}), *(new or {})}) if after is not None else []
-        found.append(
+        result.append(
             {
                 "id": name,
                 "key": key,
@@ -122,10 +122,10 @@ def changes_json(
                 "was": old is not None,
                 "is": None if after is None else new is not None,
                 "attributes": [
-                    {"name": one, "before": (old or {}).get(one), "after": (new or {}).get(one)}
-                    for one in attributes
-                    if (old or {}).get(one) != (new or {}).get(one)
+                    {"name": attribute, "before": (old or {}).get(attribute), "after": (new or {}).get(attribute)}
+                    for attribute in attributes
+                    if (old or {}).get(attribute) != (new or {}).get(attribute)
                 ],
             }
         )
-    return found
+    return result

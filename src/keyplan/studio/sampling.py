@@ -16,7 +16,7 @@ from keyplan.design.declared.indexes import Index
 from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes
 from keyplan.studio.subject import Subject
 
-__all__ = ["Count", "Sample", "Stretch", "count", "sample", "stretch"]
+__all__ = ["CollectionPart", "Count", "Sample", "count", "sample", "stretch"]
 
 LOCAL_ITEMS = 4000
 SEGMENTS = 8
@@ -42,7 +42,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class CollectionPart:
     """Some items of one collection, in their order. ``apart`` are further items, not next to those before them;
     ``count`` is None where nobody counted.
     """
@@ -58,42 +58,42 @@ class Sample:
 
     items: list[Item] = field(default_factory=list[Item])
     complete: bool = True
-    stretches: list[Stretch] = field(default_factory=list[Stretch])
+    stretches: list[CollectionPart] = field(default_factory=list[CollectionPart])
 
 
 def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sample:
     """A few collections of each kind (``each``: so many), with so many rows. Raises DynamoDBError, StoreError."""
-    found = Sample()
-    _look(subject, found, LOCAL_ITEMS * (each or 1))
+    result = Sample()
+    _look(subject, result, LOCAL_ITEMS * (each or 1))
     partition = subject.table.partition.name
     by_partition: dict[str, list[Item]] = {}
-    for item in found.items:
+    for item in result.items:
         by_partition.setdefault(_text(item.get(partition)), []).append(item)
     for chosen in _chosen(subject, list(by_partition.values()), each):
-        found.stretches.append(stretch(subject, chosen[0][partition], rows, chosen))
-    return found
+        result.stretches.append(stretch(subject, chosen[0][partition], rows, chosen))
+    return result
 
 
-def _look(subject: Subject, found: Sample, most: int) -> None:
+def _look(subject: Subject, result: Sample, most: int) -> None:
     """Look at items: at the first thousands here, at some of each part of the table elsewhere."""
     base = {"TableName": subject.table_name}
     if subject.local:
         start: dict[str, Any] = {}
-        while len(found.items) < most:
+        while len(result.items) < most:
             answer = subject.transport.call("Scan", {**base, "Limit": LOCAL_ITEMS, **start})
-            found.items += answer["Items"]
+            result.items += answer["Items"]
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
-        found.complete = False
+        result.complete = False
         return
     scans = [
         Request("Scan", {**base, "Limit": SEGMENT_ITEMS, "Segment": number, "TotalSegments": SEGMENTS})
         for number in range(SEGMENTS)
     ]
     for answer in subject.transport.call_all(scans):
-        found.items += answer["Items"]
-        found.complete = found.complete and "LastEvaluatedKey" not in answer
+        result.items += answer["Items"]
+        result.complete = result.complete and "LastEvaluatedKey" not in answer
 
 
 def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | None) -> Iterator[list[Item]]:
@@ -103,10 +103,10 @@ def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | Non
         groups.setdefault(_shape(subject, items[0]), []).append(items)
     each = each or next((number for most, number in GROUPS if len(groups) <= most), 1)
     seen: set[str] = set()
-    for shape in sorted(groups, key=lambda one: _rank(subject, groups[one])):
+    for shape in sorted(groups, key=lambda text: _rank(subject, groups[text])):
         left = [_Candidate.of(subject, items) for items in sorted(groups[shape], key=_name)]
         for _ in range(min(each, len(left))):
-            best = max(left, key=lambda one: one.worth(seen))
+            best = max(left, key=lambda candidate: candidate.worth(seen))
             left.remove(best)
             seen |= _values(best.items)
             yield best.items
@@ -122,7 +122,7 @@ def _shape(subject: Subject, item: Item) -> str:
 
 def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, str]:
     """Where a kind of collections comes: in the order of the design's entities; what fits none comes last."""
-    names = [one.name for one in subject.compiled.entities.values()] if subject.compiled is not None else []
+    names = [entity.name for entity in subject.compiled.entities.values()] if subject.compiled is not None else []
     kind = kind_of(group[0][0], subject.compiled, subject.table)
     own = kind.entity.name if kind.entity is not None else ""
     position = names.index(own) if own in names else len(names)
@@ -140,7 +140,7 @@ class _Candidate:
     @classmethod
     def of(cls, subject: Subject, items: list[Item]) -> _Candidate:
         """A collection's own."""
-        kinds = {kind_of(one, subject.compiled, subject.table).label for one in items[:200]}
+        kinds = {kind_of(item, subject.compiled, subject.table).label for item in items[:200]}
         return cls(items, len(kinds), frozenset(_values(items[:50])))
 
     def worth(self, seen: set[str]) -> int:
@@ -166,40 +166,40 @@ def _text(value: Mapping[str, Any] | None) -> str:
 
 def stretch(
     subject: Subject, partition: Mapping[str, Any], rows: int, known: Sequence[Item] = (), index: Index | None = None
-) -> Stretch:
+) -> CollectionPart:
     """The first items of a collection; and of those known, one of each kind that isn't among them. Raises StoreError
     and its kind.
     """
     request = _query(subject, [partition], index)
     answer = subject.transport.call("Query", {**request, "Limit": rows})
     items: list[Item] = answer["Items"]
-    labels = {kind_of(one, subject.compiled, subject.table).label for one in items}
+    labels = {kind_of(item, subject.compiled, subject.table).label for item in items}
     apart: dict[str, Item] = {}
-    for one in known:
-        label = kind_of(one, subject.compiled, subject.table).label
+    for element in known:
+        label = kind_of(element, subject.compiled, subject.table).label
         if label not in labels:
-            apart.setdefault(label, one)
+            apart.setdefault(label, element)
     more = "LastEvaluatedKey" in answer
     total = count(subject, [partition], index) if more else Count(len(items), exact=True)
-    return Stretch(items, _sorted(subject, apart.values()), total)
+    return CollectionPart(items, _sorted(subject, apart.values()), total)
 
 
 def count(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None = None) -> Count:
     """How many items a collection has, as far as a few pages tell."""
     request = {**_query(subject, partition, index), "Select": "COUNT"}
-    found, pages = 0, COUNT_PAGES if subject.local else 1
+    number, pages = 0, COUNT_PAGES if subject.local else 1
     for _ in range(pages):
         answer = subject.transport.call("Query", request)
-        found += answer["Count"]
+        number += answer["Count"]
         if "LastEvaluatedKey" not in answer:
-            return Count(found, exact=True)
+            return Count(number, exact=True)
         request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
-    return Count(found, exact=False)
+    return Count(number, exact=False)
 
 
 def _query(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None) -> dict[str, Any]:
     attributes, _ = place_attributes(subject.table, index)
-    names = {f"#k{number}": one.name for number, one in enumerate(attributes)}
+    names = {f"#k{number}": attribute.name for number, attribute in enumerate(attributes)}
     values = {f":k{number}": value for number, value in enumerate(partition)}
     return {
         "TableName": subject.table_name,
@@ -213,7 +213,7 @@ def _query(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Inde
 def _sorted(subject: Subject, items: Iterable[Item]) -> list[Item]:
     sort = subject.table.sort
 
-    def place(one: Item) -> str:
-        return identity(key_of(one, subject.table)) if sort is None else str(one.get(sort.name))
+    def place(item: Item) -> str:
+        return identity(key_of(item, subject.table)) if sort is None else str(item.get(sort.name))
 
     return sorted(items, key=place)

@@ -54,12 +54,14 @@ def of_design(design: Design, *, writable: bool | None = None) -> Subject:
 
 def described(description: Mapping[str, Any]) -> Table:
     """The table that a DescribeTable response describes."""
-    types = {one["AttributeName"]: one["AttributeType"] for one in description["AttributeDefinitions"]}
+    types = {
+        definition["AttributeName"]: definition["AttributeType"] for definition in description["AttributeDefinitions"]
+    }
     (partition,), sort = _keys(description["KeySchema"], types)
     indexes = [
-        _index(one, types, local=local)
+        _index(value, types, local=local)
         for member, local in (("GlobalSecondaryIndexes", False), ("LocalSecondaryIndexes", True))
-        for one in sorted(description.get(member) or (), key=itemgetter("IndexName"))
+        for value in sorted(description.get(member) or (), key=itemgetter("IndexName"))
     ]
     return Table(description["TableName"], indexes=indexes, partition=partition, sort=sort[0] if sort else None)
 
@@ -72,7 +74,7 @@ def _index(given: Mapping[str, Any], types: Mapping[str, Any], *, local: bool) -
 
 
 def _keys(schema: Any, types: Mapping[str, Any]) -> tuple[list[KeyAttribute], list[KeyAttribute]]:
-    found: dict[str, list[KeyAttribute]] = {"HASH": [], "RANGE": []}
-    for one in schema:
-        found[one["KeyType"]].append(KeyAttribute(one["AttributeName"], types[one["AttributeName"]]))
-    return found["HASH"], found["RANGE"]
+    result: dict[str, list[KeyAttribute]] = {"HASH": [], "RANGE": []}
+    for value in schema:
+        result[value["KeyType"]].append(KeyAttribute(value["AttributeName"], types[value["AttributeName"]]))
+    return result["HASH"], result["RANGE"]

@@ -15,7 +15,7 @@ from keyplan.design.stored.views import shrunk
 from keyplan.errors import ItemNotFound, KeyFieldError, KeyplanError
 from keyplan.opening import Design
 from keyplan.testing.oracle import Groups, Oracle, UndecidableError
-from keyplan.testing.report import Tally
+from keyplan.testing.report import RunningCounts
 from keyplan.testing.world import Recorder, World
 
 __all__ = ["Checker"]
@@ -27,13 +27,15 @@ PAGES_MAX = 200
 class Checker:
     """Asks one pattern of one opened design, and judges what it answers."""
 
-    def __init__(self, design: Design, pattern: ReadPattern, oracle: Oracle, recorder: Recorder, tally: Tally) -> None:
+    def __init__(
+        self, design: Design, pattern: ReadPattern, oracle: Oracle, recorder: Recorder, tally: RunningCounts
+    ) -> None:
         self.design = design
         self.pattern = pattern
         self.oracle = oracle
         self.recorder = recorder
         self.tally = tally
-        kinds = {one.kind: one.name for one in pattern.signature.parameters}
+        kinds = {parameter.kind: parameter.name for parameter in pattern.signature.parameters}
         self.limit = kinds.get(ParameterKind.LIMIT)
         self.cursor = kinds.get(ParameterKind.CURSOR)
 
@@ -73,15 +75,15 @@ class Checker:
         except UndecidableError:
             groups = self.oracle.unordered(world, arguments)
         views: Mapping[Any, Any] = self.pattern.shape.views
-        return [[shrunk(one, views.get(type(one))) for one in group] for group in groups] if views else groups
+        return [[shrunk(entity, views.get(type(entity))) for entity in group] for group in groups] if views else groups
 
     def _odd_each(self, world: World, arguments: Mapping[str, Any]) -> bool:
         """Whether some value of an Each is no item's: one that no key can hold may be refused with all others."""
         return any(
-            one not in [row.values.get(name) for row in world.rows]
+            value not in [row.values.get(name) for row in world.rows]
             for name, kind in self.oracle.parameters.items()
             if kind is ParameterKind.EACH
-            for one in arguments[name]
+            for value in arguments[name]
         )
 
     # Asking
@@ -105,7 +107,7 @@ class Checker:
         self, arguments: dict[str, Any], choice: Random
     ) -> tuple[list[tuple[dict[str, Any], Any]], list[Entity]]:
         calls: list[tuple[dict[str, Any], Any]] = []
-        found: list[Entity] = []
+        entities: list[Entity] = []
         cursor: str | None = None
         while len(calls) < PAGES_MAX:
             asked = dict(arguments)
@@ -118,10 +120,10 @@ class Checker:
                 raise _WrongError(f"a page of {len(page.items)} items, with limit={asked[self.limit or 'limit']}")
             if not page.items and (page.cursor is not None or cursor is not None):
                 raise _WrongError("an empty page: a cursor was given, though nothing followed")
-            found.extend(page.items)
+            entities.extend(page.items)
             cursor = page.cursor
             if cursor is None or not self.cursor:
-                return calls, found
+                return calls, entities
         raise _WrongError(f"{PAGES_MAX} pages, and no end")
 
     # Judging
@@ -143,9 +145,9 @@ class Checker:
             _check_run(groups, got, limit)
 
     def _judge_told(self, groups: Groups, got: Any) -> None:
-        found = {id(one): one for group in groups for one in group}
+        result = {id(entity): entity for group in groups for entity in group}
         total = self.pattern.options.total
-        there = len(found) if total is None else sum(getattr(one, total) or 0 for one in found.values())
+        there = len(result) if total is None else sum(getattr(entity, total) or 0 for entity in result.values())
         wanted = there if self.pattern.shape.kind is ShapeKind.COUNT else there > 0
         if got is not wanted and (type(got) is not type(wanted) or got != wanted):
             raise _WrongError(f"gave {got!r}, not {wanted!r}")
@@ -178,7 +180,7 @@ class Checker:
 
     def _failure(self, arguments: Mapping[str, Any], groups: Groups | None, got: Any, what: str) -> AssertionError:
         call = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-        expected = "?" if groups is None else _lines([one for group in groups for one in group])
+        expected = "?" if groups is None else _lines([entity for group in groups for entity in group])
         answer = _lines(got) if isinstance(got, list) else f"    {got!r}"
         requests = "\n".join(f"    {operation} {parameters}" for operation, parameters in self.recorder.requests[-6:])
         head = f"{self.pattern.place}({call}) [{self.pattern.id}]: {what}"
@@ -198,20 +200,20 @@ def _check_run(groups: Groups, got: list[Entity], limit: int | None) -> None:
         raise _WrongError(f"gave {len(got)} items, not {wanted}")
     for group in groups:
         open_ = list(group)
-        for one in rest[: len(group)]:
-            if one not in open_:
+        for entity in rest[: len(group)]:
+            if entity not in open_:
                 raise _WrongError("gave other items, or in another order")
-            open_.remove(one)
+            open_.remove(entity)
         rest = rest[len(group) :]
 
 
 def _of(groups: Groups, given: type[Any]) -> Groups:
-    found = [[one for one in group if type(one) is given] for group in groups]
-    return [group for group in found if group]
+    result = [[entity for entity in group if type(entity) is given] for group in groups]
+    return [group for group in result if group]
 
 
 def _lines(items: list[Any]) -> str:
-    return "\n".join(f"    {one!r}" for one in items) or "    nothing"
+    return "\n".join(f"    {item!r}" for item in items) or "    nothing"
 
 
 def _count(got: Any) -> int:
@@ -222,5 +224,5 @@ def _count(got: Any) -> int:
     if isinstance(got, list):
         return len(got)
     if isinstance(got, tuple):
-        return sum(_count(one) for one in got)
+        return sum(_count(value) for value in got)
     return 1

@@ -55,22 +55,22 @@ class _Meter:
 
     def call_all(self, requests: list[Any]) -> list[dict[str, Any]]:
         """The responses of several requests, one after the other."""
-        return [self.call(one.operation, one.parameters) for one in requests]
+        return [self.call(request.operation, request.parameters) for request in requests]
 
 
 def _units(consumed: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    for one in consumed:
+    result: dict[str, float] = {}
+    for element in consumed:
         parts = {
-            "": one.get("Table", {}),
-            **one.get("LocalSecondaryIndexes", {}),
-            **one.get("GlobalSecondaryIndexes", {}),
+            "": element.get("Table", {}),
+            **element.get("LocalSecondaryIndexes", {}),
+            **element.get("GlobalSecondaryIndexes", {}),
         }
         for name, capacity in parts.items():
             units = float(capacity.get("CapacityUnits", 0.0))
             if units:
-                found[name] = found.get(name, 0.0) + units
-    return found
+                result[name] = result.get(name, 0.0) + units
+    return result
 
 
 @contextmanager
@@ -105,10 +105,10 @@ def assert_cost(
     if read_units is None and write_units is None:
         raise RequestError("nothing to compare with", hint="say read_units=, write_units=, or both")
     if isinstance(pattern, Bound):
-        found = _metered(pattern, arguments, named)
-        title, lines = f"{pattern.name}(...)", [str(one) for one in found]
-        reads = sum(sum(one.units.values()) for one in found if one.reads)
-        writes = sum(sum(one.units.values()) for one in found if not one.reads)
+        result = _metered(pattern, arguments, named)
+        title, lines = f"{pattern.name}(...)", [str(element) for element in result]
+        reads = sum(sum(element.units.values()) for element in result if element.reads)
+        writes = sum(sum(element.units.values()) for element in result if not element.reads)
     elif isinstance(pattern, Pattern) and pattern.owner is not None:
         if arguments or named:
             raise RequestError(

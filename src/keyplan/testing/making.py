@@ -56,7 +56,7 @@ class Maker:
             try:
                 return entity.model_validate({**made, **given}, by_name=True)
             except ValidationError as error:
-                wrong = {str(one["loc"][0]) for one in error.errors(include_url=False) if one["loc"]}
+                wrong = {str(element["loc"][0]) for element in error.errors(include_url=False) if element["loc"]}
                 if not wrong & made.keys() or tries == _TRIES:
                     raise _refused(entity, error) from None
                 made |= {name: _accepted(entity, name, error) for name in wrong & made.keys()}
@@ -76,12 +76,12 @@ def _value(annotation: Any, name: str, info: FieldInfo, number: int, serial: int
         return info.examples[number % len(info.examples)]
     if info.default_factory is ulid:
         return typical(str, name, serial).value[:1] + f"{serial:025d}"
-    found = typical(annotation, name, serial)
-    if kind_of(annotation) is int and not found.exact:
+    typical_value = typical(annotation, name, serial)
+    if kind_of(annotation) is int and not typical_value.exact:
         low, high = limits(annotation, "value")
         value = (low or 0) + 1 + number
         return value if high is None else min(value, high)
-    return found.value
+    return typical_value.value
 
 
 def _accepted(entity: type[Entity], name: str, error: ValidationError) -> Any:

@@ -28,7 +28,7 @@ from keyplan.errors import (
 )
 from keyplan.opening import Design
 from keyplan.testing.arranging import Missed, key_fields_of, watched
-from keyplan.testing.report import Tally
+from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Call, Change, Copy, Erase, Family, Step, Write
 from keyplan.testing.world import World, identity_of, scan
 
@@ -43,7 +43,7 @@ ARRANGED_MAX = 5
 class Model:
     """What a store should hold, and the steps that led there, in words."""
 
-    def __init__(self, design: Design, tally: Tally, spares: Mapping[type[Entity], Sequence[Entity]]) -> None:
+    def __init__(self, design: Design, tally: RunningCounts, spares: Mapping[type[Entity], Sequence[Entity]]) -> None:
         self.design = design
         self.tally = tally
         self.spares = spares
@@ -173,7 +173,7 @@ class Model:
             raise AssertionError(
                 f"{step.pattern.place} failed ({error}), and something was written all the same"
             ) from error
-        self.before.extend(one for identity, one in self.items.items() if now.get(identity) != one)
+        self.before.extend(entity for identity, entity in self.items.items() if now.get(identity) != entity)
         self.items = now
         return Missed() if error is None else missed
 
@@ -181,11 +181,11 @@ class Model:
         """Put what a write missed there, made of spare instances. Gives whether anything was put."""
         known = len(self.items)
         for key in missed.keys:
-            found = key_fields_of(self.design.compiled, key)
-            spares = () if found is None else self.spares.get(found[0].cls, ())
-            if found is None or not spares:
+            result = key_fields_of(self.design.compiled, key)
+            spares = () if result is None else self.spares.get(result[0].cls, ())
+            if result is None or not spares:
                 continue
-            entity, values = found
+            entity, values = result
             own = {name: value for name, value in values.items() if name in entity.cls.model_fields}
             copied = self._changed(entity, spares[len(self.log) % len(spares)], own)
             if copied is not None and identity_of(entity, entity.field_values(copied)) not in self.items:
@@ -236,8 +236,8 @@ class Model:
         """Another item that holds a unique value of the instance."""
         mine = entity.field_values(instance)
         for claim in entity.claims:
-            variables = [one for _, template in claim.attributes for one in template.variables]
-            if any(mine[one.field] is None for one in variables):
+            variables = [variable for _, template in claim.attributes for variable in template.variables]
+            if any(mine[variable.field] is None for variable in variables):
                 continue
             for other_identity, other in self.items.items():
                 if other_identity != identity and type(other) is entity.cls:
@@ -263,7 +263,7 @@ class Model:
 
     def _pick(self, entity: CompiledEntity, pick: int, *, stale: bool) -> Entity | None:
         source = self.before if stale else self.items.values()
-        own = [one for one in source if type(one) is entity.cls]
+        own = [element for element in source if type(element) is entity.cls]
         return own[pick % len(own)] if own else None
 
     def _changed(self, entity: CompiledEntity, instance: Entity, changes: Mapping[str, Any]) -> Entity | None:
@@ -293,23 +293,26 @@ class Model:
         picks = [*step.picks.values()]
         if len(picks) < len(step.pattern.signature.parameters) or len({*picks}) != 1 or not self.items:
             return None
-        fits = [(len(step.picks.keys() & self._compiled(one).fields.keys()), one) for one in self.items.values()]
+        fits = [(len(step.picks.keys() & self._compiled(item).fields.keys()), item) for item in self.items.values()]
         most = max(count for count, _ in fits)
-        best = [one for count, one in fits if count == most]
+        best = [entity for count, entity in fits if count == most]
         return best[picks[0] % len(best)]
 
     def _stored(self, name: str, annotation: Any, instances: Iterable[Entity]) -> list[Any]:
         """The values of these items' fields of that name, and the items themselves, that fit a parameter."""
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-        found: list[Any] = []
+        result: list[Any] = []
         for instance in instances:
-            for one in (instance, getattr(instance, name, None) if name in self._compiled(instance).fields else None):
+            for element in (
+                instance,
+                getattr(instance, name, None) if name in self._compiled(instance).fields else None,
+            ):
                 try:
-                    if one is not None:
-                        found.append(adapter.validate_python(one, strict=True))
+                    if element is not None:
+                        result.append(adapter.validate_python(element, strict=True))
                 except ValidationError:
                     continue
-        return found
+        return result
 
 
 def _version(entity: CompiledEntity, instance: Entity) -> Any:
@@ -317,11 +320,11 @@ def _version(entity: CompiledEntity, instance: Entity) -> Any:
     return None if entity.version is None else getattr(instance, entity.version.name)
 
 
-def _is_one(variable: Variable, one: Any, other: Any) -> bool:
+def _is_one(variable: Variable, value: Any, other: Any) -> bool:
     """Whether a key has two values as one: equal, or but for their case where it folds that."""
-    if variable.folds and one is not None and other is not None:
-        return variable.folded(one) == variable.folded(other)
-    return bool(one == other)
+    if variable.folds and value is not None and other is not None:
+        return variable.folded(value) == variable.folded(other)
+    return bool(value == other)
 
 
 def _plain(entity: CompiledEntity, instance: Entity) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class _Gate(InProcess):
 
     def _pass(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         with self._lock:
-            refused = next((one for one in self._refusals if one.takes(operation)), None)
+            refused = next((refusal for refusal in self._refusals if refusal.takes(operation)), None)
             if refused is not None:
                 refused.left -= 1
         if refused is not None:

@@ -76,7 +76,9 @@ class Oracle:
         named = named_in(options.where)
         self._folds = folding_of(pattern.plan)
         self.parameters = {
-            one.name: one.kind for one in pattern.signature.parameters if one.condition and one.name not in named
+            parameter.name: parameter.kind
+            for parameter in pattern.signature.parameters
+            if parameter.condition and parameter.name not in named
         }
 
     def groups(self, world: World, arguments: Mapping[str, Any]) -> Groups:
@@ -127,7 +129,7 @@ class Oracle:
             for row in world.of(entity.cls)
             if all(self._is_as_asked(entity, name, row.values[name], arguments[name]) for name in asked)
             and all(row.values[name] in asked for name, asked in self.constants.items() if name in row.values)
-            and all(_passes(one, row, arguments) for one in filters)
+            and all(_passes(element, row, arguments) for element in filters)
         ]
 
     def _is_as_asked(self, entity: CompiledEntity, name: str, value: Any, argument: Any) -> bool:
@@ -138,22 +140,22 @@ class Oracle:
             return bool(argument.ranked(ranks.index).holds(ranks.index(value)))
         if fold is None or value is None or argument is None:
             return _holds(kind, value, argument)
-        folded = [fold(one) for one in argument] if kind is ParameterKind.EACH else fold(argument)
+        folded = [fold(element) for element in argument] if kind is ParameterKind.EACH else fold(argument)
         return _holds(kind, fold(value), folded)
 
     def _batch(self, plan: BatchGetPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
-        found: Groups = []
+        groups: Groups = []
         matching = self._matching(world, plan.entity, arguments)
         folds: list[Callable[[Any], Any]] = [self._folds.get((plan.entity.name, name), _as_it_is) for name in plan.each]
         given = [arguments.get(name, self.constants.get(name, ())) for name in plan.each]
         for values in itertools.product(*given):
-            wanted = [fold(one) for fold, one in zip(folds, values, strict=True)]
-            found.extend(
+            wanted = [fold(value) for fold, value in zip(folds, values, strict=True)]
+            groups.extend(
                 [row.instance]
                 for row in matching
                 if [fold(row.values[name]) for fold, name in zip(folds, plan.each, strict=True)] == wanted
             )
-        return found
+        return groups
 
     def _query(
         self, plan: QueryPlan, world: World, arguments: Mapping[str, Any], names: Iterable[str] | None = None
@@ -186,7 +188,9 @@ class Oracle:
 
     def _union(self, plan: ThroughPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
         """What any of several junctions leads to, in the order of the key that all of them keep."""
-        reached = {id(one) for way in plan.ways for group in self._through(way, world, arguments) for one in group}
+        reached = {
+            id(entity) for way in plan.ways for group in self._through(way, world, arguments) for entity in group
+        }
         ordering = next(way for way in plan.ways if isinstance(way.end, QueryPlan))
         if not isinstance(ordering.end, QueryPlan):  # pragma: no cover
             raise TypeError(ordering.end)
@@ -200,11 +204,11 @@ class Oracle:
             ends = [self._matching(world, plan.end.entity, arguments, plan.arguments)]
         else:
             ends = self._query(plan.end, world, arguments, plan.arguments)
-        found: list[Entity | None] = []
+        entities: list[Entity | None] = []
         for link in links:
             reached = [[end.instance for end in group if _leads(plan, link, end)] for group in ends]
-            found.extend(next((group for group in reached if group), [None]))
-        return [found] if any(found) else []
+            entities.extend(next((group for group in reached if group), [None]))
+        return [entities] if any(entities) else []
 
 
 def _as_it_is(value: Any) -> Any:
@@ -213,7 +217,7 @@ def _as_it_is(value: Any) -> Any:
 
 def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
     """The fields that a key answers in folded letters, by entity and name: what makes two of their values one."""
-    found: dict[tuple[str, str], Callable[[Any], str]] = {}
+    result: dict[tuple[str, str], Callable[[Any], str]] = {}
     match plan:
         case GetPlan() | BatchGetPlan():
             keys = [(plan.entity, plan.entity.primary)]
@@ -227,20 +231,26 @@ def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
             return {
                 pair: fold
                 for way in plan.ways
-                for one in (way.junction, way.end)
-                for pair, fold in folding_of(one).items()
+                for element in (way.junction, way.end)
+                for pair, fold in folding_of(element).items()
             }
     for entity, key in keys:
         for _, template in key.attributes:
-            found |= {(entity.name, one.field): one.folded for one in template.variables if one.folds}
-    return found
+            result |= {
+                (entity.name, variable.field): variable.folded for variable in template.variables if variable.folds
+            }
+    return result
 
 
 def _ranks(entity: CompiledEntity, name: str) -> tuple[Any, ...] | None:
     """The values of a field in their order, where a key has them by their rank."""
-    variables = (one for key in entity.keys for _, template in key.attributes for one in template.variables)
-    found = (one.format.ranks for one in variables if one.field == name and isinstance(one.format, RankFormat))
-    return next(found, None)
+    variables = (variable for key in entity.keys for _, template in key.attributes for variable in template.variables)
+    result = (
+        variable.format.ranks
+        for variable in variables
+        if variable.field == name and isinstance(variable.format, RankFormat)
+    )
+    return next(result, None)
 
 
 def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:
@@ -276,9 +286,9 @@ def _filters(pattern: ReadPattern) -> list[Filter]:
     """The filters in DynamoDB's grammar that a pattern has (constants are compared as field values)."""
     plans = [pattern.plan]
     if isinstance(pattern.plan, ThroughPlan):
-        plans = [one for way in pattern.plan.ways for one in (way.junction, way.end)]
-    found = [one.filter for one in plans if isinstance(one, QueryPlan | ScanPlan)]
-    return [one for one in found if one is not None and not one.constants]
+        plans = [plan for way in pattern.plan.ways for plan in (way.junction, way.end)]
+    filters = [plan.filter for plan in plans if isinstance(plan, QueryPlan | ScanPlan)]
+    return [element for element in filters if element is not None and not element.constants]
 
 
 def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
@@ -317,8 +327,8 @@ def _coarse(variable: Variable, value: Any) -> Any:
     return getattr(value, "value", value)
 
 
-def _compare(one: list[_Fixed | _Value], other: list[_Fixed | _Value]) -> int:
-    for left, right in zip(one, other, strict=False):
+def _compare(element: list[_Fixed | _Value], other: list[_Fixed | _Value]) -> int:
+    for left, right in zip(element, other, strict=False):
         if isinstance(left, _Fixed) and isinstance(right, _Fixed):
             if left.text == right.text:
                 continue
@@ -329,7 +339,7 @@ def _compare(one: list[_Fixed | _Value], other: list[_Fixed | _Value]) -> int:
             raise UndecidableError
         if left.value != right.value:
             return (-1 if left.value < right.value else 1) * (-1 if left.turned else 1)
-    if len(one) != len(other):
+    if len(element) != len(other):
         raise UndecidableError
     return 0
 

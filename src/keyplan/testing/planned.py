@@ -36,20 +36,20 @@ def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress 
     passed: list[Plan] = []
     refused: list[tuple[Plan, str]] = []
     try:
-        for number, one in enumerate(plans):
+        for number, plan in enumerate(plans):
 
             def report(done: int, whole: int, before: int = number) -> None:
                 if progress is not None:
                     progress(before * whole + min(done, whole), whole * len(plans))
 
             try:
-                with applied(one) as design:
-                    found = looked_at(design, stores=stores, progress=report)
+                with applied(plan) as design:
+                    result = looked_at(design, stores=stores, progress=report)
             except AssertionError as error:
-                refused.append((one, str(error)))
+                refused.append((plan, str(error)))
             else:
-                reads = tuple(name for name in found.unanswered if name in one.compiled.reads)
-                passed.append(replace(one, verified=Verified(found.stores, found.items, reads)))
+                reads = tuple(name for name in result.unanswered if name in plan.compiled.reads)
+                passed.append(replace(plan, verified=Verified(result.stores, result.items, reads)))
     except KeyboardInterrupt:
         rest = plans[len(passed) + len(refused) :]
         return Outcome(compared([*passed, *rest]), refused, stopped=True)

@@ -45,11 +45,11 @@ def design_class(request: pytest.FixtureRequest) -> type[Design]:
     from keyplan import Design  # noqa: PLC0415 - for those who use it
 
     try:
-        found: Any = get_type_hints(request.function).get("design")
+        result: Any = get_type_hints(request.function).get("design")
     except NameError:
-        found = None
-    if isinstance(found, type) and issubclass(found, Design) and found is not Design:
-        return found
+        result = None
+    if isinstance(result, type) and issubclass(result, Design) and result is not Design:
+        return result
     raise pytest.UsageError(
         f"{request.node.nodeid}: annotate its parameter, design: YourDesign, or define a fixture design_class that "
         "returns the class"
@@ -85,5 +85,5 @@ def design(request: pytest.FixtureRequest, design_class: type[Design], tmp_path:
     }
     if request.param not in openers:
         raise pytest.UsageError(f"there is no store {request.param!r}: {', '.join(openers)}")
-    with openers[request.param]() as found:
-        yield found
+    with openers[request.param]() as result:
+        yield result

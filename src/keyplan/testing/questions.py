@@ -56,12 +56,16 @@ class Asker:
     def __init__(self, pattern: ReadPattern) -> None:
         self.pattern = pattern
         self.parameters = [
-            one for one in pattern.signature.parameters if one.kind not in {ParameterKind.LIMIT, ParameterKind.CURSOR}
+            parameter
+            for parameter in pattern.signature.parameters
+            if parameter.kind not in {ParameterKind.LIMIT, ParameterKind.CURSOR}
         ]
         self.entities = [entity.cls for entity in entities_of_plan(pattern.plan)]
-        self._adapters: dict[str, TypeAdapter[Any]] = {one.name: TypeAdapter(one.value_type) for one in self.parameters}
-        self._samples = {one.name: samples(one.value_type) for one in self.parameters}
-        self._plain = {one.name for one in self.parameters if not one.required}
+        self._adapters: dict[str, TypeAdapter[Any]] = {
+            parameter.name: TypeAdapter(parameter.value_type) for parameter in self.parameters
+        }
+        self._samples = {parameter.name: samples(parameter.value_type) for parameter in self.parameters}
+        self._plain = {parameter.name for parameter in self.parameters if not parameter.required}
 
     def questions(self, world: World, number: int) -> Iterator[dict[str, Any]]:
         """Arguments for each of a few calls, without limit and cursor."""
@@ -78,16 +82,16 @@ class Asker:
                 yield arguments
 
     def _arguments(self, rows: Sequence[Row], source: Row | None, choice: Random) -> dict[str, Any] | None:
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for parameter in self.parameters:
             if parameter.name in self._plain and choice.random() < 0.2:
                 continue
             try:
-                found[parameter.name] = self._argument(parameter, rows, source, choice)
+                result[parameter.name] = self._argument(parameter, rows, source, choice)
             except LookupError:
                 if parameter.required:
                     return None
-        return found
+        return result
 
     def _argument(self, parameter: Parameter, rows: Sequence[Row], source: Row | None, choice: Random) -> Any:
         values = self._values(parameter, rows)
@@ -97,7 +101,7 @@ class Asker:
             if own is not None and choice.random() < 0.8:
                 return own
             stored = values if values and choice.random() < 0.75 else self._samples[parameter.name] or values
-            return choice.choice([one for one in stored if one is not None])
+            return choice.choice([value for value in stored if value is not None])
 
         match parameter.kind:
             case ParameterKind.RANGE:
@@ -124,8 +128,8 @@ class Asker:
 
     def _values(self, parameter: Parameter, rows: Sequence[Row]) -> list[Any]:
         """The stored values of every field of that name, whichever entity it is in."""
-        found = (self._own(parameter, row) for row in rows)
-        return [one for one in found if one is not None]
+        result = (self._own(parameter, row) for row in rows)
+        return [value for value in result if value is not None]
 
     def _own(self, parameter: Parameter, row: Row | None) -> Any:
         if row is None:
@@ -139,9 +143,9 @@ class Asker:
             return None
 
 
-def _after(one: Any, other: Any) -> bool:
+def _after(value: Any, other: Any) -> bool:
     """Whether a value comes after another; those of an enum in the order in which it declares them."""
-    if isinstance(one, enum.Enum) and not isinstance(one, int | str):
-        members = list(type(one))
-        return members.index(one) > members.index(other)
-    return bool(one > other)
+    if isinstance(value, enum.Enum) and not isinstance(value, int | str):
+        members = list(type(value))
+        return members.index(value) > members.index(other)
+    return bool(value > other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["PatternReport", "Report", "Tally"]
+__all__ = ["PatternReport", "Report", "RunningCounts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Report:
 
     def pattern(self, name: str) -> PatternReport:
         """The report of one pattern. Raises KeyError for an unknown one."""
-        for one in self.patterns:
-            if one.name == name:
-                return one
+        for report in self.patterns:
+            if report.name == name:
+                return report
         raise KeyError(name)
 
     @property
@@ -47,21 +47,21 @@ class Report:
         """The reads that never had a non-empty answer, and the writes that never succeeded: nothing was proved of
         them.
         """
-        return tuple(one.name for one in self.patterns if not one.answered)
+        return tuple(pattern.name for pattern in self.patterns if not pattern.answered)
 
     def __str__(self) -> str:
         items = f"{self.items} items (at most {self.items_max} in one)"
         head = f"{self.design}: {self.stores} stores, {items}, seed {self.seed}"
-        width = max((len(one.name) for one in self.patterns), default=0)
+        width = max((len(pattern.name) for pattern in self.patterns), default=0)
         lines = [
-            f"  {one.id:>5} {one.name:<{width}}  {one.calls:>6} calls  {one.answered:>6} answered"
-            f"  {one.items:>6} items  {one.pages:>5} further pages"
-            for one in self.patterns
+            f"  {pattern.id:>5} {pattern.name:<{width}}  {pattern.calls:>6} calls  {pattern.answered:>6} answered"
+            f"  {pattern.items:>6} items  {pattern.pages:>5} further pages"
+            for pattern in self.patterns
         ]
         return "\n".join([head, *lines])
 
 
-class Tally:
+class RunningCounts:
     """Counts while a verification runs."""
 
     def __init__(self) -> None:

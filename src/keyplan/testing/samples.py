@@ -72,7 +72,7 @@ def samples(annotation: Any) -> list[Any]:
     inner = _plain_samples(annotation)
     valid = _valid(annotation, inner)
     if not valid and kind_of(annotation) is str:
-        lengths = (one for text in _TEXTS for one in (text * 4, text * 8, text * 12, text * 20, text * 40))
+        lengths = (word for text in _TEXTS for word in (text * 4, text * 8, text * 12, text * 20, text * 40))
         valid = _valid(annotation, lengths)
     if not valid and kind_of(annotation) in {int, float, Decimal}:
         valid = _valid(annotation, _near_bounds(annotation))
@@ -82,9 +82,9 @@ def samples(annotation: Any) -> list[Any]:
 def strategy_for(annotation: Any, own: Mapping[Any, SearchStrategy[Any]]) -> SearchStrategy[Any]:
     """A strategy for values of a type. ``own`` holds the caller's strategies by type."""
     kind = kind_of(annotation)
-    found = next((own[one] for one in (annotation, kind) if _hashable(one) and one in own), None)
-    if found is not None:
-        return st.none() | found if is_optional(annotation) else found
+    strategy = next((own[value] for value in (annotation, kind) if _hashable(value) and value in own), None)
+    if strategy is not None:
+        return st.none() | strategy if is_optional(annotation) else strategy
     ready = samples(annotation)
     if ready:
         return st.sampled_from(ready[:FAVOURED]) | st.sampled_from(ready)
@@ -129,8 +129,8 @@ def _validator(annotation: Any) -> Any:
 def _valid(annotation: Any, candidates: Iterable[Any]) -> list[Any]:
     """The candidates that the type takes, as it takes them, each once."""
     validated = _validator(annotation)
-    found = {repr(one): one for one in map(validated, candidates) if one is not _INVALID}
-    return list(found.values())
+    result = {repr(value): value for value in map(validated, candidates) if value is not _INVALID}
+    return list(result.values())
 
 
 def _hashable(value: Any) -> bool:
@@ -177,7 +177,7 @@ def _plain_samples(annotation: Any) -> list[Any]:
     if origin is Literal:
         return list(arguments)
     if origin in {Union, types.UnionType}:
-        return [one for part in arguments if part is not type(None) for one in samples(part)]
+        return [sample for part in arguments if part is not type(None) for sample in samples(part)]
     supertype = getattr(annotation, "__supertype__", None)
     if supertype is not None:
         return samples(supertype)
@@ -192,15 +192,16 @@ def _plain_samples(annotation: Any) -> list[Any]:
 
 def _container_samples(origin: Any, arguments: tuple[Any, ...]) -> list[Any]:
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        keys, found = samples(arguments[0])[:4], samples(arguments[1])[:4]
+        keys, result = samples(arguments[0])[:4], samples(arguments[1])[:4]
         return [
             {},
-            *({key: value} for key, value in zip(keys, found, strict=False)),
-            dict(zip(keys, found, strict=False)),
+            *({key: value} for key, value in zip(keys, result, strict=False)),
+            dict(zip(keys, result, strict=False)),
         ]
     if origin is tuple and arguments[-1:] != (...,):
         return [
-            tuple(one) for one in itertools.islice(itertools.product(*(samples(part)[:4] for part in arguments)), 12)
+            tuple(element)
+            for element in itertools.islice(itertools.product(*(samples(part)[:4] for part in arguments)), 12)
         ]
     inner = samples(arguments[0])
     runs = [inner[:1], inner[:2], inner[1:2], [], inner[1:4], inner[3:4], inner[4:6], inner[:3], inner[2:8:2]]
@@ -219,8 +220,8 @@ _SCALARS: dict[Any, Sequence[Any]] = {
     str: (*_TEXTS, "", *_FORMED_TEXTS),
     int: _NUMBERS,
     bool: (False, True),
-    float: tuple(float(one) for one in _DECIMALS),
-    Decimal: tuple(Decimal(one) for one in _DECIMALS),
+    float: tuple(float(text) for text in _DECIMALS),
+    Decimal: tuple(Decimal(text) for text in _DECIMALS),
     datetime: _MOMENTS,
     date: _DAYS,
     bytes: _BYTES,

@@ -34,9 +34,9 @@ def smallest(steps: list[Step], number: int, fails: Fails) -> AssertionError | N
     size = max(len(steps) // 2, 1)
     while time.monotonic() < deadline:
         for candidate in _without(steps, size) if size else _simpler(steps):
-            found = _failure(candidate, number, fails)
-            if found is not None:
-                steps, (number, failure) = candidate, found
+            result = _failure(candidate, number, fails)
+            if result is not None:
+                steps, (number, failure) = candidate, result
                 break
             if time.monotonic() >= deadline:
                 break
@@ -73,9 +73,9 @@ def _parts(step: Step) -> Iterator[Step]:
         case Family():
             yield Write(step.instance, create=bool(step.entity.claims))
             for position in range(len(step.changes)):
-                yield replace(step, changes=[one for at, one in enumerate(step.changes) if at != position])
+                yield replace(step, changes=[element for at, element in enumerate(step.changes) if at != position])
         case Copy() | Change() if len(step.changes) > 1:
             for named in step.changes:
-                yield replace(step, changes={name: one for name, one in step.changes.items() if name != named})
+                yield replace(step, changes={name: value for name, value in step.changes.items() if name != named})
         case _:
             return

@@ -112,16 +112,18 @@ class Steps:
         entities = st.sampled_from(list(self.design.entities.values()))
         kinds.append(st.builds(Erase, entities, PICK, st.booleans()))
         calls = [self._call(pattern) for pattern in self.design.writes.values()]
-        found = st.one_of(kinds)
+        search_strategy = st.one_of(kinds)
         if calls:
-            found = found | st.one_of(calls)
+            search_strategy = search_strategy | st.one_of(calls)
         # Several lists, since one list is short on average, however long it may be
-        runs = st.tuples(*[st.lists(found, max_size=RUN_MAX)] * RUNS)
-        return runs.map(lambda lists: [step for one in lists for step in one])
+        runs = st.tuples(*[st.lists(search_strategy, max_size=RUN_MAX)] * RUNS)
+        return runs.map(lambda lists: [step for value in lists for step in value])
 
     def families(self, entities: Sequence[CompiledEntity]) -> SearchStrategy[list[Step]]:
         """Lists of steps that leave several items of each of these entities, in shared partitions."""
-        steps = [step for one in entities for step in (self._family(one), self._family(one), self._change(one))]
+        steps = [
+            step for entity in entities for step in (self._family(entity), self._family(entity), self._change(entity))
+        ]
         return st.tuples(*steps).map(list)
 
     def calls(self, pattern: str) -> SearchStrategy[list[Step]]:
@@ -139,27 +141,27 @@ class Steps:
     def _entity(self, entity: CompiledEntity) -> SearchStrategy[Entity]:
         if entity.cls in self.own:
             return self.own[entity.cls]
-        names = [one.name for one in _plain(entity)]
+        names = [field.name for field in _plain(entity)]
         fields = st.fixed_dictionaries({name: self._field(entity, name) for name in names})
         built: SearchStrategy[Any] = fields.map(lambda chosen: _built(entity, chosen))
-        return built.filter(lambda one: one is not None)
+        return built.filter(lambda value: value is not None)
 
     def _field(self, entity: CompiledEntity, name: str) -> SearchStrategy[Any]:
         if name in self.own:
             return self.own[name]
         field = entity.fields[name]
-        found = strategy_for(field.annotation, self.own)
+        strategy = strategy_for(field.annotation, self.own)
         if field.optional and kind_of(field.annotation) in {set, frozenset}:
-            return found.filter(
+            return strategy.filter(
                 lambda value: value is None or bool(value)
             )  # an empty set isn't stored, and reads as None
-        return found
+        return strategy
 
     def _write(self, entity: CompiledEntity) -> SearchStrategy[Step]:
         return st.builds(Write, self._entities[entity.cls], st.booleans())
 
     def _family(self, entity: CompiledEntity) -> SearchStrategy[Step]:
-        named = [one for one in _plain(entity) if one.name in entity.key_fields]
+        named = [field for field in _plain(entity) if field.name in entity.key_fields]
         changes = self._some(entity, [*named, *named, *_plain(entity)], plain=True)
         several = st.lists(changes, min_size=1, max_size=FAMILY_MAX)
         return st.builds(Family, st.just(entity), self._entities[entity.cls], several)
@@ -168,7 +170,7 @@ class Steps:
         return st.builds(Copy, st.just(entity), PICK, self._some(entity, _plain(entity), plain=True), st.booleans())
 
     def _change(self, entity: CompiledEntity) -> SearchStrategy[Step]:
-        changeable = [one for one in _plain(entity) if one.name not in entity.key_fields]
+        changeable = [field for field in _plain(entity) if field.name not in entity.key_fields]
         if not changeable:
             return st.builds(Erase, st.just(entity), PICK, st.booleans())
         changes = self._some(entity, changeable, plain=False)
@@ -178,7 +180,7 @@ class Steps:
         self, entity: CompiledEntity, fields: list[StoredField], *, plain: bool
     ) -> SearchStrategy[dict[str, Any]]:
         """One to three of the fields with new values, or with changes that depend on what is stored."""
-        pairs = [st.tuples(st.just(one.name), self._new(entity, one, plain=plain)) for one in fields]
+        pairs = [st.tuples(st.just(field.name), self._new(entity, field, plain=plain)) for field in fields]
         return st.lists(st.one_of(pairs), min_size=1, max_size=3, unique_by=lambda pair: pair[0]).map(dict)
 
     def _new(self, entity: CompiledEntity, field: StoredField, *, plain: bool) -> SearchStrategy[Any]:
@@ -197,30 +199,31 @@ class Steps:
 
     def _call(self, pattern: WritePattern, arranged: SearchStrategy[bool] = st.booleans()) -> SearchStrategy[Step]:  # noqa: B008 - a strategy is a value
         parameters = pattern.signature.parameters
-        fresh = st.fixed_dictionaries({one.name: self._argument(one) for one in parameters if one.required}, optional={
-            one.name: self._argument(one) for one in parameters if not one.required
-        })  # fmt: skip
+        fresh = st.fixed_dictionaries(
+            {parameter.name: self._argument(parameter) for parameter in parameters if parameter.required},
+            optional={parameter.name: self._argument(parameter) for parameter in parameters if not parameter.required},
+        )
         # One number for all, half of the time: arguments of one stored item
-        together = PICK.map(lambda pick: {one.name: pick for one in parameters})
-        apart = st.fixed_dictionaries({}, optional={one.name: PICK for one in parameters})
+        together = PICK.map(lambda pick: {parameter.name: pick for parameter in parameters})
+        apart = st.fixed_dictionaries({}, optional={parameter.name: PICK for parameter in parameters})
         return st.builds(Call, st.just(pattern), together | apart, fresh, arranged)
 
     def _argument(self, parameter: Parameter) -> SearchStrategy[Any]:
         if parameter.name in self.own:
             return self.own[parameter.name]
-        classes = [one for one in entities_in(parameter.annotation) if one in self._entities]
+        classes = [entity_class for entity_class in entities_in(parameter.annotation) if entity_class in self._entities]
         if classes:
-            found = st.one_of([self._entities[one] for one in classes])
+            strategy = st.one_of([self._entities[class_] for class_ in classes])
             kind = kind_of(parameter.annotation)
             if kind in {list, tuple}:
-                return st.lists(found, max_size=3).map(kind)
-            return st.none() | found if is_optional(parameter.annotation) else found
+                return st.lists(strategy, max_size=3).map(kind)
+            return st.none() | strategy if is_optional(parameter.annotation) else strategy
         return strategy_for(parameter.annotation, self.own)
 
 
 def _plain(entity: CompiledEntity) -> list[StoredField]:
     """The fields that a caller gives: computed ones and the version aside."""
-    return [one for one in entity.fields.values() if not one.computed and one is not entity.version]
+    return [field for field in entity.fields.values() if not field.computed and field is not entity.version]
 
 
 def _built(entity: CompiledEntity, values: Mapping[str, Any]) -> Entity | None:

@@ -33,7 +33,7 @@ from keyplan.testing.invariants import check_invariants
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
 from keyplan.testing.questions import Asker, entities_of_plan
-from keyplan.testing.report import PatternReport, Report, Tally
+from keyplan.testing.report import PatternReport, Report, RunningCounts
 from keyplan.testing.smaller import smallest
 from keyplan.testing.steps import Step, Steps
 from keyplan.testing.world import record, scan
@@ -129,7 +129,11 @@ def _check_writes(design: type[Design]) -> None:
     faults = Accounts(design.compiled, design).faults()
     if faults:
         places = {name: design.compiled.writes[name].place for name in faults}
-        lines = [f"  - {places[name]}: {one.message} ({one.hint})" for name, found in faults.items() for one in found]
+        lines = [
+            f"  - {places[name]}: {fault.message} ({fault.hint})"
+            for name, body_faults in faults.items()
+            for fault in body_faults
+        ]
         raise AssertionError("\n".join([f"{design.__name__}: writes that can never work:", *lines]))
 
 
@@ -156,7 +160,7 @@ class _Verifier:
         self.progress = progress
         self.asked: Collection[str] = design.compiled.reads
         self.whole = 0
-        self.tally = Tally()
+        self.tally = RunningCounts()
         self.steps = Steps(design.compiled, own)
         self.spares: dict[type[Entity], list[Entity]] = {}
         self.askers = {name: Asker(read) for name, read in design.compiled.reads.items()}
@@ -172,9 +176,9 @@ class _Verifier:
             groups = list(_related(self.design.compiled))
             self.whole = stores * len(groups)
             for entities in groups:
-                classes = {one.cls for one in entities}
+                classes = {entity.cls for entity in entities}
                 reads = self.design.compiled.reads.items()
-                self.asked = {name for name, one in reads if classes.intersection(_asked_of(one))}
+                self.asked = {name for name, pattern in reads if classes.intersection(_asked_of(pattern))}
                 self._search(self.steps.families(entities), stores, seed, runner)
         return self._reported(seed)
 
@@ -237,9 +241,11 @@ class _Verifier:
                 filled = (
                     "\n".join(f"  {at}. {line}" for at, line in enumerate(model.log, 1)) or "  (nothing was written)"
                 )
-                told = AssertionError(f"{self.design.__name__}: {error}\n\nthe store was filled by:\n{filled}")
-                told.__cause__ = error.__cause__
-                return told
+                assertion_error = AssertionError(
+                    f"{self.design.__name__}: {error}\n\nthe store was filled by:\n{filled}"
+                )
+                assertion_error.__cause__ = error.__cause__
+                return assertion_error
         return None
 
     def _store(self, design: Design, model: Model, steps: list[Step], number: int, runner: asyncio.Runner) -> None:
@@ -256,7 +262,7 @@ class _Verifier:
         if self.progress is not None:
             self.progress(self.tally.stores, self.whole)
         calls: list[tuple[str, dict[str, Any], Any]] = []
-        for name, oracle in ((name, one) for name, one in self.oracles.items() if name in self.asked):
+        for name, oracle in ((name, element) for name, element in self.oracles.items() if name in self.asked):
             checker = Checker(design, design.compiled.reads[name], oracle, recorder, self.tally)
             for position, arguments in enumerate(self.askers[name].questions(world, number)):
                 choice = random.Random(f"{number}/{name}/{position}/limits")  # noqa: S311 - a repeatable choice
@@ -267,8 +273,8 @@ class _Verifier:
     def _reported(self, seed: int) -> Report:
         compiled = self.design.compiled
         patterns = tuple(
-            PatternReport(one.id, name, "read" if name in compiled.reads else "write", *self.tally.of(name))
-            for name, one in compiled.patterns.items()
+            PatternReport(pattern.id, name, "read" if name in compiled.reads else "write", *self.tally.of(name))
+            for name, pattern in compiled.patterns.items()
         )
         return Report(compiled.name, self.tally.stores, self.tally.items, self.tally.items_max, seed, patterns)
 
@@ -286,7 +292,7 @@ class _Verifier:
 
 def _asked_of(read: ReadPattern) -> list[type[Entity]]:
     """The entities whose items a question is about."""
-    return [one.cls for one in entities_of_plan(read.plan)]
+    return [value.cls for value in entities_of_plan(read.plan)]
 
 
 def _related(compiled: CompiledDesign) -> Iterator[list[CompiledEntity]]:
@@ -295,14 +301,14 @@ def _related(compiled: CompiledDesign) -> Iterator[list[CompiledEntity]]:
     for read in compiled.reads.values():
         together = set[type[Entity]]().union(*(groups[cls] for cls in _asked_of(read)))
         groups |= dict.fromkeys(together, together)
-    found: list[CompiledEntity] = []
-    for group in {id(one): one for one in groups.values()}.values():
-        found += [one for cls, one in compiled.entities.items() if cls in group]
-        if len(found) >= TOGETHER:
-            yield found
-            found = []
-    if found:
-        yield found
+    entities: list[CompiledEntity] = []
+    for group in {id(element): element for element in groups.values()}.values():
+        entities += [entity for cls, entity in compiled.entities.items() if cls in group]
+        if len(entities) >= TOGETHER:
+            yield entities
+            entities = []
+    if entities:
+        yield entities
 
 
 async def _compare_async(design: Design, calls: list[tuple[str, dict[str, Any], Any]]) -> None:
@@ -312,7 +318,7 @@ async def _compare_async(design: Design, calls: list[tuple[str, dict[str, Any], 
         got: Any
         try:
             if pattern.shape.kind is ShapeKind.ITERATOR:
-                got = [one async for one in design.stream_async(name, (), arguments)]
+                got = [value async for value in design.stream_async(name, (), arguments)]
             else:
                 got = await design.run_read_async(name, (), arguments)
         except LookupError:

@@ -104,7 +104,7 @@ def scan(design: Design) -> World:
         elif not owners:
             strangers.append(item)
         assert len(owners) + claimed <= 1, (  # noqa: S101
-            f"the item {item} is a {' and a '.join(one.name for one in owners)}{' and a claim' * claimed} at once"
+            f"the item {item} is a {' and a '.join(owner.name for owner in owners)}{' and a claim' * claimed} at once"
         )
         if owners:
             rows.append(Row(owners[0], _read(owners[0], item), item))
@@ -120,6 +120,8 @@ def _read(entity: CompiledEntity, item: Item) -> Entity:
 
 def identity_of(entity: CompiledEntity, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """What names an item, in terms of its fields: two instances with the same identity are the same item."""
-    variables = {one.field: one for _, template in entity.primary.attributes for one in template.variables}
+    variables = {
+        variable.field: variable for _, template in entity.primary.attributes for variable in template.variables
+    }
     named = ((variables[name], values[name]) for name in entity.key_fields)
-    return (entity.name, *(one.folded(value) if one.folds else value for one, value in named))
+    return (entity.name, *(variable.folded(value) if variable.folds else value for variable, value in named))

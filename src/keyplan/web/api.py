@@ -108,8 +108,8 @@ class Endpoint:
         shown["milliseconds"] = round((time.perf_counter() - began) * 1000, 1)
         # Under a policy, what a write looked at is others', and so is what led to an answer that isn't shown
         is_open = isinstance(self.pattern, ReadPattern) and shown["status"] == 200
-        told = log if self.offer.policy is None or is_open else []
-        shown["requests"] = [{"operation": one.operation, "parameters": one.parameters} for one in told]
+        result = log if self.offer.policy is None or is_open else []
+        shown["requests"] = [{"operation": value.operation, "parameters": value.parameters} for value in result]
         return self._kept_by_nobody(JsonResponse(shown))
 
     def _refused(self, error: KeyplanError | ValidationError) -> Response:

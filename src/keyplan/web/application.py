@@ -49,7 +49,7 @@ def application(
     async def unknown(request: Request) -> Response:
         name = request.path_params["pattern"]
         pattern = design.compiled.pattern(name)
-        known = next((one for one in endpoints if one.pattern is pattern), None)
+        known = next((endpoint for endpoint in endpoints if endpoint.pattern is pattern), None)
         if known is None:
             raise UnknownPattern(f"{name} isn't offered here", hint="/openapi.json describes what is")
         raise HTTPException(405, headers={"Allow": known.method})
@@ -69,8 +69,11 @@ def application(
             yield
 
     routes = [
-        *(Route(f"/api/{one.pattern.name}", one.__call__, methods=[one.method]) for one in endpoints),
-        *(Route(f"/try/{one.pattern.name}", one.trace, methods=[one.method]) for one in endpoints),
+        *(
+            Route(f"/api/{endpoint.pattern.name}", endpoint.__call__, methods=[endpoint.method])
+            for endpoint in endpoints
+        ),
+        *(Route(f"/try/{endpoint.pattern.name}", endpoint.trace, methods=[endpoint.method]) for endpoint in endpoints),
         *(Route(f"/{base}/{{pattern}}", unknown, methods=_METHODS) for base in ("api", "try")),
         Route("/openapi.json", describe),
         Route("/examples.json", stored),

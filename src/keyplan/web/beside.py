@@ -41,6 +41,6 @@ class Beside:
     @asynccontextmanager
     async def _lifespan(self, _application: Starlette) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
-            for one in (self.api, self.site):
-                await stack.enter_async_context(one.router.lifespan_context(one))
+            for starlette in (self.api, self.site):
+                await stack.enter_async_context(starlette.router.lifespan_context(starlette))
             yield

@@ -26,8 +26,10 @@ _NUMBERS = {"integer", "number"}
 def fields(pattern: ReadPattern | WritePattern, schemas: Schemas, parameters: Iterable[Parameter] | None = None) -> str:
     """The fields of the pattern's form: for all of its parameters, or for those."""
     return "".join(
-        _range(pattern, one, schemas) if one.kind is ParameterKind.RANGE else _field(pattern, one, schemas)
-        for one in (pattern.signature.parameters if parameters is None else parameters)
+        _range(pattern, parameter, schemas)
+        if parameter.kind is ParameterKind.RANGE
+        else _field(pattern, parameter, schemas)
+        for parameter in (pattern.signature.parameters if parameters is None else parameters)
     )
 
 
@@ -114,13 +116,13 @@ def _number(common: str, parameter: Parameter, schema: Schema, *, read: bool) ->
 
 def _plain(schema: Schema, schemas: Schemas) -> Schema:
     """The schema without reference and null."""
-    found = schemas.resolved(schema)
-    kinds = [one for one in found.get("anyOf", []) if one != {"type": "null"}]
+    result = schemas.resolved(schema)
+    kinds = [value for value in result.get("anyOf", []) if value != {"type": "null"}]
     if len(kinds) == 1:
-        return {**schemas.resolved(kinds[0]), **{name: value for name, value in found.items() if name != "anyOf"}}
-    if found.get("anyOf") and all(one.get("type") in {"string", *_NUMBERS} for one in kinds):
+        return {**schemas.resolved(kinds[0]), **{name: value for name, value in result.items() if name != "anyOf"}}
+    if result.get("anyOf") and all(kind.get("type") in {"string", *_NUMBERS} for kind in kinds):
         return {"type": "string"}  # a Decimal, say: a number or its text
-    return found
+    return result
 
 
 def _skeleton(schema: Schema, schemas: Schemas) -> Any:

@@ -46,7 +46,7 @@ async def read_object(request: Request) -> dict[str, Any]:
     if not body.strip():
         return {}
     try:
-        found = json.loads(body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_not_json)
+        loads = json.loads(body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_not_json)
     except UnicodeDecodeError:
         raise RequestError("the body isn't UTF-8", hint="send JSON in UTF-8") from None
     except json.JSONDecodeError as error:
@@ -58,9 +58,9 @@ async def read_object(request: Request) -> dict[str, Any]:
         raise RequestError("the body is nested too deeply", hint="DynamoDB allows 32 levels") from None
     except ValueError as error:
         raise RequestError(f"the body isn't JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(loads, dict):
         raise RequestError("the body isn't a JSON object", hint='send the parameters by name: {"article_id": "1"}')
-    return found
+    return loads
 
 
 async def _body(request: Request) -> bytes:
@@ -78,12 +78,12 @@ async def _body(request: Request) -> bytes:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         names = [name for name, _ in pairs]
-        faults = [Fault(name, "given twice", "give it once") for name in found if names.count(name) > 1]
+        faults = [Fault(name, "given twice", "give it once") for name in result if names.count(name) > 1]
         raise RequestError("an object of the body names a member twice", faults=faults)
-    return found
+    return result
 
 
 def _not_json(text: str) -> Any:

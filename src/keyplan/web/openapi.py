@@ -80,7 +80,7 @@ def _operation(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schem
         operation["description"] = rest.strip()
     if isinstance(pattern, ReadPattern):
         operation["parameters"] = [
-            one for parameter in offer.parameters(pattern) for one in _parameters(pattern, parameter, schemas)
+            element for parameter in offer.parameters(pattern) for element in _parameters(pattern, parameter, schemas)
         ]
     else:
         operation["requestBody"] = _body(offer, pattern, schemas)
@@ -107,7 +107,7 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
             {"name": f"{parameter.name}.{bound}", "in": "query", "description": _BOUND_WORDS[bound], "schema": schema}
             for bound in BOUNDS
         ]
-    found: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
+    result: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
     words = {
         ParameterKind.PREFIX: "The beginning of the text.",
         ParameterKind.DIRECTION: "Whether the answer is in descending order: the newest first.",
@@ -115,15 +115,15 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
         ParameterKind.CURSOR: "Where the page before ended: the cursor that it gave, with the same other parameters.",
     }
     if parameter.kind in words:
-        found["description"] = words[parameter.kind]
+        result["description"] = words[parameter.kind]
     if takes_many(parameter):
-        found |= {"style": "form", "explode": True}
-    return [found]
+        result |= {"style": "form", "explode": True}
+    return [result]
 
 
 def _in_query(schema: Schema) -> Schema:
     """The schema without null among its values, which a query string has no form for."""
-    kinds = [one for one in schema.get("anyOf", []) if one != {"type": "null"}]
+    kinds = [value for value in schema.get("anyOf", []) if value != {"type": "null"}]
     if len(kinds) == 1:
         return {**kinds[0], **{name: value for name, value in schema.items() if name != "anyOf"}}
     return schema
@@ -133,10 +133,10 @@ def _body(offer: Offer, pattern: WritePattern, schemas: Schemas) -> dict[str, An
     parameters = offer.parameters(pattern)
     schema: Schema = {
         "type": "object",
-        "properties": {one.name: schemas.parameter(pattern, one) for one in parameters},
+        "properties": {parameter.name: schemas.parameter(pattern, parameter) for parameter in parameters},
         "additionalProperties": False,
     }
-    required = [one.name for one in parameters if one.required]
+    required = [parameter.name for parameter in parameters if parameter.required]
     if required:
         schema["required"] = required
     return {"required": True, "content": {"application/json": {"schema": schema}}}

@@ -27,10 +27,11 @@ def page(design: Design, policy: Policy | None = None) -> str:
     explanations = [explain(type(design), name) for name in offered]
     schemas = Schemas(compiled, offered.values())
     title = escape(compiled.name)
-    rows = "".join(_row(one) for one in explanations)
+    rows = "".join(_row(explanation) for explanation in explanations)
     parameters = {name: offer.parameters(pattern) for name, pattern in offered.items()}
     tries = "".join(
-        _pattern(one, fields(offered[one.pattern], schemas, parameters[one.pattern])) for one in explanations
+        _pattern(explanation, fields(offered[explanation.pattern], schemas, parameters[explanation.pattern]))
+        for explanation in explanations
     )
     tries = tries.replace("<details ", "<details open ", 1)
     lede, _, more = compiled.doc.partition("\n\n")
@@ -84,8 +85,8 @@ asked of DynamoDB.</p>
 
 
 def _more(text: str) -> str:
-    paragraphs = (" ".join(one.split()) for one in text.split("\n\n"))
-    return "".join(f'<p class="more">{escape(one)}</p>' for one in paragraphs if one)
+    paragraphs = (" ".join(part.split()) for part in text.split("\n\n"))
+    return "".join(f'<p class="more">{escape(paragraph)}</p>' for paragraph in paragraphs if paragraph)
 
 
 def _facts(design: Design, *, public: bool) -> str:
@@ -103,23 +104,24 @@ def _facts(design: Design, *, public: bool) -> str:
     return "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
 
 
-def _row(one: Explanation) -> str:
-    where = f'<span class="index">{escape(one.index)}</span>' if one.index else ""
-    condition = _condition(one.key_condition) if one.kind == "read" else _asks(one)
+def _row(explanation: Explanation) -> str:
+    where = f'<span class="index">{escape(explanation.index)}</span>' if explanation.index else ""
+    condition = _condition(explanation.key_condition) if explanation.kind == "read" else _asks(explanation)
     return (
-        f'<tr role="row" class="{one.kind}">'
-        f'<td role="cell" class="id"><span>{escape(one.id)}</span></td>'
-        f'<td role="cell" class="question"><a href="#{escape(one.pattern)}">{_signature(one.question)}</a>'
-        f"<p>{escape(_summary(one.doc))}</p></td>"
-        f'<td role="cell" class="operation"><span>{escape(one.operation)}</span>{where}</td>'
+        f'<tr role="row" class="{explanation.kind}">'
+        f'<td role="cell" class="id"><span>{escape(explanation.id)}</span></td>'
+        f'<td role="cell" class="question"><a href="#{escape(explanation.pattern)}">'
+        f"{_signature(explanation.question)}</a>"
+        f"<p>{escape(_summary(explanation.doc))}</p></td>"
+        f'<td role="cell" class="operation"><span>{escape(explanation.operation)}</span>{where}</td>'
         f'<td role="cell" class="condition">{condition}</td></tr>'
     )
 
 
-def _asks(one: Explanation) -> str:
-    if not one.asks:
+def _asks(explanation: Explanation) -> str:
+    if not explanation.asks:
         return '<span class="quiet">writes without reading</span>'
-    return f'<span class="quiet">asks {escape(", ".join(one.asks))} first</span>'
+    return f'<span class="quiet">asks {escape(", ".join(explanation.asks))} first</span>'
 
 
 def _summary(doc: str) -> str:
@@ -132,7 +134,7 @@ def _signature(question: str) -> str:
     parameters, _, answer = rest.rpartition(") -> ")
     pieces = [*re.split(r", (?=\w+: )", parameters)] if parameters else []
     ends = [*[","] * (len(pieces) - 1), ")"][: len(pieces)]
-    shown = " ".join(f"<span>{_typed(one)}{end}</span>" for one, end in zip(pieces, ends, strict=True)) or ")"
+    shown = " ".join(f"<span>{_typed(text)}{end}</span>" for text, end in zip(pieces, ends, strict=True)) or ")"
     return f"<code><b>{escape(name)}</b>({shown} <span>→ {escape(answer, quote=False)}</span></code>"
 
 
@@ -145,7 +147,7 @@ def _condition(text: str) -> str:
     """The key condition, one clause a line, its parameters marked."""
     steps: list[str] = []
     for number, step in enumerate(text.split(" → ")):
-        clauses = "".join(f"<span>{_marked(one)}</span>" for one in re.split(r", (?=\S+ [=B]|begins_with)", step))
+        clauses = "".join(f"<span>{_marked(part)}</span>" for part in re.split(r", (?=\S+ [=B]|begins_with)", step))
         then = '<span class="then">then</span>' if number else ""
         steps.append(f"{then}{clauses}")
     return f"<code>{''.join(steps)}</code>"
@@ -156,55 +158,64 @@ def _marked(text: str) -> str:
     return re.sub(r"([#_,])(?=\S)", r"\1<wbr>", marked)
 
 
-def _pattern(one: Explanation, inputs: str) -> str:
-    name = escape(one.pattern)
-    verb = "GET" if one.kind == "read" else "POST"
-    facts = [("Operation", one.operation), ("Index", one.index), ("Key", one.key or None), ("Order", one.direction)]
-    limit = None if one.limit is None else f"{one.limit} items; one more is asked for, to know whether any follow"
+def _pattern(explanation: Explanation, inputs: str) -> str:
+    name = escape(explanation.pattern)
+    verb = "GET" if explanation.kind == "read" else "POST"
+    facts = [
+        ("Operation", explanation.operation),
+        ("Index", explanation.index),
+        ("Key", explanation.key or None),
+        ("Order", explanation.direction),
+    ]
+    limit = (
+        None
+        if explanation.limit is None
+        else f"{explanation.limit} items; one more is asked for, to know whether any follow"
+    )
     facts += [
-        ("Consistency", one.consistency if one.kind == "read" else None),
-        ("Filter", one.filter),
+        ("Consistency", explanation.consistency if explanation.kind == "read" else None),
+        ("Filter", explanation.filter),
         ("Limit", limit),
     ]
     shown = "".join(f"<div><dt>{label}</dt><dd>{escape(text)}</dd></div>" for label, text in facts if text)
-    return f"""<details class="pattern {one.kind}" id="{name}">
-<summary><span class="id">{escape(one.id)}</span><span class="name">{name}</span>
-<span class="doc">{escape(_summary(one.doc))}</span></summary>
+    return f"""<details class="pattern {explanation.kind}" id="{name}">
+<summary><span class="id">{escape(explanation.id)}</span><span class="name">{name}</span>
+<span class="doc">{escape(_summary(explanation.doc))}</span></summary>
 <div class="body">
 <form data-pattern="{name}" data-method="{verb}" aria-label="{name}" novalidate>
 {inputs or '<p class="quiet">It takes no parameters.</p>'}
-<div class="actions"><button type="submit">{"Try it" if one.kind == "read" else "Write it"}</button>
+<div class="actions"><button type="submit">{"Try it" if explanation.kind == "read" else "Write it"}</button>
 <code class="line">{verb} /api/{name}</code></div>
 </form>
 <div class="why">
-<h3>{_why(one)}</h3>
-<p>{escape(one.proof)}</p>
+<h3>{_why(explanation)}</h3>
+<p>{escape(explanation.proof)}</p>
 <dl class="facts small">{shown}</dl>
 </div>
 <section class="answer" aria-label="Answer of {name}" aria-live="polite" hidden></section>
-<section class="requests" aria-label="Requests of {name}">{_requests(one)}</section>
+<section class="requests" aria-label="Requests of {name}">{_requests(explanation)}</section>
 </div>
 </details>
 """
 
 
-def _why(one: Explanation) -> str:
-    if one.kind == "write":
+def _why(explanation: Explanation) -> str:
+    if explanation.kind == "write":
         return "How it is written"
-    return "Why it scans" if one.operation == "Scan" else "Why it needs no scan"
+    return "Why it scans" if explanation.operation == "Scan" else "Why it needs no scan"
 
 
-def _requests(one: Explanation) -> str:
+def _requests(explanation: Explanation) -> str:
     head = "<h3>The exact request</h3>"
-    if not one.requests:
-        return f'{head}<p class="quiet">{escape(one.note or "")}</p>'
-    shown = one.requests[:2]
+    if not explanation.requests:
+        return f'{head}<p class="quiet">{escape(explanation.note or "")}</p>'
+    shown = explanation.requests[:2]
     parts = [
         f'<p class="operation">{escape(each.operation)}</p>'
         f'<pre tabindex="0" data-json>{escape(pretty(each.parameters), quote=False)}</pre>'
         for each in shown
     ]
-    rest = len(one.requests) - len(shown)
+    rest = len(explanation.requests) - len(shown)
     more = f'<p class="quiet">and {rest} more like it, one a partition</p>' if rest else ""
-    heading = head if len(one.requests) == 1 else "<h3>The exact requests</h3>"
+    heading = head if len(explanation.requests) == 1 else "<h3>The exact requests</h3>"
     return heading + "".join(parts) + more

@@ -73,7 +73,7 @@ class Offer:
     def patterns(self) -> dict[str, Pattern]:
         """The patterns that are there, by name."""
         every = self.design.patterns
-        return {name: one for name, one in every.items() if self.policy is None or name in self.policy.patterns}
+        return {name: pattern for name, pattern in every.items() if self.policy is None or name in self.policy.patterns}
 
     def parameters(self, pattern: Pattern) -> Sequence[Parameter]:
         """The parameters that a caller gives."""
@@ -81,7 +81,7 @@ class Offer:
         if self.policy is None:
             return given
         filled = self.policy.filled(pattern.name)
-        return [one for one in given if one.name not in filled]
+        return [parameter for parameter in given if parameter.name not in filled]
 
     def is_closed(self, pattern: Pattern) -> bool:
         """Whether the pattern needs a caller who is known."""
@@ -91,14 +91,14 @@ class Offer:
         """Who makes a request. Raises AccessRefused, and SignInNeeded where somebody must be known."""
         if self.policy is None:
             return None
-        found = await self.policy.caller(request)
-        if found is None and self.is_closed(pattern):
+        result = await self.policy.caller(request)
+        if result is None and self.is_closed(pattern):
             raise SignInNeeded(
                 f"{pattern.name} needs to know who asks",
                 place=pattern.place,
                 hint=f"sign in, and send {' or '.join(self.policy.security)} along",
             )
-        return found
+        return result
 
     def filled(self, pattern: Pattern, names: Collection[str], caller: Any) -> Mapping[str, Any]:
         """The values that the policy fills in. Raises ArgumentError where the caller gave one of them."""

@@ -53,13 +53,13 @@ class Schemas:
                 wanted[_parameter_key(pattern, parameter), "validation"] = TypeAdapter(_validated(parameter))
             for name, annotation in _results(pattern):
                 wanted[f"{pattern.name}->{name}", "serialization"] = TypeAdapter(annotation)
-        found, shared = TypeAdapter.json_schemas(
+        result, shared = TypeAdapter.json_schemas(
             [(key, mode, adapter) for (key, mode), adapter in wanted.items()],
             by_alias=False,
             ref_template=_REFERENCE,
             schema_generator=_Lenient,
         )
-        self._found: Mapping[Any, Schema] = found
+        self._found: Mapping[Any, Schema] = result
         self.definitions = shared.get("$defs", {})
 
     def parameter(self, pattern: ReadPattern | WritePattern, parameter: Parameter) -> Schema:
@@ -90,11 +90,11 @@ class Schemas:
         if shape.kind is ShapeKind.COLLECTION:
             properties: dict[str, Schema] = {}
             for member in shape.members:
-                one = self._result(pattern, member.gives.__name__)
+                element = self._result(pattern, member.gives.__name__)
                 if member.many:
-                    properties[member.name] = {"type": "array", "items": one}
+                    properties[member.name] = {"type": "array", "items": element}
                 else:
-                    properties[member.name] = {"anyOf": [one, {"type": "null"}]} if member.optional else one
+                    properties[member.name] = {"anyOf": [element, {"type": "null"}]} if member.optional else element
             return _object(properties)
         kinds = [self._result(pattern, given.__name__) for given in shape.given]
         if shape.lenient:
@@ -116,7 +116,7 @@ class Schemas:
 def without_none(annotation: Any) -> Any:
     """The annotation without None among its values: what a query string can hold."""
     if get_origin(annotation) in {Union, types.UnionType}:
-        kinds = [one for one in get_args(annotation) if one is not type(None)]
+        kinds = [value for value in get_args(annotation) if value is not type(None)]
         return Union[tuple(kinds)]  # noqa: UP007 - the parts are known at run time only
     return annotation
 

@@ -49,7 +49,7 @@ def _first_part(answer: Answer, bound: dict[str, Any]) -> Conversation[list[Any]
 def _logged(conversation: Conversation[T], log: list[Request]) -> Conversation[T]:
     def observe(step: Request | list[Request], _answer: Any, _error: Exception | None) -> None:
         requests = [step] if isinstance(step, Request) else step
-        log.extend(Request(one.operation, deepcopy(one.parameters)) for one in requests[:REQUESTS_MAX])
+        log.extend(Request(request.operation, deepcopy(request.parameters)) for request in requests[:REQUESTS_MAX])
 
     return relay(conversation, observe)
 
@@ -58,9 +58,12 @@ async def examples(design: Design) -> dict[str, list[str]]:
     """Values that stored items hold, by parameter name: a few of each, from a small sample of the table."""
     compiled = design.compiled
     wanted = {
-        one.name for pattern in compiled.patterns.values() for one in pattern.signature.parameters if one.condition
+        parameter.name
+        for pattern in compiled.patterns.values()
+        for parameter in pattern.signature.parameters
+        if parameter.condition
     }
-    found: dict[str, dict[str, None]] = {}
+    result: dict[str, dict[str, None]] = {}
     for item in await _sample(design):
         entity = compiled.entity_of(item)
         if entity is None:
@@ -72,8 +75,8 @@ async def examples(design: Design) -> dict[str, list[str]]:
         for name, value in entity.field_values(instance).items():
             shown = plain(value)
             if name in wanted and isinstance(shown, str | int) and 0 < len(str(shown)) <= 200:
-                found.setdefault(name, {})[str(shown)] = None
-    return {name: list(texts)[:_EXAMPLES_MAX] for name, texts in found.items()}
+                result.setdefault(name, {})[str(shown)] = None
+    return {name: list(texts)[:_EXAMPLES_MAX] for name, texts in result.items()}
 
 
 async def _sample(design: Design) -> list[dict[str, Any]]:

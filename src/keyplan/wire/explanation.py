@@ -61,14 +61,14 @@ def _refuse(faults: Iterator[str]) -> None:
 
 def _refuse_all(faults: Iterator[str]) -> None:
     """Raise the faults as one list."""
-    told: list[str] = []
+    result: list[str] = []
     for fault in faults:
-        told.append(fault)
-        if len(told) == FAULTS_MAX:
+        result.append(fault)
+        if len(result) == FAULTS_MAX:
             break
-    if told:
-        plural = "s" if len(told) > 1 else ""
-        raise ValidationException(f"{len(told)} validation error{plural} detected: {'; '.join(told)}")
+    if result:
+        plural = "s" if len(result) > 1 else ""
+        raise ValidationException(f"{len(result)} validation error{plural} detected: {'; '.join(result)}")
 
 
 def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -> None:
@@ -176,8 +176,8 @@ def _check_binary(content: Any) -> None:
         )
     # Piece by piece: while an expression searches, no other thread runs. Pieces overlap by a character.
     pieces = range(0, len(content), _PIECE_CHARACTERS)
-    found = (_NO_BASE64.search(content, start, start + _PIECE_CHARACTERS + 1) for start in pieces)
-    wrong = next((each for each in found if each is not None), None)
+    result = (_NO_BASE64.search(content, start, start + _PIECE_CHARACTERS + 1) for start in pieces)
+    wrong = next((each for each in result if each is not None), None)
     if wrong is not None:
         raise SerializationException(f"Invalid Base64 character: '{wrong[0][0]}'")
     if content[:1] == "=" or content.count("=") > 2:

@@ -54,7 +54,7 @@ eu-central-1 Frankfurt; eu-central-2 Zurich; eu-north-1 Stockholm; eu-south-1 Mi
 eu-west-1 Ireland; eu-west-2 London; eu-west-3 Paris; il-central-1 Tel Aviv; me-central-1 UAE; me-south-1 Bahrain;
 mx-central-1 Mexico; sa-east-1 Sao Paulo; us-east-1 Virginia; us-east-2 Ohio; us-west-1 California; us-west-2 Oregon
 """
-_BY_PLACE = {place.lower(): name for name, _, place in (one.strip().partition(" ") for one in _PLACES.split(";"))}
+_BY_PLACE = {place.lower(): name for name, _, place in (part.strip().partition(" ") for part in _PLACES.split(";"))}
 """What the console calls a region. Source: "Regions and Availability Zones" in AWS's general reference."""
 
 

@@ -90,7 +90,7 @@ def _index_text(index: Index) -> str:
 
 def _attributes_text(attributes: tuple[KeyAttribute, ...]) -> str:
     types = {"S": "{!r}", "N": "Number({!r})", "B": "Binary({!r})"}
-    return _one_or_several(types[one.type].format(one.name) for one in attributes)
+    return _one_or_several(types[attribute.type].format(attribute.name) for attribute in attributes)
 
 
 def _key_text(key: CompiledKey) -> str:
@@ -101,7 +101,7 @@ def _key_text(key: CompiledKey) -> str:
     if key.index is not None:
         parts.append(f"index={key.index.name!r}")
     if key.when:
-        plain = {name: tuple(_plain(one) for one in allowed) for name, allowed in key.when.items()}
+        plain = {name: tuple(_plain(value) for value in allowed) for name, allowed in key.when.items()}
         parts.append(f"when={plain!r}")
     if key.shards > 1:
         parts.append(f"shards={key.shards}")
@@ -109,8 +109,8 @@ def _key_text(key: CompiledKey) -> str:
 
 
 def _one_or_several(texts: Iterable[str]) -> str:
-    found = list(texts)
-    return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
+    result = list(texts)
+    return result[0] if len(result) == 1 else f"[{', '.join(result)}]"
 
 
 def _plain(value: Any) -> Any:
@@ -163,60 +163,62 @@ class Declarations:
 def declarations_in(description: str) -> Declarations:
     """The declarations of a model's description."""
     text, _, rest = description.partition(_HEADING)
-    found = Declarations(text.strip())
+    declarations = Declarations(text.strip())
     lines = [line.strip() for line in rest.splitlines()]
     for line in lines:
         marked = _MARKED.fullmatch(line)
         if marked is not None:
             entity, name, mark = marked.groups()
-            found.marks[entity, name] = mark
+            declarations.marks[entity, name] = mark
         field_ = field_in(line)
         if field_ is not None:
-            found.fields.setdefault(field_[0], []).append(field_[1])
+            declarations.fields.setdefault(field_[0], []).append(field_[1])
         assigned = _ASSIGNED.fullmatch(line)
         if assigned is not None:
-            _declare(found, assigned.group(1), assigned.group(2), assigned.group(3))
-    for entity, own in list(found.fields.items()):
-        if all((entity, one.name) in found.marks for one in own):  # models that name the marked fields alone
-            del found.fields[entity]
-    _declare_questions(found, lines)
-    return found
+            _declare(declarations, assigned.group(1), assigned.group(2), assigned.group(3))
+    for entity, own in list(declarations.fields.items()):
+        if all(
+            (entity, declaration.name) in declarations.marks for declaration in own
+        ):  # models that name the marked fields alone
+            del declarations.fields[entity]
+    _declare_questions(declarations, lines)
+    return declarations
 
 
-def _declare_questions(found: Declarations, lines: Iterable[str]) -> None:
-    names = set(found.fields)
+def _declare_questions(declarations: Declarations, lines: Iterable[str]) -> None:
+    names = set(declarations.fields)
     for line in lines:
         result = result_in(line, names)
         if result is not None and result.name not in names:
-            found.results.append(result)
-    names |= {one.name for one in found.results}
+            declarations.results.append(result)
+    names |= {declaration.name for declaration in declarations.results}
     for line in lines:
         read = read_in(line, names)
         if read is not None:
-            found.reads.append(read)
+            declarations.reads.append(read)
 
 
-def _declare(found: Declarations, name: str, kind: str, arguments: str) -> None:
+def _declare(declarations: Declarations, name: str, kind: str, arguments: str) -> None:
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
         assert isinstance(call, ast.Call)  # noqa: S101 - the text before the parse says so
-        sides = [_side(one) for one in call.args]
-        named = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg is not None}
+        sides = [_side(expression) for expression in call.args]
+        named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg is not None}
         if kind == "Index":
-            found.indexes.append(_index(sides, named))
+            declarations.indexes.append(_index(sides, named))
             return
         entity, _, key = name.partition(".")
         declared = _key(key, sides, named)
     except (SyntaxError, ValueError, TypeError, IndexError, KeyError, RecursionError):
         return
-    target = found.claims if kind == "Unique" else found.keys
+    target = declarations.claims if kind == "Unique" else declarations.keys
     target.setdefault(entity, []).append(declared)
 
 
 def _side(node: ast.expr) -> tuple[tuple[str, str], ...]:
     """An argument as names or templates, each with its type: ``'pk'``, ``Number('at')``, or a list of them."""
     if isinstance(node, ast.List):
-        return tuple(part for one in node.elts for part in _side(one))
+        return tuple(part for elt in node.elts for part in _side(elt))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
         return ((_text(node.args[0]), {"Number": "N", "Binary": "B"}[node.func.id]),)
     return ((_text(node), "S"),)
@@ -243,7 +245,7 @@ def _key(name: str, sides: list[tuple[tuple[str, str], ...]], named: dict[str, A
 def _index(sides: list[tuple[tuple[str, str], ...]], named: dict[str, Any]) -> IndexDeclaration:
     ((name, _),) = sides[0]
     projection = named.get("projection", "ALL")
-    included = projection if isinstance(projection, str) else tuple(str(one) for one in projection)
+    included = projection if isinstance(projection, str) else tuple(str(value) for value in projection)
     return IndexDeclaration(
         name, sides[1], sides[2] if len(sides) > 2 else (), included, local=bool(named.get("local", False))
     )

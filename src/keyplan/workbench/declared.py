@@ -92,14 +92,14 @@ def lines_of(design: CompiledDesign) -> Iterator[str]:
 
     A type that has no text is left out with its field; a question that mentions such a type, too.
     """
-    names: dict[Any, str] = {one.cls: one.name for one in design.entities.values()}
+    names: dict[Any, str] = {compiled_entity.cls: compiled_entity.name for compiled_entity in design.entities.values()}
     for entity in design.entities.values():
         yield from _field_lines(entity)
     for read in design.reads.values():
         factory = read.shape.factory
         if read.shape.kind is ShapeKind.COLLECTION and factory not in names:
             try:
-                members = [f"{name}: {type_text(one, names)}" for name, one in get_type_hints(factory).items()]
+                members = [f"{name}: {type_text(value, names)}" for name, value in get_type_hints(factory).items()]
             except (ValueError, NameError, TypeError):
                 continue
             names[factory] = factory.__name__
@@ -113,14 +113,14 @@ def lines_of(design: CompiledDesign) -> Iterator[str]:
 
 def _field_lines(entity: CompiledEntity) -> Iterator[str]:
     """The fields. One that holds other entities holds their dicts, as it is stored."""
-    for name, one in entity.fields.items():
+    for name, field in entity.fields.items():
         try:
-            text = type_text(one.annotation, {})
+            text = type_text(field.annotation, {})
         except ValueError:
             text = "Any"
         arguments = list(_default_texts(entity.cls.model_fields.get(name)))
-        if one.attribute != name:
-            arguments.append(f"alias={one.attribute!r}")
+        if field.attribute != name:
+            arguments.append(f"alias={field.attribute!r}")
         yield f"{entity.name}.{name}: {text}" + (f" = Field({', '.join(arguments)})" if arguments else "")
 
 
@@ -142,8 +142,9 @@ def _default_texts(info: FieldInfo | None) -> Iterator[str]:
 
 def _read_line(read: ReadPattern, names: Mapping[Any, str]) -> str:
     parameters = [
-        f"{one.name}: {type_text(one.annotation, names)}" + ("" if one.required else f" = {literal_text(one.default)}")
-        for one in read.signature.parameters
+        f"{parameter.name}: {type_text(parameter.annotation, names)}"
+        + ("" if parameter.required else f" = {literal_text(parameter.default)}")
+        for parameter in read.signature.parameters
     ]
     options = ", ".join(_option_texts(read.options, names))
     return f"@read({options}) def {read.name}({', '.join(parameters)}) -> {type_text(read.signature.returns, names)}"
@@ -159,10 +160,10 @@ def _option_texts(options: Options, names: Mapping[Any, str]) -> Iterator[str]:
         yield f"where={_where_text(options.where)}"
     if options.through is not None:
         yield f"through={_through_text(options.through, names)}"
-    for one in fields(Load):
-        value = getattr(options.load, one.name)
-        if value is not None and one.name in _OPTIONS:
-            yield f"{one.name}={literal_text(value)}"
+    for field in fields(Load):
+        value = getattr(options.load, field.name)
+        if value is not None and field.name in _OPTIONS:
+            yield f"{field.name}={literal_text(value)}"
 
 
 def _where_text(where: Mapping[str, Any] | str) -> str:
@@ -174,7 +175,7 @@ def _where_text(where: Mapping[str, Any] | str) -> str:
 
 def _values_text(value: Any) -> str:
     if isinstance(value, list | tuple | set | frozenset):
-        return f"({', '.join(literal_text(one) for one in value)},)"
+        return f"({', '.join(literal_text(element) for element in value)},)"
     return literal_text(value)
 
 
@@ -185,7 +186,7 @@ def _through_text(through: Any, names: Mapping[Any, str]) -> str:
     if isinstance(through, type) and issubclass(through, Entity):
         return _named(through, names)
     ways = cast("Sequence[Any]", through)
-    return f"[{', '.join(_through_text(one, names) for one in ways)}]"
+    return f"[{', '.join(_through_text(way, names) for way in ways)}]"
 
 
 def _named(cls: Any, names: Mapping[Any, str]) -> str:
@@ -208,27 +209,27 @@ def field_in(line: str) -> tuple[str, FieldDeclaration] | None:
     owner, name = node.target.value, node.target.attr
     if not isinstance(owner, ast.Name) or not is_type(node.annotation, ()):
         return None
-    found = {"attribute": name}
-    if node.value is not None and not _read_arguments(node.value, found):
+    result = {"attribute": name}
+    if node.value is not None and not _read_arguments(node.value, result):
         return None
     text = ast.unparse(node.annotation)
-    return owner.id, FieldDeclaration(name, text, found["attribute"], found.get("default"), found.get("factory"))
+    return owner.id, FieldDeclaration(name, text, result["attribute"], result.get("default"), result.get("factory"))
 
 
-def _read_arguments(node: ast.expr, found: dict[str, str]) -> bool:
+def _read_arguments(node: ast.expr, result: dict[str, str]) -> bool:
     """What ``Field(...)`` says; False for anything else."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "Field":
         return False
     if len(node.args) > 1 or not all(map(_is_value, node.args)):
         return False
     if node.args:
-        found["default"] = ast.unparse(node.args[0])
-    for one in node.keywords:
-        match one.arg, one.value:
+        result["default"] = ast.unparse(node.args[0])
+    for keyword in node.keywords:
+        match keyword.arg, keyword.value:
             case "alias", ast.Constant(value=str() as attribute):
-                found["attribute"] = attribute
+                result["attribute"] = attribute
             case "default_factory", ast.Name(id=factory) if factory in _FACTORIES.values():
-                found["factory"] = factory
+                result["factory"] = factory
             case _:
                 return False
     return True
@@ -241,7 +242,7 @@ def _is_value(node: ast.expr) -> bool:
             isinstance(node.func, ast.Name)
             and node.func.id == "Decimal"
             and not node.keywords
-            and all(isinstance(one, ast.Constant) for one in node.args)
+            and all(isinstance(expression, ast.Constant) for expression in node.args)
         )
     try:
         ast.literal_eval(node)
@@ -286,13 +287,13 @@ def read_in(line: str, names: Collection[str]) -> ReadDeclaration | None:
     plain = node.args
     if not isinstance(call, ast.Call) or plain.vararg or plain.kwarg or plain.kwonlyargs or plain.posonlyargs:
         return None
-    values = [*call.args, *(one.value for one in call.keywords)]
-    if len(call.args) > 1 or not all(one.arg in _OPTIONS for one in call.keywords):
+    values = [*call.args, *(keyword.value for keyword in call.keywords)]
+    if len(call.args) > 1 or not all(keyword.arg in _OPTIONS for keyword in call.keywords):
         return None
     types = [node.returns, *(one.annotation for one in plain.args if one.annotation is not None)]
-    if len(types) != 1 + len(plain.args) or not all(is_type(one, names) for one in types):
+    if len(types) != 1 + len(plain.args) or not all(is_type(kind, names) for kind in types):
         return None
-    if not all(_is_option(one, names) for one in values) or not all(map(_is_value, plain.defaults)):
+    if not all(_is_option(value, names) for value in values) or not all(map(_is_value, plain.defaults)):
         return None
     required = len(plain.args) - len(plain.defaults)
     parameters = tuple(
@@ -311,8 +312,8 @@ def _is_option(node: ast.expr, names: Collection[str]) -> bool:
         case ast.Name(id=name):
             return name in names
         case ast.List(elts=parts):
-            return all(_is_option(one, names) for one in parts)
+            return all(_is_option(part, names) for part in parts)
         case ast.Call(func=ast.Name(id="Through"), args=[ast.Name(id=name)], keywords=keywords):
-            return name in names and all(isinstance(one.value, ast.Constant) for one in keywords)
+            return name in names and all(isinstance(keyword.value, ast.Constant) for keyword in keywords)
         case _:
             return _is_value(node)

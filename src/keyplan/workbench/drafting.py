@@ -54,17 +54,17 @@ class EntityDraft:
 
     def column(self, name: str) -> Column | None:
         """The column of that name."""
-        return next((one for one in self.columns if one.name == name), None)
+        return next((column for column in self.columns if column.name == name), None)
 
     @property
     def declared(self) -> bool:
         """Whether its fields are, by a design that was exported."""
-        return any(one.declared is not None for one in self.columns) and self.name.isidentifier()
+        return any(column.declared is not None for column in self.columns) and self.name.isidentifier()
 
     @property
     def lists(self) -> set[str]:
         """Fields that hold any number of parts."""
-        return {one.name for one in self.columns if one.tag == "L"}
+        return {column.name for column in self.columns if column.tag == "L"}
 
     def note(self, key: str, text: str) -> None:
         """Note what of a key is a guess."""
@@ -87,14 +87,14 @@ class TableDraft:
 def is_single(group: Group, key: IndexDeclaration) -> bool:
     """Whether each of its items has a partition of its own, and the sort key names nothing else."""
     partition = key.partition[0][0]
-    texts = [key_text(one, partition) for one in group.items]
+    texts = [key_text(item, partition) for item in group.items]
     if not texts or len(set(texts)) < len(texts):
         return False
     if not key.sort:
         return True
-    sorts = [key_text(one, key.sort[0][0]) for one in group.items]
+    sorts = [key_text(item, key.sort[0][0]) for item in group.items]
     return sorts == texts or all(
-        DELIMITER not in one.strip(DELIMITER) and not any(map(str.isdigit, one)) for one in sorts
+        DELIMITER not in sort.strip(DELIMITER) and not any(map(str.isdigit, sort)) for sort in sorts
     )
 
 
@@ -117,12 +117,16 @@ class Drafting:
         self.words = words
         self.called = called
         self.starts = starts
-        self.declared = {one.name: one for one in declared.keys.get(group.name, ())}
+        self.declared = {declaration.name: declaration for declaration in declared.keys.get(group.name, ())}
         self.claims = declared.claims.get(group.name, [])
         self.fields = declared.fields.get(group.name, [])
         self.marks = {name: mark for (entity, name), mark in declared.marks.items() if entity == group.name}
         self.schema = self._schema()
-        self.key_names = {name for one in (draft.key, *draft.indexes) for name, _ in (*one.partition, *one.sort)}
+        self.key_names = {
+            name
+            for declaration in (draft.key, *draft.indexes)
+            for name, _ in (*declaration.partition, *declaration.sort)
+        }
         self.entity = EntityDraft(group.name, list(self._columns()), group.items, group.facet)
         self.templates: dict[str, str] = {}
         """By key attribute: an attribute that stands in several keys has one template."""
@@ -151,12 +155,15 @@ class Drafting:
         """The attributes that aren't made by a key."""
         made = [
             Column(
-                one.name, one.attribute, _tag(one), [_value(item.get(one.attribute)) for item in self.group.items],
-                declared=one,
+                declaration.name,
+                declaration.attribute,
+                _tag(declaration),
+                [_value(item.get(declaration.attribute)) for item in self.group.items],
+                declared=declaration,
             )
-            for one in self.fields
-        ]  # fmt: skip
-        declared = {one.attribute for one in made}
+            for declaration in self.fields
+        ]
+        declared = {column.attribute for column in made}
         seen = dict.fromkeys([*self.group.attributes, *(name for item in self.group.items for name in item)])
         for attribute in seen:
             if attribute not in declared and (attribute not in self.key_names or self._is_field(attribute)):
@@ -175,16 +182,16 @@ class Drafting:
 
     def _column(self, attribute: str, made: Sequence[Column]) -> Column:
         kind = self.table.attributes.get(attribute, "")
-        found = [item.get(attribute) for item in self.group.items]
-        tags = {next(iter(value)) for value in found if value is not None} - {"NULL"}
+        result = [item.get(attribute) for item in self.group.items]
+        tags = {next(iter(value)) for value in result if value is not None} - {"NULL"}
         tag = (tags.pop() if len(tags) == 1 else "") if tags else ("" if kind == "NULL" else kind)
-        values = [_value(value) for value in found]
+        values = [_value(value) for value in result]
         constant = self.group.kind is not None and attribute == self.group.kind[0]
         return Column(free_name(snake(attribute), made), attribute, tag, values, constant=constant)
 
     def _add_left_over(self) -> None:
         """Attributes of keys that the entity has no key for: they are fields, as they stand."""
-        covered = {one.attribute for one in self.entity.columns} | self.templates.keys()
+        covered = {column.attribute for column in self.entity.columns} | self.templates.keys()
         for name in dict.fromkeys(name for item in self.group.items for name in item):
             if name not in covered:
                 self.entity.columns.append(self._column(name, self.entity.columns))
@@ -192,7 +199,7 @@ class Drafting:
     # Keys
 
     def _primary(self) -> KeyDeclaration:
-        declared = next((one for one in self.declared.values() if one.index is None), None)
+        declared = next((declaration for declaration in self.declared.values() if declaration.index is None), None)
         everywhere = list(range(len(self.group.items)))
         for candidate in (declared, self._by_alias()):
             if candidate is not None and self._fits(candidate, self.out.key, everywhere):
@@ -222,18 +229,18 @@ class Drafting:
         """The templates where the aliases are some: ``USER#{user_id}``, ``USER#<userId>``."""
         partition, sort = self.group.aliases
         texts = [partition, *([sort] * bool(self.out.key.sort))]
-        templates = [one if variables(one) else _PLACEHOLDER.sub(_placeholder, one) for one in texts]
-        if not any("{" in one for one in templates):
+        templates = [text if variables(text) else _PLACEHOLDER.sub(_placeholder, text) for text in texts]
+        if not any("{" in template for template in templates):
             return None
         return KeyDeclaration(PRIMARY, (templates[0],), tuple(templates[1:]))
 
     def _index_keys(self, index: IndexDeclaration) -> list[KeyDeclaration]:
         names = [name for name, _ in (*index.partition, *index.sort)]
         members = [place for place, item in enumerate(self.group.items) if all(name in item for name in names)]
-        declared = [one for one in self.declared.values() if one.index == index.name]
-        fitting = [one for one in declared if self._fits(one, index, members)]
-        for one in fitting:
-            self._bind(one, index, members)
+        declared = [declaration for declaration in self.declared.values() if declaration.index == index.name]
+        fitting = [declaration for declaration in declared if self._fits(declaration, index, members)]
+        for declaration in fitting:
+            self._bind(declaration, index, members)
         if fitting or not members:
             return fitting
         return [self._inferred(f"by_{snake(index.name)}", index.name, index, members)]
@@ -262,8 +269,8 @@ class Drafting:
         if by_schema is not None:
             return by_schema
         columns = [
-            Column(one.name, one.attribute, one.tag, one.within(members), one.constant, one.before)
-            for one in self.entity.columns
+            Column(column.name, column.attribute, column.tag, column.within(members), column.constant, column.before)
+            for column in self.entity.columns
         ]
         sample = Sample(
             attribute,
@@ -279,14 +286,14 @@ class Drafting:
             entity=self.group.said or self.group.name,
             single=is_single(self.group, self.out.key),
         )
-        found = infer(sample)
-        self._add(found.added, members)
-        for text in found.guesses:
+        inferred = infer(sample)
+        self._add(inferred.added, members)
+        for text in inferred.guesses:
             self.entity.note(key, f"{attribute}: {text}")
-        if found.misfits:
-            values = ", ".join(repr(sample.values[one]) for one in found.misfits[:3])
-            self.entity.note(key, f"{attribute}: {values} is made otherwise than {found.template}")
-        return found.template
+        if inferred.misfits:
+            values = ", ".join(repr(sample.values[misfit]) for misfit in inferred.misfits[:3])
+            self.entity.note(key, f"{attribute}: {values} is made otherwise than {inferred.template}")
+        return inferred.template
 
     def _add(self, added: Iterable[Column], members: Sequence[int]) -> None:
         for column in added:
@@ -308,9 +315,11 @@ class Drafting:
         for column in self.entity.columns:
             if column.tag not in {"S", "BOOL"} or not column.whole or column.name in names:
                 continue
-            if not all(isinstance(one, bool) or (isinstance(one, str) and is_word(one)) for one in column.values):
+            if not all(
+                isinstance(value, bool) or (isinstance(value, str) and is_word(value)) for value in column.values
+            ):
                 continue
-            inside, outside = ({column.values[one] for one in places} for places in (members, others))
+            inside, outside = ({column.values[place] for place in places} for places in (members, others))
             telling = len(members) > 1 or column.tag == "BOOL" or _STATE.search(column.name) is not None
             if telling and len(inside) == 1 and not inside & outside:
                 self.entity.note(key, f"only items with {column.name} {inside} are in the index, as in the sample")
@@ -348,7 +357,7 @@ class Drafting:
         template = "".join(pieces)
         shape = _shape(template)
         texts = self._texts(attribute, members)
-        if shape is None or not all(shape.match(one) for one in texts):
+        if shape is None or not all(shape.match(word) for word in texts):
             return None
         if any(is_padded(spec) for _, spec in variables(template)):
             return None
@@ -404,12 +413,12 @@ class Drafting:
 
     def _twin(self, members: list[int], values: list[str | None]) -> Column | None:
         """A column that no key names yet, and that holds these values."""
-        free = [one for one in self.entity.columns if one.name not in self.entity.specs and one.tag == "S"]
-        return next((one for one in free if members and one.within(members) == values), None)
+        free = [column for column in self.entity.columns if column.name not in self.entity.specs and column.tag == "S"]
+        return next((column for column in free if members and column.within(members) == values), None)
 
     def _texts(self, attribute: str, members: Iterable[int]) -> list[str]:
         """The contents of a key attribute in some of the items."""
-        return [key_text(self.group.items[one], attribute) for one in members]
+        return [key_text(self.group.items[member], attribute) for member in members]
 
     def _note_key(self, key: KeyDeclaration, place: IndexDeclaration) -> None:
         self._note_specs(key)
@@ -432,7 +441,7 @@ def _places(key: KeyDeclaration, place: IndexDeclaration) -> Iterator[tuple[str,
 def variables(template: str) -> list[tuple[str, str]]:
     """The fields of a template with their formats; none of what is no template."""
     try:
-        return [one for one in split_template(template) if isinstance(one, tuple)]
+        return [text for text in split_template(template) if isinstance(text, tuple)]
     except Problem:
         return []
 
@@ -447,7 +456,7 @@ def _shape(template: str) -> re.Pattern[str] | None:
         pieces = split_template(template)
     except Problem:
         return None
-    parts = ["(.+?)" if isinstance(one, tuple) else re.escape(one) for one in pieces]
+    parts = ["(.+?)" if isinstance(piece, tuple) else re.escape(piece) for piece in pieces]
     return re.compile(f"{''.join(parts)}\\Z", re.DOTALL)
 
 
@@ -463,6 +472,6 @@ def _value(value: Mapping[str, Any] | None) -> Any:
     if value is None or "NULL" in value:
         return None
     ((tag, content),) = value.items()
-    if tag == "L" and all(isinstance(one, dict) and "S" in one for one in content):
-        return [one["S"] for one in content]
+    if tag == "L" and all(isinstance(element, dict) and "S" in element for element in content):
+        return [element["S"] for element in content]
     return str(content) if tag == "N" else content

@@ -35,16 +35,20 @@ __all__ = ["draft_table"]
 
 def draft_table(table: TableModel, declared: Declarations) -> TableDraft:
     """The draft of one table."""
-    indexes = [IndexDeclaration(one.name, *_attributes(one.key), one.projection, one.local) for one in table.indexes]
-    known = {one.name for one in indexes}
-    indexes += [one for one in declared.indexes if one.name not in known]
+    indexes = [
+        IndexDeclaration(index.name, *_attributes(index.key), index.projection, index.local) for index in table.indexes
+    ]
+    known = {index.name for index in indexes}
+    indexes += [index for index in declared.indexes if index.name not in known]
     key = IndexDeclaration(table.name, *_attributes(table.key))
     draft = TableDraft(table.name, key, indexes, [], [])
     words = words_of(table)
-    claims = {claim_facet(entity, one.name) for entity, all_ in declared.claims.items() for one in all_}
+    claims = {claim_facet(entity, declaration.name) for entity, all_ in declared.claims.items() for declaration in all_}
     groups: list[Group] = []
-    told = {one.name for one in table.facets if any(map(variables, one.aliases))}  # each is made by its templates
-    for group in groups_of(table, words, {*declared.keys, *declared.claims, *declared.fields, *claims, *told}):
+    result = {
+        facet.name for facet in table.facets if any(map(variables, facet.aliases))
+    }  # each is made by its templates
+    for group in groups_of(table, words, {*declared.keys, *declared.claims, *declared.fields, *claims, *result}):
         if group.attributes != [CLAIM_ATTRIBUTE]:
             groups.append(group)
         elif group.name not in claims:
@@ -87,24 +91,24 @@ class _Drafts:
     def _entities(self, groups: list[Group]) -> list[EntityDraft]:
         """The entities, in the groups' order; those whose keys name them first, so that others use their names."""
         called = _called_in(self.table)
-        found: dict[int, EntityDraft] = {}
-        for place in sorted(range(len(groups)), key=lambda one: not is_single(groups[one], self.out.key)):
+        result: dict[int, EntityDraft] = {}
+        for place in sorted(range(len(groups)), key=lambda number: not is_single(groups[number], self.out.key)):
             starts = self.starts.get(groups[place].name, {})
             drafting = Drafting(self.table, groups[place], self.out, self.declared, self.words, called, starts)
-            entity = found[place] = drafting.draft()
+            entity = result[place] = drafting.draft()
             for column in entity.columns:
                 if column.before is not None and isinstance(next(iter(column.values), None), str):
-                    called.append((column.name, frozenset(str(one) for one in column.values if one is not None)))
-        return [found[place] for place in range(len(groups))]
+                    called.append((column.name, frozenset(str(value) for value in column.values if value is not None)))
+        return [result[place] for place in range(len(groups))]
 
     def _meeting(self, groups: list[Group], entities: list[EntityDraft]) -> tuple[int, int] | None:
         """Two entities that could have one key, and that nobody declared so."""
         for second in range(len(groups)):
             for first in range(second):
-                one, other = entities[first], entities[second]
-                if one.given and other.given:
+                draft, other = entities[first], entities[second]
+                if draft.given and other.given:
                     continue
-                if can_meet(one.primary, other.primary, one.lists, other.lists):
+                if can_meet(draft.primary, other.primary, draft.lists, other.lists):
                     return first, second
         return None
 
@@ -117,7 +121,7 @@ class _Drafts:
             changed = False
             for group, _ in pair:
                 for attribute in attributes if _is_one_text(group, attributes) else chosen:
-                    start = alpha_start([key_text(one, attribute).rpartition(DELIMITER)[2] for one in group.items])
+                    start = alpha_start([key_text(item, attribute).rpartition(DELIMITER)[2] for item in group.items])
                     if start and attribute not in self.starts.setdefault(group.name, {}):
                         self.starts[group.name][attribute] = start
                         changed = True
@@ -130,22 +134,22 @@ class _Drafts:
 
     def _merged(self, groups: list[Group], entities: list[EntityDraft], first: int, second: int) -> list[Group]:
         """The groups with two of them as one."""
-        one, other = groups[first], groups[second]
-        for group in (one, other):
+        element, other = groups[first], groups[second]
+        for group in (element, other):
             self.starts.pop(group.name, None)
         kind = None
-        if one.kind is not None and other.kind is not None and one.kind[0] == other.kind[0]:
-            kind = (one.kind[0], tuple(dict.fromkeys((*one.kind[1], *other.kind[1]))))
+        if element.kind is not None and other.kind is not None and element.kind[0] == other.kind[0]:
+            kind = (element.kind[0], tuple(dict.fromkeys((*element.kind[1], *other.kind[1]))))
         note = (
             f"its kinds have keys that can't be told apart ({_shown(entities[first])}; {_shown(entities[second])}), "
             "so they are one entity here: give each a word of its own in its key"
         )
         merged = Group(
-            f"{one.name} or {other.name}",
-            [*one.items, *other.items],
-            list(dict.fromkeys((*one.attributes, *other.attributes))),
+            f"{element.name} or {other.name}",
+            [*element.items, *other.items],
+            list(dict.fromkeys((*element.attributes, *other.attributes))),
             kind=kind,
-            notes=[*one.notes, *other.notes, note],
+            notes=[*element.notes, *other.notes, note],
         )
         return [merged if place == first else group for place, group in enumerate(groups) if place != second]
 
@@ -161,11 +165,11 @@ def _is_one_text(group: Group, attributes: Sequence[str]) -> bool:
 
 def _called_in(table: TableModel) -> Called:
     """What the table's items call their texts."""
-    keys = {one.name for key in (table.key, *(index.key for index in table.indexes)) for one in key.all}
-    found: dict[str, set[str]] = {}
-    for item in (*(one for facet in table.facets for one in facet.items), *table.items):
+    keys = {attribute.name for key in (table.key, *(index.key for index in table.indexes)) for attribute in key.all}
+    result: dict[str, set[str]] = {}
+    for item in (*(element for facet in table.facets for element in facet.items), *table.items):
         for name, value in item.items():
             if isinstance(value.get("S"), str) and (name not in keys or not is_generic(name)) and DELIMITER not in name:
-                found.setdefault(snake(name), set()).add(value["S"])
-    names = sorted(found, key=lambda name: not name.endswith("id"))
-    return [(name, frozenset(found[name])) for name in names]
+                result.setdefault(snake(name), set()).add(value["S"])
+    names = sorted(result, key=lambda name: not name.endswith("id"))
+    return [(name, frozenset(result[name])) for name in names]

@@ -71,12 +71,14 @@ def key_text(item: Item, name: str) -> str:
 
 def words_of(table: TableModel) -> WordList:
     """The words of a table: what its keys begin with, and what its entities are called."""
-    names = [one.name for one in table.facets] + [*table.schema]
+    names = [facet.name for facet in table.facets] + [*table.schema]
     items = _all_items(table)
     kind = _kind_attribute(items, [])
     if kind is not None:
         names += [_value(item, kind) for item in items]
-    attributes = [one.name for key in (table.key, *(index.key for index in table.indexes)) for one in key.all]
+    attributes = [
+        attribute.name for key in (table.key, *(index.key for index in table.indexes)) for attribute in key.all
+    ]
     texts = [key_text(item, name) for item in items for name in attributes if name in item and is_generic(name)]
     return WordList(texts, [name for name in names if name and not name.startswith("Facet")])
 
@@ -84,13 +86,13 @@ def words_of(table: TableModel) -> WordList:
 def groups_of(table: TableModel, words: WordList, keep: Iterable[str] = ()) -> list[Group]:
     """The table's items by entity. ``keep`` are facets that are entities as they stand."""
     whole = set(keep)
-    keys = [one.name for one in table.key.all]
+    keys = [attribute.name for attribute in table.key.all]
     names = _Names()
-    found: list[Group] = []
+    groups: list[Group] = []
     for facet in table.facets:
         if facet.name in whole or not facet.items:
             names.take(facet.name)
-            found.append(Group(facet.name, facet.items, facet.attributes, facet.aliases, facet=facet.name))
+            groups.append(Group(facet.name, facet.items, facet.attributes, facet.aliases, facet=facet.name))
             continue
         parts = list(_split(facet.items, keys, words, table, facet.name))
         for part in parts:
@@ -100,11 +102,11 @@ def groups_of(table: TableModel, words: WordList, keep: Iterable[str] = ()) -> l
             part.facet = facet.name
             if len(parts) > 1:
                 part.notes.append(f"the facet {facet.name} shows items of {len(parts)} kinds, told apart by their keys")
-            found.append(part)
+            groups.append(part)
     for part in _split(table.items, keys, words, table, None):
         part.name = names.take(part.name)
-        found.append(part)
-    return found or [Group(table.name, [])]
+        groups.append(part)
+    return groups or [Group(table.name, [])]
 
 
 class _Names:
@@ -112,11 +114,11 @@ class _Names:
         self._taken: set[str] = set()
 
     def take(self, wanted: str) -> str:
-        found, number = wanted, 2
-        while found.lower() in self._taken:
-            found, number = f"{wanted} {number}", number + 1
-        self._taken.add(found.lower())
-        return found
+        text, number = wanted, 2
+        while text.lower() in self._taken:
+            text, number = f"{wanted} {number}", number + 1
+        self._taken.add(text.lower())
+        return text
 
 
 def _largest(parts: Sequence[Group]) -> Group:
@@ -131,7 +133,7 @@ def _largest(parts: Sequence[Group]) -> Group:
 
 
 def _all_items(table: TableModel) -> list[Item]:
-    return [*(item for one in table.facets for item in one.items), *table.items]
+    return [*(item for facet in table.facets for item in facet.items), *table.items]
 
 
 def _split(
@@ -178,7 +180,7 @@ def _kind_attribute(items: Sequence[Item], shapes: Sequence[Shape]) -> str | Non
     counts = Counter(name for item in items for name, value in item.items() if value.get("S"))
     names = {name: re.sub(r"[^a-z]+", "", name.lower()) for name in counts}
     fitting = [name for name in counts if names[name] in _KINDS and counts[name] >= _SHARE_MIN * len(items)]
-    for name in sorted(fitting, key=lambda one: _KINDS.index(names[one])):
+    for name in sorted(fitting, key=lambda text: _KINDS.index(names[text])):
         values = {_value(item, name) for item in items}
         if names[name] in _PLAIN_KINDS or not shapes:
             return name
@@ -198,15 +200,18 @@ def _crosses(items: Sequence[Item], shapes: Sequence[Shape], attribute: str) -> 
         if any(word and not is_vague(word) for side in shape for word in side):
             seen.setdefault(shape, []).append(item)
     for members in seen.values():
-        first, others = members[0], [one for one in members if _value(one, attribute) != _value(members[0], attribute)]
-        if others and all(_are_alike(first, one) for one in others):
+        first, others = (
+            members[0],
+            [member for member in members if _value(member, attribute) != _value(members[0], attribute)],
+        )
+        if others and all(_are_alike(first, element) for element in others):
             return True
     return False
 
 
-def _are_alike(one: Item, other: Item) -> bool:
+def _are_alike(item: Item, other: Item) -> bool:
     """Whether two items have most of their attributes in common."""
-    return len(one.keys() & other.keys()) > _ALIKE_MIN * len(one.keys() | other.keys())
+    return len(item.keys() & other.keys()) > _ALIKE_MIN * len(item.keys() | other.keys())
 
 
 # The words of keys
@@ -215,19 +220,19 @@ def _are_alike(one: Item, other: Item) -> bool:
 def _shapes(items: Sequence[Item], keys: Sequence[str], words: WordList) -> list[Shape]:
     """The shape of each item's key. Words that differ in nearly every item are values after all."""
     sides = [_sides(items, name, words, sorts=place > 0) for place, name in enumerate(keys)]
-    found: list[Shape] = [tuple(side[place] for side in sides) for place in range(len(items))]
-    return _without_singles(found)
+    shapes: list[Shape] = [tuple(side[place] for side in sides) for place in range(len(items))]
+    return _without_singles(shapes)
 
 
 def _sides(items: Sequence[Item], name: str, words: WordList, *, sorts: bool) -> list[tuple[str | None, ...]]:
     if not is_generic(name):
         return [()] * len(items)
-    found = [_side(item, name, words, sorts=sorts) for item in items]
-    firsts = {side[0] for side in found if side and side[0] is not None}
-    names = {one for one in firsts if one and not is_capitals(one) and not is_vocabulary(one)}
+    result = [_side(item, name, words, sorts=sorts) for item in items]
+    firsts = {side[0] for side in result if side and side[0] is not None}
+    names = {text for text in firsts if text and not is_capitals(text) and not is_vocabulary(text)}
     if len(items) >= _ITEMS_MIN and len(names) > len(items) * 2 / 3:
-        return [tuple(None for _ in side[:1]) for side in found]
-    return found
+        return [tuple(None for _ in side[:1]) for side in result]
+    return result
 
 
 def _side(item: Item, name: str, words: WordList, *, sorts: bool) -> tuple[str | None, ...]:
@@ -251,7 +256,7 @@ def _side(item: Item, name: str, words: WordList, *, sorts: bool) -> tuple[str |
 def _own_words(item: Item, words: WordList) -> set[str]:
     """Values of the item that are words of the model: what it says it is."""
     texts = {value["S"] for value in item.values() if isinstance(value.get("S"), str)}
-    return {one for one in texts if words.names_entity(one)}
+    return {text for text in texts if words.names_entity(text)}
 
 
 def _without_singles(shapes: list[Shape]) -> list[Shape]:

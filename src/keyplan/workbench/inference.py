@@ -112,9 +112,9 @@ def infer(sample: Sample) -> Inferred:
     if sample.kind != "S":
         return _native(sample)
     led = [led_by(value) for value in sample.values]
-    starts = {one[0] for one in led if one is not None}
+    starts = {element[0] for element in led if element is not None}
     if len(starts) == 1 and None not in led:
-        return _Inferring(sample, [[one[1]] for one in led if one is not None], starts.pop()).result()
+        return _Inferring(sample, [[element[1]] for element in led if element is not None], starts.pop()).result()
     parts = [value.split(DELIMITER) for value in sample.values]
     lengths = Counter(map(len, parts))
     (usual, count), *others = lengths.most_common()
@@ -129,37 +129,40 @@ def infer(sample: Sample) -> Inferred:
 
 def _most(sample: Sample, parts: list[list[str]], usual: int) -> Inferred:
     """The template of most items; the others don't fit it."""
-    kept = [place for place, one in enumerate(parts) if len(one) == usual]
+    kept = [place for place, element in enumerate(parts) if len(element) == usual]
     columns = [
-        Column(one.name, one.attribute, one.tag, one.within(kept), one.constant, one.before) for one in sample.columns
+        Column(element.name, element.attribute, element.tag, element.within(kept), element.constant, element.before)
+        for element in sample.columns
     ]
     within = Sample(
-        sample.attribute, sample.kind, [sample.values[one] for one in kept], columns, sample.words, sample.alias,
+        sample.attribute, sample.kind, [sample.values[number] for number in kept], columns, sample.words, sample.alias,
         sample.sorts, sample.whole, sample.start, sample.called, sample.entity, sample.single,
     )  # fmt: skip
-    found = _Inferring(within, [parts[place] for place in kept]).result()
-    for column in found.added:
+    inferred = _Inferring(within, [parts[place] for place in kept]).result()
+    for column in inferred.added:
         values: list[Any] = [None] * len(parts)
         for place, value in zip(kept, column.values, strict=True):
             values[place] = value
         column.values = values
-    found.misfits = [place for place, one in enumerate(parts) if len(one) != usual]
-    return found
+    inferred.misfits = [place for place, element in enumerate(parts) if len(element) != usual]
+    return inferred
 
 
 def _native(sample: Sample) -> Inferred:
     """A Number or a Binary holds one field as it is; a Number also a moment, without what is below its unit."""
-    equal = [one for one in sample.columns if one.tag == sample.kind and one.values == list(sample.values)]
+    equal = [
+        element for element in sample.columns if element.tag == sample.kind and element.values == list(sample.values)
+    ]
     wanted = snake(sample.attribute if is_generic(sample.alias) else sample.alias)
-    for column in sorted(equal, key=lambda one: one.name != wanted):
+    for column in sorted(equal, key=lambda column: column.name != wanted):
         return Inferred(f"{{{column.name}}}")
     for column in sample.columns:
-        moments = [_moment(one) for one in column.values] if column.tag == "S" else [None]
+        moments = [_moment(value) for value in column.values] if column.tag == "S" else [None]
         if sample.whole or sample.kind != "N" or None in moments:
             continue
-        since = [one - _EPOCH for one in moments if one is not None]
+        since = [moment - _EPOCH for moment in moments if moment is not None]
         for unit, step in (("ms", timedelta(milliseconds=1)), ("s", timedelta(seconds=1))):
-            if [str(one // step) for one in since] == list(sample.values):
+            if [str(element // step) for element in since] == list(sample.values):
                 return Inferred(f"{{{column.name}:{unit}}}")
     name = free_name(wanted, sample.columns)
     return Inferred(f"{{{name}}}", [Column(name, sample.attribute, sample.kind, list(sample.values))])
@@ -185,7 +188,7 @@ class _Inferring:
     def result(self) -> Inferred:
         count = len(self.parts[0])
         for place in range(count):
-            segments = [one[place] for one in self.parts]
+            segments = [part[place] for part in self.parts]
             if self.words[place]:
                 self.texts.append(segments[0])
             else:
@@ -197,18 +200,18 @@ class _Inferring:
 
     def _words(self) -> list[bool]:
         """For each part whether it is text: the same in all items, and a word in most."""
-        columns = [one for one in self.sample.columns if one.tag == "S" and not one.constant]
+        columns = [column for column in self.sample.columns if column.tag == "S" and not column.constant]
         votes: list[list[bool]] = []
         for place, parts in enumerate(self.parts):
-            held = {one.values[place] for one in columns if isinstance(one.values[place], str)}
+            held = {column.values[place] for column in columns if isinstance(column.values[place], str)}
             # a word that is the same in all items, and that one of them has as a value by chance, stays a word
             votes.append(marks(parts, self.sample.words, held, sorts=self.sample.sorts))
-        found: list[bool] = []
+        result: list[bool] = []
         for place in range(len(self.parts[0])):
-            segments = {one[place] for one in self.parts}
+            segments = {part[place] for part in self.parts}
             share = sum(vote[place] for vote in votes) / len(votes)
-            found.append(len(segments) == 1 and (share > 1 / 2 or self._agreed(place)))
-        return found
+            result.append(len(segments) == 1 and (share > 1 / 2 or self._agreed(place)))
+        return result
 
     def _agreed(self, place: int) -> bool:
         """Whether a part that might be a value is text after all: several items agree on it, and nothing explains it,
@@ -217,13 +220,13 @@ class _Inferring:
         text = self.parts[0][place]
         if self.lead or not is_word(text) or len(self.parts) < 2:
             return False
-        if any(text in one.values for one in self.sample.columns if not one.constant):
+        if any(text in column.values for column in self.sample.columns if not column.constant):
             return False
         if len(self.parts[0]) == 1:
             return is_vocabulary(text) or is_capitals(text) or (self.sample.sorts and text.islower())
-        others = [one[:place] + one[place + 1 :] for one in self.parts]
+        others = [part[:place] + part[place + 1 :] for part in self.parts]
         known = is_capitals(text) or self.sample.words.knows(text)
-        return known and place > 0 and any(one != others[0] for one in others)
+        return known and place > 0 and any(element != others[0] for element in others)
 
     # Values
 
@@ -234,37 +237,39 @@ class _Inferring:
         if re.search(r"[<>\[\](){}$]", alias) and not _WRITTEN.fullmatch(alias):
             alias = ""  # a template, and the sample isn't made by it
         source = alias or ("" if is_generic(sample.attribute) else sample.attribute)
-        texts = {plain_word(one[place]).lower() for one in self.parts for place in self._text_places()}
-        given = [one.strip("<>[](){}$ ") for one in re.split(r"[#|:]", source)]
-        given = [one for one in given if one]
+        texts = {plain_word(part[place]).lower() for part in self.parts for place in self._text_places()}
+        given = [part.strip("<>[](){}$ ") for part in re.split(r"[#|:]", source)]
+        given = [text for text in given if text]
         count = self.words.count(False)
         if len(given) != count:
-            given = [one for one in given if plain_word(one).lower() not in texts]
+            given = [text for text in given if plain_word(text).lower() not in texts]
         if len(given) != count:
             # An alias that isn't of the same length names the only value, or none
             return [given[-1]] if alias and count == 1 and given else [""] * count
-        return [snake(one) for one in given] if all(re.search("[A-Za-z]", one) for one in given) else [""] * count
+        return [snake(text) for text in given] if all(re.search("[A-Za-z]", text) for text in given) else [""] * count
 
     def _text_places(self) -> list[int]:
         return [place for place, word in enumerate(self.words) if word]
 
     def _value(self, place: int, segments: list[str], *, last: bool) -> str:
-        number = sum(not one for one in self.words[:place])
+        number = sum(not word for word in self.words[:place])
         given = snake(self.names[number]) if self.names[number] else ""
-        before = next((one for one in reversed(self.texts) if one), self.lead)
+        before = next((text for text in reversed(self.texts) if text), self.lead)
         before = self._end_of_value_before(place) if before.startswith("{") else before
         start = self.sample.start if last else ""
         if start:
-            segments = [one.removeprefix(start) for one in segments]
-        found = self._column(segments, given, before + start)
-        if found is not None:
-            return f"{start}{found}"
+            segments = [segment.removeprefix(start) for segment in segments]
+        text = self._column(segments, given, before + start)
+        if text is not None:
+            return f"{start}{text}"
         name = self._own_name(given, before, segments, start)
-        namesake = next((one for one in self._columns if given and one.name == given and one.before is None), None)
+        namesake = next(
+            (element for element in self._columns if given and element.name == given and element.before is None), None
+        )
         if namesake is not None:
             self.out.guesses.append(f"{namesake.attribute} isn't what the key says: that is called {name}")
         bare = self.sole and not start
-        values = [_plain(one) for one in segments]
+        values = [_plain(segment) for segment in segments]
         column = Column(name, self.sample.attribute if bare else name, "S", list(values), before=before + start)
         self.out.added.append(column)
         if not bare and not given:
@@ -273,7 +278,7 @@ class _Inferring:
 
     def _end_of_value_before(self, place: int) -> str:
         """The word at the end of the value before: P of ``C#1P#1``. Keyplan's templates end each value with a #."""
-        ends = {re.sub(r"^.*\d|^\D*$", "", one[place - 1]) if place else "" for one in self.parts}
+        ends = {re.sub(r"^.*\d|^\D*$", "", part[place - 1]) if place else "" for part in self.parts}
         end = ends.pop() if len(ends) == 1 else ""
         return end if is_word(end) else ""
 
@@ -283,16 +288,16 @@ class _Inferring:
 
     def _column(self, segments: list[str], given: str, before: str) -> str | None:
         """The field that a value repeats, as it stands in a template."""
-        hints = [one for one in (given, snake(plain_word(before)) if plain_word(before) else "") if one]
+        hints = [text for text in (given, snake(plain_word(before)) if plain_word(before) else "") if text]
         called = self.sample.words.called(before) if before else None
         telling = len(set(segments)) > 1 or len(segments[0]) >= TELLING_CHARACTERS_MIN
         exact = [(column, spec) for column in self._columns if (spec := self._spec(segments, column)) is not None]
-        ranked = sorted(exact, key=lambda one: -_likeness(one[0], hints, called, before))
+        ranked = sorted(exact, key=lambda element: -_likeness(element[0], hints, called, before))
         for column, spec in ranked:
             likeness = _likeness(column, hints, called, before)
             if likeness > 0 or (telling and self._is_no_chance(column, segments, before, given)):
-                alike = [one for one, _ in ranked if _likeness(one, hints, called, before) == likeness]
-                others = [one.name for one in alike if one is not column and one.before is None]
+                alike = [element for element, _ in ranked if _likeness(element, hints, called, before) == likeness]
+                others = [element.name for element in alike if element is not column and element.before is None]
                 if others:
                     self.out.guesses.append(f"{segments[0]!r} may also be {' or '.join(others)}")
                 return f"{{{column.name}{':' if spec else ''}{spec}}}"
@@ -316,7 +321,7 @@ class _Inferring:
             if column.tag != "S" or column.constant:
                 continue
             pairs = list(zip(map(_plain, segments), column.values, strict=True))
-            agreeing = [one for one, value in pairs if one == value]
+            agreeing = [text for text, value in pairs if text == value]
             by_name = _likeness(column, hints, called, before) > 1 and 2 * len(agreeing) >= len(pairs)
             by_value = len(set(agreeing)) >= MOST_ITEMS_MIN and len(agreeing) > MOST * len(pairs)
             if agreeing and column.whole and (by_name or by_value):
@@ -331,13 +336,16 @@ class _Inferring:
         if not column.whole:
             return None
         if column.tag == "S":
-            return "" if [_plain(one) for one in segments] == column.values else None
-        if column.tag != "N" or not all(re.fullmatch(r"[0-9]+", one) for one in segments):
+            return "" if [_plain(segment) for segment in segments] == column.values else None
+        if column.tag != "N" or not all(re.fullmatch(r"[0-9]+", segment) for segment in segments):
             return None
-        if [str(int(one)) for one in segments] != column.values:
+        if [str(int(segment)) for segment in segments] != column.values:
             return None
-        widths = {len(one) for one in segments}
-        padded = any(one.startswith("0") and len(one) > 1 for one in segments) or min(widths) >= PADDED_DIGITS_MIN
+        widths = {len(segment) for segment in segments}
+        padded = (
+            any(segment.startswith("0") and len(segment) > 1 for segment in segments)
+            or min(widths) >= PADDED_DIGITS_MIN
+        )
         if len(widths) == 1 and padded:
             return f"{widths.pop():02d}d"
         if self.sample.sorts:
@@ -379,7 +387,7 @@ class _Inferring:
 
     def _called(self, segments: list[str], lead: str) -> str | None:
         """What the model calls these values elsewhere."""
-        plain = {_plain(one) for one in segments}
+        plain = {_plain(segment) for segment in segments}
         start = snake(lead) if lead else ""
         for name, held in self.sample.called:
             if plain <= held and (name.startswith(start) or all(map(is_distinctive, plain))):
@@ -421,13 +429,13 @@ def _ragged(sample: Sample, parts: list[list[str]]) -> Inferred:
     """Values of several lengths: the text that all begin with, and a field with any number of parts."""
     head: list[str] = []
     shortest = min(map(len, parts))
-    while len(head) < shortest - 1 and len({one[len(head)] for one in parts}) == 1 and parts[0][len(head)]:
+    while len(head) < shortest - 1 and len({part[len(head)] for part in parts}) == 1 and parts[0][len(head)]:
         head.append(parts[0][len(head)])
-    rest = [[_plain(part) for part in one[len(head) :]] for one in parts]
+    rest = [[_plain(part) for part in element[len(head) :]] for element in parts]
     for column in sample.columns:
         if column.tag == "L" and column.values == rest:
             return Inferred(DELIMITER.join([*head, f"{{{column.name}}}"]))
-    texts = [one for one in head if one]
+    texts = [text for text in head if text]
     lead = plain_word(texts[-1]) if texts else ""
     alias = sample.alias if re.fullmatch(r"[A-Za-z_]\w*", sample.alias) and sample.alias != sample.attribute else ""
     called = (
@@ -436,7 +444,7 @@ def _ragged(sample: Sample, parts: list[list[str]]) -> Inferred:
         else (f"{sample.words.called(lead) or snake(lead)}_id" if lead else snake(sample.attribute))
     )
     name = free_name(called, sample.columns)
-    shown = " and ".join(repr(one) for one in list(dict.fromkeys(sample.values))[:2])
+    shown = " and ".join(repr(value) for value in list(dict.fromkeys(sample.values))[:2])
     return Inferred(
         DELIMITER.join([*head, f"{{{name}}}"]),
         [Column(name, name, "L", list(rest), before=lead)],
@@ -448,11 +456,11 @@ def free_name(name: str, columns: Iterable[Column]) -> str:
     """The name, with a number behind it where it is taken."""
     taken = {column.name for column in columns}
     number = 2
-    found = name
-    while found in taken:
-        found = f"{name}_{number}"
+    text = name
+    while text in taken:
+        text = f"{name}_{number}"
         number += 1
-    return found
+    return text
 
 
 def is_padded(spec: str) -> bool:

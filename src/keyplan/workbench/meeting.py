@@ -16,10 +16,10 @@ __all__ = ["can_meet"]
 
 
 def can_meet(
-    one: KeyDeclaration, other: KeyDeclaration, lists: Collection[str] = (), other_lists: Collection[str] = ()
+    declaration: KeyDeclaration, other: KeyDeclaration, lists: Collection[str] = (), other_lists: Collection[str] = ()
 ) -> bool:
     """Whether some item of one and some item of the other can have the same key. ``lists`` are fields of many parts."""
-    left, right = _compiled(one, lists), _compiled(other, other_lists)
+    left, right = _compiled(declaration, lists), _compiled(other, other_lists)
     if left is None or right is None or len(left.attributes) != len(right.attributes):
         return False  # the compiler says what is wrong with it
     return can_collide(left, right)
@@ -27,8 +27,8 @@ def can_meet(
 
 def _compiled(key: KeyDeclaration, lists: Collection[str]) -> CompiledKey | None:
     try:
-        partition = tuple((KeyAttribute("partition"), _template(one, lists)) for one in key.partition)
-        sort = tuple((KeyAttribute("sort"), _template(one, lists)) for one in key.sort)
+        partition = tuple((KeyAttribute("partition"), _template(text, lists)) for text in key.partition)
+        sort = tuple((KeyAttribute("sort"), _template(text, lists)) for text in key.sort)
     except Problem:
         return None
     return CompiledKey(key.name, None, partition, sort, {}, key.shards)

@@ -85,11 +85,11 @@ def _head(model: Model, body: Sequence[str]) -> Iterator[str]:
     yield ""
     names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     for module, types in _STANDARD.items():
-        used = [one for one in types if one in names]
+        used = [kind for kind in types if kind in names]
         if used:
             yield f"from {module} import {', '.join(used)}"
     yield ""
-    needed = [one for one in _IMPORTS if one in names]
+    needed = [word for word in _IMPORTS if word in names]
     yield from _wrapped("from keyplan import ", sorted(needed), "()", "")
     yield ""
 
@@ -101,11 +101,11 @@ class _Names:
         self.taken = set(taken)
 
     def take(self, wanted: str) -> str:
-        found, number = wanted, 2
-        while found in self.taken or keyword.iskeyword(found):
-            found, number = f"{wanted}{number}", number + 1
-        self.taken.add(found)
-        return found
+        text, number = wanted, 2
+        while text in self.taken or keyword.iskeyword(text):
+            text, number = f"{wanted}{number}", number + 1
+        self.taken.add(text)
+        return text
 
 
 class _Module:
@@ -114,7 +114,7 @@ class _Module:
         self.left_out: list[str] = []
         self.samples: dict[str, dict[str, list[Item]]] = {}
         self.notes: list[str] = []
-        self.names = _Names([*_IMPORTS, *(one for types in _STANDARD.values() for one in types), "annotations"])
+        self.names = _Names([*_IMPORTS, *(kind for types in _STANDARD.values() for kind in types), "annotations"])
 
     def table(self, draft: TableDraft, design: str, declared: Declarations) -> Iterator[str]:
         """The text for one table."""
@@ -127,11 +127,13 @@ class _Module:
         for entity, name in zip(draft.entities, classes, strict=True):
             for key, texts in entity.notes.items():
                 self.notes += [f"{name}.{key}: {text}" if key else f"{name}: {text}" for text in texts]
-        self.samples[design] = {name: one.items for name, one in zip(classes, draft.entities, strict=True)}
+        self.samples[design] = {
+            name: entity_draft.items for name, entity_draft in zip(classes, draft.entities, strict=True)
+        }
         fields = [_Fields(entity) for entity in draft.entities]
         for entity, name, own in zip(draft.entities, classes, fields, strict=True):
             yield from self._entity(entity, name, own, indexes)
-        known = TYPE_NAMES | {"Through"} | {one.name for one in draft.entities} & set(classes)
+        known = TYPE_NAMES | {"Through"} | {entity_draft.name for entity_draft in draft.entities} & set(classes)
         for result in declared.results:
             if result.mentions <= known and result.name not in self.names.taken:
                 known |= {self.names.take(result.name)}
@@ -150,7 +152,7 @@ class _Module:
         taken = _Names(["table", "compiled"])
         for entity, name, own in zip(draft.entities, classes, fields, strict=True):
             for question in _questions(entity, name, own):
-                free = [one for one in question.names if f"{design}.{one}" not in self.without]
+                free = [text for text in question.names if f"{design}.{text}" not in self.without]
                 if not free:
                     self.left_out.append(f"{design}.{question.names[-1]}")
                     continue
@@ -198,12 +200,12 @@ class _Fields:
 
     def __init__(self, entity: EntityDraft) -> None:
         self.entity = entity
-        self.in_primary = {name for one in (*entity.primary.partition, *entity.primary.sort) for name in _fields(one)}
+        self.in_primary = {name for text in (*entity.primary.partition, *entity.primary.sort) for name in _fields(text)}
         self.order = list(entity.columns)
         if not entity.declared:  # what names an item stands first
-            self.order.sort(key=lambda one: one.name not in self.in_primary)
+            self.order.sort(key=lambda column: column.name not in self.in_primary)
         self._taken = _Names([*(name for name in dir(Entity) if not name.startswith("_")), *_RESERVED])
-        self.names = {one.name: self._taken.take(self._free(one)) for one in self.order}
+        self.names = {column.name: self._taken.take(self._free(column)) for column in self.order}
         self._keys: dict[str, str] = {}
 
     def _free(self, column: Column) -> str:
@@ -232,26 +234,26 @@ class _Fields:
         if column.constant:
             return f"Literal[{_literals(list(dict.fromkeys(column.values)))}]"
         specs = self.entity.specs.get(column.name, set[str]())
-        values = [one for one in column.values if one is not None]
+        values = [value for value in column.values if value is not None]
         if any(map(is_padded, specs)):
             return "int"
-        if specs & {"ms", "s"} or any("%" in one for one in specs):
+        if specs & {"ms", "s"} or any("%" in spec for spec in specs):
             return "datetime"
         if "desc" in specs:
-            return "date" if values and all(is_day(one) for one in values) else "datetime"
+            return "date" if values and all(is_day(value) for value in values) else "datetime"
         if column.tag == "N":
             return self._number(column, values, used=bool(specs))
-        if column.tag == "S" and values and all(is_moment(one) for one in values):
+        if column.tag == "S" and values and all(is_moment(value) for value in values):
             return "datetime"
         if column.tag == "L":
-            texts = all(isinstance(one, list) and all(isinstance(part, str) for part in one) for one in values)
+            texts = all(isinstance(value, list) and all(isinstance(part, str) for part in value) for value in values)
             return "tuple[str, ...]" if specs else "list[str]" if values and texts else "list[Any]"
         if column.tag == "NS":
             return "set[Decimal]"
         return _TYPES.get(column.tag, "str" if specs else "Any")
 
     def _number(self, column: Column, values: list[Any], *, used: bool) -> str:
-        if (values or used) and all(re.fullmatch(r"-?\d+", one) for one in values):
+        if (values or used) and all(re.fullmatch(r"-?\d+", value) for value in values):
             return "int"
         return "float" if used and column.attribute != column.name else "Decimal"
 
@@ -280,8 +282,10 @@ class _Fields:
     def template(self, template: str) -> str:
         """A template with the fields' names in this module."""
         pieces = [
-            one if isinstance(one, str) else f"{{{self.names.get(one[0], one[0])}{':' if one[1] else ''}{one[1]}}}"
-            for one in split_template(template)
+            element
+            if isinstance(element, str)
+            else f"{{{self.names.get(element[0], element[0])}{':' if element[1] else ''}{element[1]}}}"
+            for element in split_template(template)
         ]
         return "".join(pieces)
 
@@ -293,13 +297,15 @@ def _fields(template: str) -> list[str]:
 def _declared_read(read: ReadDeclaration) -> Iterator[str]:
     """A question as its design declared it."""
     yield f"    @read({read.options})"
-    line = f"    def {read.name}(self{''.join(f', {one}' for one in read.parameters)}) -> {read.returns}: ..."
+    line = (
+        f"    def {read.name}(self{''.join(f', {parameter}' for parameter in read.parameters)}) -> {read.returns}: ..."
+    )
     if len(line) <= _LINE_MAX:
         yield line
         return
     yield f"    def {read.name}("
     yield "        self,"
-    yield from (f"        {one}," for one in read.parameters)
+    yield from (f"        {parameter}," for parameter in read.parameters)
     yield f"    ) -> {read.returns}: ..."
 
 
@@ -330,19 +336,23 @@ class _Question:
 def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Question]:
     """What each key answers: one item by the primary key, a page by the partition key of an index."""
     name = snake(cls)
-    keyed = [one for one in own.order if one.name in own.in_primary]
-    parameters = tuple(f"{own.names[one.name]}: {own.annotation(one)}" for one in keyed)
+    keyed = [column for column in own.order if column.name in own.in_primary]
+    parameters = tuple(f"{own.names[column.name]}: {own.annotation(column)}" for column in keyed)
     if parameters:
         yield _Question((name, f"{name}_by_key"), "", parameters, f"{cls} | None", f"One {cls}, by its key.")
     for key in entity.keys:
         fields = dict.fromkeys(field for template in key.partition for field in _fields(template))
         columns = [column for column in (entity.column(field) for field in fields) if column is not None]
         fixed = {field: allowed[0] for field, allowed in key.when.items() if len(allowed) == 1}
-        known = tuple(f"{own.names[one.name]}: {own.annotation(one)}" for one in columns if one.name not in fixed)
+        known = tuple(
+            f"{own.names[column.name]}: {own.annotation(column)}" for column in columns if column.name not in fixed
+        )
         opened = [field for template in key.sort for field in _fields(template) if field not in fields]
         options = f", order_by={_text(own.names.get(opened[0], opened[0]))}" if opened else ""
         if fixed:
-            where = ", ".join(f"{_text(own.names.get(field, field))}: {_literal(one)}" for field, one in fixed.items())
+            where = ", ".join(
+                f"{_text(own.names.get(field, field))}: {_literal(value)}" for field, value in fixed.items()
+            )
             options += f", where={{{where}}}"
         paged = ("limit: int = 20", "cursor: Cursor | None = None")
         doc = f"Of each {cls} a page, by its key on {key.index}."
@@ -412,8 +422,8 @@ def _index(index: IndexDeclaration) -> str:
     if index.sort:
         parts.append(_attribute_list(index.sort))
     if index.projection != "ALL":
-        one = index.projection
-        parts.append(f"projection={_text(one) if isinstance(one, str) else _texts(one)}")
+        text = index.projection
+        parts.append(f"projection={_text(text) if isinstance(text, str) else _texts(text)}")
     if index.local:
         parts.append("local=True")
     return f"Index({', '.join(parts)})"
@@ -447,8 +457,8 @@ def _key(key: KeyDeclaration, own: _Fields, indexes: dict[str, str]) -> str:
 
 def _sides(key: KeyDeclaration, own: _Fields) -> str:
     sides = [side for side in (key.partition, key.sort) if side]
-    texts = [[_text(own.template(one)) for one in side] for side in sides]
-    return ", ".join(one[0] if len(one) == 1 else f"[{', '.join(one)}]" for one in texts)
+    texts = [[_text(own.template(text)) for text in side] for side in sides]
+    return ", ".join(text[0] if len(text) == 1 else f"[{', '.join(text)}]" for text in texts)
 
 
 def _text(text: str) -> str:

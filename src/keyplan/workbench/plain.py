@@ -25,20 +25,20 @@ _SETS = frozenset({"SS", "NS", "BS"})
 
 def attribute_value(given: Any, note: Note) -> dict[str, Any] | None:
     """The value in DynamoDB's JSON; None where nothing is left of it."""
-    found = _typed(given, note)
-    if found is None:
+    result = _typed(given, note)
+    if result is None:
         return None
     with suppress(values.ValueFault, values.NumberError, TypeError, ValueError, AttributeError, RecursionError):
-        return values.check_value(found)
+        return values.check_value(result)
     note("isn't a value that DynamoDB can hold, and is left out")
     return None
 
 
-def key_value(found: dict[str, Any], kind: str) -> dict[str, Any] | None:
+def key_value(result: dict[str, Any], kind: str) -> dict[str, Any] | None:
     """The value as a key attribute of that type; None where it can't be one: of another type, or empty."""
-    ((tag, content),) = found.items()
+    ((tag, content),) = result.items()
     if tag == kind:
-        return None if content == "" else found
+        return None if content == "" else result
     if (tag, kind) == ("N", "S"):
         return {"S": str(content)}
     if (tag, kind) == ("S", "N") and _number(content) is not None:
@@ -75,7 +75,7 @@ def _content(tag: str, content: Any, note: Note) -> dict[str, Any] | None:
     if tag == "M":
         return {"M": _members(content, note)}
     if tag == "L":
-        return {"L": [one for one in (_typed(part, note) for part in content) if one is not None]}
+        return {"L": [element for element in (_typed(part, note) for part in content) if element is not None]}
     if tag in _SETS:
         return _set(tag, content, note)
     if tag == "NULL":
@@ -99,13 +99,13 @@ def _content(tag: str, content: Any, note: Note) -> dict[str, Any] | None:
 
 
 def _members(given: dict[str, Any], note: Note) -> dict[str, Any]:
-    found = {str(name): _typed(value, note) for name, value in given.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    result = {str(name): _typed(value, note) for name, value in given.items()}
+    return {name: value for name, value in result.items() if value is not None}
 
 
 def _set(tag: str, content: list[Any], note: Note) -> dict[str, Any] | None:
-    members = list(dict.fromkeys(str(one) for one in content if isinstance(one, str | int | float | Decimal)))
-    if tag == "NS" and any(_number(one) is None for one in members):
+    members = list(dict.fromkeys(str(value) for value in content if isinstance(value, str | int | float | Decimal)))
+    if tag == "NS" and any(_number(member) is None for member in members):
         note("is called a set of numbers and holds a text: it is read as a set of texts")
         tag = "SS"
     if len(members) < len(content):
@@ -125,7 +125,7 @@ def _from_json(given: Any, note: Note) -> dict[str, Any]:
         number = _number(given)
         return {"S": str(given)} if number is None else {"N": number}
     if isinstance(given, list):
-        return {"L": [one for one in (_typed(part, note) for part in given) if one is not None]}
+        return {"L": [element for element in (_typed(part, note) for part in given) if element is not None]}
     return {"S": str(given)}
 
 

@@ -142,10 +142,10 @@ def _as_workbench(data: Json) -> Json:
         "GlobalSecondaryIndexes": [
             {
                 "IndexName": name,
-                "KeyAttributes": _onetable_key(_object(one)),
+                "KeyAttributes": _onetable_key(_object(value)),
                 "Projection": {"ProjectionType": "ALL"},
             }
-            for name, one in indexes.items()
+            for name, value in indexes.items()
             if name != "primary"
         ],
         "TableData": data.get("data"),
@@ -173,8 +173,8 @@ class _Reader:
         if not isinstance(given, list) or not given:
             self.faults.append(Fault("DataModel", "it lists no tables" if "DataModel" in data else "field required"))
             given = []
-        for number, one in enumerate(given):
-            table = self._table(one, f"DataModel[{number}]", data)
+        for number, value in enumerate(given):
+            table = self._table(value, f"DataModel[{number}]", data)
             if table is not None:
                 tables.append(table)
         self.faults.sort(key=lambda fault: fault.place)
@@ -201,11 +201,11 @@ class _Reader:
         key = self._key(data.get("KeyAttributes"), f"{place}.KeyAttributes")
         if key is None:
             return None
-        types: dict[str, Kind] = {one.name: one.type for one in key.all}
+        types: dict[str, Kind] = {attribute.name: attribute.type for attribute in key.all}
         indexes = [*self._indexes(data, "GlobalSecondaryIndexes", place, key, types)]
-        indexes += self._indexes(data, "LocalSecondaryIndexes", place, key, types, {one.name for one in indexes})
+        indexes += self._indexes(data, "LocalSecondaryIndexes", place, key, types, {index.name for index in indexes})
         facets = [*self._facets(data.get("TableFacets"), f"{place}.TableFacets", key, types)]
-        seen = [item for one in facets for item in one.items]
+        seen = [item for facet in facets for item in facet.items]
         items = self._items(data.get("TableData"), f"{place}.TableData", key, types, seen)
         return TableModel(
             self._name(data.get("TableName"), f"{place}.TableName", "Table"),
@@ -278,17 +278,19 @@ class _Reader:
                 self._note(f"there is an index {name} already: this one is left out", path)
                 continue
             names.add(name)
-            partition, sort = (None if one is None else self._typed(one, types, path) for one in parts)
+            partition, sort = (None if part is None else self._typed(part, types, path) for part in parts)
             assert partition is not None  # noqa: S101 - looked at above
             key = KeyAttributes(partition, None if sort is None or sort.name == partition.name else sort)
             yield Index(name, key, self._projection(data.get("Projection"), own, key), local)
 
-    def _typed(self, one: KeyAttribute, types: dict[str, Kind], place: str) -> KeyAttribute:
+    def _typed(self, attribute: KeyAttribute, types: dict[str, Kind], place: str) -> KeyAttribute:
         """The attribute with the type that it has in keys that stand before."""
-        kind = types.setdefault(one.name, one.type)
-        if kind != one.type:
-            self._note(f"{one.name} is of type {one.type} here and {kind} before: it is taken for {kind}", place)
-        return KeyAttribute(one.name, kind)
+        kind = types.setdefault(attribute.name, attribute.type)
+        if kind != attribute.type:
+            self._note(
+                f"{attribute.name} is of type {attribute.type} here and {kind} before: it is taken for {kind}", place
+            )
+        return KeyAttribute(attribute.name, kind)
 
     @staticmethod
     def _projection(given: Any, own: KeyAttributes, key: KeyAttributes) -> str | tuple[str, ...]:
@@ -297,16 +299,16 @@ class _Reader:
         kind = _text(data.get("ProjectionType")).upper()
         if kind == "KEYS_ONLY":
             return kind
-        keys = {one.name for one in (*own.all, *key.all)}
-        included = [_text(one) for one in _list(data.get("NonKeyAttributes"))]
-        included = [one for one in dict.fromkeys(included) if one and one not in keys]
+        keys = {attribute.name for attribute in (*own.all, *key.all)}
+        included = [_text(value) for value in _list(data.get("NonKeyAttributes"))]
+        included = [text for text in dict.fromkeys(included) if text and text not in keys]
         if kind == "INCLUDE":
             return tuple(included) if included else "KEYS_ONLY"
         return "ALL"
 
     def _attributes(self, given: Any) -> Iterator[tuple[str, str]]:
-        for one in _list(given):
-            data = {"AttributeName": one} if isinstance(one, str) else _object(one)
+        for value in _list(given):
+            data = {"AttributeName": value} if isinstance(value, str) else _object(value)
             name = _text(data.get("AttributeName"))
             if name:
                 yield name, _text(data.get("AttributeType")).upper()
@@ -316,9 +318,9 @@ class _Reader:
     def _facets(self, given: Any, place: str, key: KeyAttributes, types: Mapping[str, Kind]) -> Iterator[Facet]:
         names: set[str] = set()
         seen: list[Item] = []
-        for number, one in enumerate(_list(given)):
+        for number, value in enumerate(_list(given)):
             path = f"{place}[{number}]"
-            data = _object(one)
+            data = _object(value)
             wanted = _text(data.get("FacetName")) or f"Facet{number + 1}"
             name, count = wanted, 2
             while name in names:
@@ -345,12 +347,12 @@ class _Reader:
         seen: Iterable[Item],
     ) -> list[Item]:
         """The items that could stand in the table; of two with one key the first, as they show one item twice."""
-        own = [one.name for one in key.all]
+        own = [attribute.name for attribute in key.all]
         keys = {tuple(str(item[name]) for name in own) for item in seen}
-        found: list[Item] = []
-        for number, one in enumerate(_list(given)):
+        items: list[Item] = []
+        for number, value in enumerate(_list(given)):
             path = f"{place}[{number}]"
-            item = self._item(_object(one), path, types)
+            item = self._item(_object(value), path, types)
             missing = [name for name in own if name not in item]
             if missing:
                 self._note(f"the item has no {' and no '.join(missing)}, and is left out", path)
@@ -360,11 +362,11 @@ class _Reader:
                 self._note("an item with this key stands before, and this one is left out", path)
                 continue
             keys.add(identity)
-            found.append(item)
-        return found
+            items.append(item)
+        return items
 
     def _item(self, data: Json, place: str, types: Mapping[str, Kind]) -> Item:
-        found: Item = {}
+        item: Item = {}
         for name, given in data.items():
             path = f"{place}.{name}"
             value = attribute_value(given, lambda what, path=path: self._note(what, path))  # type: ignore[misc]
@@ -377,17 +379,17 @@ class _Reader:
                     self._note(f"can't stand in a key of type {kind}, and is left out", path)
                     continue
                 value = as_key
-            found[name] = value
-        return found
+            item[name] = value
+        return item
 
 
 def _schema(given: Any) -> dict[str, dict[str, str]]:
     """Templates by entity and attribute: ``{"order": {"SK": "${date}#${id}"}}``."""
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for name, attributes in _object(_object(given).get("models")).items():
-        templates = {attribute: _text(_object(one).get("value")) for attribute, one in _object(attributes).items()}
-        found[name] = {attribute: text for attribute, text in templates.items() if text}
-    return found
+        templates = {attribute: _text(_object(value).get("value")) for attribute, value in _object(attributes).items()}
+        result[name] = {attribute: text for attribute, text in templates.items() if text}
+    return result
 
 
 def _object(value: Any) -> Json:

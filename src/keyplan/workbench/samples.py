@@ -20,18 +20,18 @@ _SHOWN_MAX = 5
 def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]]) -> Iterator[str]:
     """What can't be read, or would be stored otherwise, of the items by entity."""
     for name, items in samples.items():
-        found = [
+        result = [
             f"{name}({_key(design, item)}): {fault}"
             for item in items
             if (fault := _fault(design, name, item)) is not None
         ]
-        yield from found[:_SHOWN_MAX]
-        if len(found) > _SHOWN_MAX:
-            yield f"{name}: so it is with {len(found) - _SHOWN_MAX} more of its {len(items)} items"
+        yield from result[:_SHOWN_MAX]
+        if len(result) > _SHOWN_MAX:
+            yield f"{name}: so it is with {len(result) - _SHOWN_MAX} more of its {len(items)} items"
 
 
 def _key(design: CompiledDesign, item: Item) -> str:
-    names = [one.name for one in (design.table.partition, design.table.sort) if one is not None]
+    names = [attribute.name for attribute in (design.table.partition, design.table.sort) if attribute is not None]
     return ", ".join(f"{name}={next(iter(item[name].values()))}" for name in names)
 
 

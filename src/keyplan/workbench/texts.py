@@ -106,7 +106,7 @@ def led_by(text: str) -> tuple[str, str] | None:
 
 def alpha_start(texts: Sequence[str]) -> str:
     """The letters that all the texts begin with, before their digits: ``C`` of ``C1`` and ``C22``."""
-    starts = {match.group(1) if (match := _ALPHA.fullmatch(one)) else "" for one in texts}
+    starts = {match.group(1) if (match := _ALPHA.fullmatch(text)) else "" for text in texts}
     return starts.pop() if len(starts) == 1 else ""
 
 
@@ -122,10 +122,10 @@ class WordList:
 
     def __init__(self, keys: Iterable[str], names: Iterable[str]) -> None:
         self.names = [name for name in dict.fromkeys(names) if name]
-        self._own = {one.lower() for one in self.names}
+        self._own = {name.lower() for name in self.names}
         firsts: Counter[str] = Counter()
         for text in keys:
-            parts = [one for one in text.split(DELIMITER) if one]
+            parts = [part for part in text.split(DELIMITER) if part]
             if len(parts) > 1 and is_word(parts[0]):
                 firsts[parts[0]] += 1
         self._firsts = set(firsts)
@@ -149,14 +149,14 @@ def marks(parts: Sequence[str], words: WordList, values: Collection[str], *, sor
     """For each part of a key's text whether it is a word. ``values`` are texts that the item holds besides. ``sorts``:
     it is a sort key, where what ends it behind a value is a value too: ``2026-11-21#FAILED``.
     """
-    found: list[bool] = []
+    result: list[bool] = []
     expected = True
     for place, part in enumerate(parts):
-        ends = sorts and place > 0 and place == len(parts) - 1 and not found[-1]
+        ends = sorts and place > 0 and place == len(parts) - 1 and not result[-1]
         word = _is_mark(parts, place, words, values, expected=expected and not ends)
-        found.append(word)
+        result.append(word)
         expected = not word or not part
-    return found
+    return result
 
 
 def _is_mark(parts: Sequence[str], place: int, words: WordList, values: Collection[str], *, expected: bool) -> bool:

@@ -49,7 +49,7 @@ def type_text(annotation: Any, names: Mapping[Any, str]) -> str:
         if PREFIX in metadata:
             return "Prefix"
         if EACH in metadata:
-            return f"Each[{', '.join(type_text(one, names) for one in get_args(inner))}]"
+            return f"Each[{', '.join(type_text(value, names) for value in get_args(inner))}]"
         marks = marks_of(annotation)
         plain = type_text(inner, names)
         mark = "Ttl" if TTL.name in marks else "Version" if VERSION.name in marks else None
@@ -57,23 +57,23 @@ def type_text(annotation: Any, names: Mapping[Any, str]) -> str:
             return plain
         return f"{mark} | None" if plain.endswith("| None") else mark
     if get_origin(annotation) in {Union, types.UnionType}:
-        return " | ".join(dict.fromkeys(type_text(one, names) for one in get_args(annotation)))
+        return " | ".join(dict.fromkeys(type_text(value, names) for value in get_args(annotation)))
     if get_origin(annotation) is Literal:
-        return f"Literal[{', '.join(literal_text(one) for one in get_args(annotation))}]"
+        return f"Literal[{', '.join(literal_text(value) for value in get_args(annotation))}]"
     generic = _GENERIC.get(get_origin(annotation))
     if generic is not None:
-        arguments = ["..." if one is Ellipsis else type_text(one, names) for one in get_args(annotation)]
+        arguments = ["..." if value is Ellipsis else type_text(value, names) for value in get_args(annotation)]
         return f"{generic}[{', '.join(arguments)}]"
     return _class_text(annotation, names)
 
 
 def _class_text(annotation: Any, names: Mapping[Any, str]) -> str:
     try:
-        found = names.get(annotation) or _PLAIN.get(annotation)
+        text = names.get(annotation) or _PLAIN.get(annotation)
     except TypeError:
-        found = None
-    if found is not None:
-        return found
+        text = None
+    if text is not None:
+        return text
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         return f"Literal[{', '.join(literal_text(member.value) for member in annotation)}]"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -110,10 +110,10 @@ def is_type(node: ast.expr, names: Collection[str]) -> bool:
             return is_type(left, names) and is_type(right, names)
         case ast.Subscript(value=ast.Name(id="Literal"), slice=inner):
             parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            return all(_is_literal(one) for one in parts)
+            return all(_is_literal(part) for part in parts)
         case ast.Subscript(value=outer, slice=inner):
             parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-            return isinstance(outer, ast.Name) and is_type(outer, names) and all(is_type(one, names) for one in parts)
+            return isinstance(outer, ast.Name) and is_type(outer, names) and all(is_type(part, names) for part in parts)
         case _:
             return False
 

@@ -137,14 +137,14 @@ def read_front_matter(text: str) -> FrontMatter:
     return FrontMatter(fields, lines, parts.body)
 
 
-def _mapping(found: Any, kind: str, line: int) -> dict[str, Any]:
-    if found is None:
+def _mapping(result: Any, kind: str, line: int) -> dict[str, Any]:
+    if result is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         raise FrontMatterError(
-            f"the front matter must be fields with values; this {kind} is one {type(found).__name__}", line=line
+            f"the front matter must be fields with values; this {kind} is one {type(result).__name__}", line=line
         )
-    return {str(name): value for name, value in found.items()}
+    return {str(name): value for name, value in result.items()}
 
 
 # YAML
@@ -196,7 +196,7 @@ def _read_yaml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
         raise FrontMatterError(f"the YAML can't be read: {error.reason}", line=line) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = ", ".join(one for one in (error.context, error.problem) if one)
+        said = ", ".join(value for value in (error.context, error.problem) if value)
         raise FrontMatterError(
             f"the YAML can't be read: {said}",
             line=mark.line + first if mark else first,
@@ -219,8 +219,8 @@ def _read_toml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
         raise FrontMatterError(f"the TOML can't be read: {TOO_DEEP}", line=parts.first_line) from None
     except ValueError as error:  # tomllib's own errors are of this kind
         text, _, place = str(error).rpartition(" (at ")
-        found = re.search(r"line (\d+)", place)
-        line = int(found[1]) if found else parts.header.count("\n")
+        match = re.search(r"line (\d+)", place)
+        line = int(match[1]) if match else parts.header.count("\n")
         raise FrontMatterError(f"the TOML can't be read: {text or error}", line=line + parts.first_line - 1) from None
     return fields, _lines(parts, fields, r"^[ \t]*\[*[\"']?{name}[\"']?[ \t]*[\]=.]")
 
@@ -253,12 +253,12 @@ _METADATA_LISTS = frozenset({"author", "authors", "tags", "keywords"})
 
 def _lines(parts: Parts, fields: Mapping[str, Any], pattern: str) -> dict[str, int]:
     """The line of each field, found by its name: the parsers of TOML and JSON don't tell."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for name in fields:
         match = re.search(pattern.format(name=re.escape(name)), parts.header, re.MULTILINE)
         if match:
-            found[name] = parts.header.count("\n", 0, match.start()) + parts.first_line
-    return found
+            result[name] = parts.header.count("\n", 0, match.start()) + parts.first_line
+    return result
 
 
 _READERS: Mapping[str, Callable[[Parts], tuple[dict[str, Any], dict[str, int]]]] = {

@@ -84,7 +84,7 @@ class History:
                 return None  # no commit yet
             prefix = _checked(_git(folder, "rev-parse", "--show-prefix")).decode("utf-8", "replace").strip("\n")
             changes, former = _changes(_checked(_git(folder, *_LOG)))
-            below = {path[len(prefix) :]: found for path, found in changes.items() if path.startswith(prefix)}
+            below = {path[len(prefix) :]: result for path, result in changes.items() if path.startswith(prefix)}
             moved = {
                 path[len(prefix) :]: [old[len(prefix) :] for old in names if old.startswith(prefix)]
                 for path, names in former.items()
@@ -103,13 +103,13 @@ class History:
 
         Texts that weren't UTF-8, or that were larger than any article may be, are left out.
         """
-        found: list[Revision] = []
+        result: list[Revision] = []
         for change in self._changes.get(path, ()):
             data = self._blob(change.blob)
             body = None if data is None else _body(data)
             if body is not None:
-                found.append(Revision(body, change.author or None, change.moment))
-        return found
+                result.append(Revision(body, change.author or None, change.moment))
+        return result
 
     def former(self, path: str) -> list[str]:
         """The names that a file had below the folder before it was moved, the latest first."""
@@ -216,7 +216,7 @@ def _changes(log: bytes) -> tuple[dict[str, list[Change]], dict[str, list[str]]]
     """The changes of each file by the name it has now: a renamed file brings its history with it. And the names that
     it had, the earliest first.
     """
-    found: dict[str, list[Change]] = {}
+    result: dict[str, list[Change]] = {}
     former: dict[str, list[str]] = {}
     tokens = iter(log.split(b"\0"))
     moment, author = datetime.fromtimestamp(0, UTC), ""
@@ -232,11 +232,11 @@ def _changes(log: bytes) -> tuple[dict[str, list[Change]], dict[str, list[str]]]
         path = _name(tokens)
         if status.startswith("R"):
             old, path = path, _name(tokens)
-            found[path] = found.pop(old, [])
-            former[path] = [*(one for one in former.pop(old, []) if one != path), old]
+            result[path] = result.pop(old, [])
+            former[path] = [*(text for text in former.pop(old, []) if text != path), old]
         if blob != before and mode in _FILE_MODES:
-            found.setdefault(path, []).append(Change(blob, author, moment))
-    return found, former
+            result.setdefault(path, []).append(Change(blob, author, moment))
+    return result, former
 
 
 def _name(tokens: Iterator[bytes]) -> str:

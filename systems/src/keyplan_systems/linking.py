@@ -33,8 +33,8 @@ class SiteFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        self.root = next((one for one in (self.folder, *self.folder.parents) if _config(one)), self.folder)
-        if not any((one / ".git").exists() for one in (self.root, *self.root.parents)) and self.root != self.folder:
+        self.root = next((path for path in (self.folder, *self.folder.parents) if _config(path)), self.folder)
+        if not any((path / ".git").exists() for path in (self.root, *self.root.parents)) and self.root != self.folder:
             # Settings far above may be somebody else's; within a few folders they are the site's.
             near = self.folder.parents[:3]
             self.root = self.root if self.root in near else self.folder
@@ -45,7 +45,9 @@ class SiteFolder:
         """How the site's own addresses began: ``https://blog.example/base``."""
         base = str(self.settings.get("baseurl") or "").rstrip("/")
         named = [self.settings.get(name) for name in ("url", "baseURL", "base_url")]
-        urls = [one.rstrip("/") for one in named if isinstance(one, str) and one.startswith(("http://", "https://"))]
+        urls = [
+            value.rstrip("/") for value in named if isinstance(value, str) and value.startswith(("http://", "https://"))
+        ]
         own = [f"{url}{base}" if base.startswith("/") else url for url in urls]
         return tuple(dict.fromkeys([*own, *urls]))
 
@@ -58,7 +60,7 @@ class SiteFolder:
     def file(self, below: Path, target: str) -> Path | None:
         """The file that a link names, relative to a text's folder or to the site; None where none is."""
         absolute = target.startswith("/")
-        places = [self.root / one for one in _FILE_ROOTS]
+        places = [self.root / text for text in _FILE_ROOTS]
         starts = places if absolute else [below, *places]
         for start in starts:
             try:
@@ -81,10 +83,10 @@ def _settings(root: Path) -> dict[str, Any]:
         return {}
     try:
         text = path.read_text(encoding="utf-8")
-        found = tomllib.loads(text) if path.suffix == ".toml" else load_yaml(text)
+        result = tomllib.loads(text) if path.suffix == ".toml" else load_yaml(text)
     except (OSError, ValueError, FrontMatterError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
@@ -101,8 +103,8 @@ def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
     inside = (
         (site.folder / post.path).parent.relative_to(site.root).parts if site.folder.is_relative_to(site.root) else ()
     )
-    folders = tuple(one for one in inside if one not in {"content", "_posts", "_drafts"})
-    plain = tuple(one.removeprefix("_") for one in folders)
+    folders = tuple(text for text in inside if text not in {"content", "_posts", "_drafts"})
+    plain = tuple(folder.removeprefix("_") for folder in folders)
     named = re.sub(r"^\d{4}-\d{1,2}-\d{1,2}[-_]", "", parts[-1]) if parts else ""
     if post.date is not None and ("_posts" in inside or named != (parts[-1] if parts else "")):
         day = f"{post.date:%Y/%m/%d}"
@@ -151,7 +153,7 @@ def _patterned(post: Post, site: SiteFolder) -> str | None:
         **dict.fromkeys(("title", "slug", "filename", "contentbasename"), post.slug),
         "categories": "/".join(post.categories).lower(),
     }
-    made = re.sub(r":(\w+)", lambda found: names.get(found[1], found[0]), _STYLES.get(pattern, pattern))
+    made = re.sub(r":(\w+)", lambda match: names.get(match[1], match[0]), _STYLES.get(pattern, pattern))
     return None if ":" in made else re.sub(r"//+", "/", f"/{made}")
 
 
@@ -190,15 +192,15 @@ class Links:
         """A text with its links made anew; what leads nowhere stays, and is counted in ``lost``."""
         self.lost = Counter()
 
-        def inline(found: re.Match[str]) -> str:
-            return f"{found[1]}{found[2]}{self._target(path, found[3], picture=bool(found[1]))}"
+        def inline(match: re.Match[str]) -> str:
+            return f"{match[1]}{match[2]}{self._target(path, match[3], picture=bool(match[1]))}"
 
-        def reference(found: re.Match[str]) -> str:
-            return f"{found[1]}{self._target(path, found[2], picture=False)}"
+        def reference(match: re.Match[str]) -> str:
+            return f"{match[1]}{self._target(path, match[2], picture=False)}"
 
-        def html(found: re.Match[str]) -> str:
-            picture = not found[1].lower().startswith("<a")
-            return f"{found[1]}{found[2]}{self._target(path, found[3], picture=picture)}{found[2]}"
+        def html(match: re.Match[str]) -> str:
+            picture = not match[1].lower().startswith("<a")
+            return f"{match[1]}{match[2]}{self._target(path, match[3], picture=picture)}{match[2]}"
 
         def outside(part: str) -> str:
             return _HTML.sub(html, _REFERENCE.sub(reference, _INLINE.sub(inline, part)))
@@ -223,14 +225,14 @@ class Links:
         ):
             return given
         place, mark, rest = re.match(r"([^#?]*)([#?]?)(.*)", target, re.DOTALL).groups()  # type: ignore[union-attr]
-        found = None if picture else self.text(path, place)
-        if found is None and place:
-            found = self._file(path, unquote(place))
-        if found is None:
+        result = None if picture else self.text(path, place)
+        if result is None and place:
+            result = self._file(path, unquote(place))
+        if result is None:
             self.lost[target[:200]] += 1
             return given
         self.linked += 1
-        return f"{found}{mark}{rest}"
+        return f"{result}{mark}{rest}"
 
     def _own(self) -> set[str]:
         return set(self.paths.values())
@@ -243,8 +245,14 @@ class Links:
         else:
             below = posixpath.normpath(posixpath.join(posixpath.dirname(path), place.lstrip("/")))
         candidates = [below, place.strip("/")]
-        for one in candidates:
-            for name in (one, f"{one}.md", f"{one}/index.md", f"{one}/_index.md", f"_posts/{one}.md"):
+        for candidate in candidates:
+            for name in (
+                candidate,
+                f"{candidate}.md",
+                f"{candidate}/index.md",
+                f"{candidate}/_index.md",
+                f"_posts/{candidate}.md",
+            ):
                 if name in self.paths:
                     return self.paths[name]
         keys = [address_key(place if place.startswith("/") else f"/{below}"), address_key(f"/{place}")]
@@ -256,10 +264,10 @@ class Links:
         return next((self.known[key] for key in (*keys, stem) if key in self.known), None)
 
     def _file(self, path: str, place: str) -> str | None:
-        found = self.site.file((self.site.folder / path).parent, place)
-        if found is None:
+        result = self.site.file((self.site.folder / path).parent, place)
+        if result is None:
             return None
-        kept = self.keep(found)
+        kept = self.keep(result)
         if kept is not None:
             self.files += 1
         return None if kept is None else quote(kept)

@@ -72,7 +72,7 @@ def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
             f"{shown(str(folder))} {what}", place=shown(str(folder)), hint="give the folder of the posts"
         )
     root = folder.resolve()
-    found: list[Path] = []
+    paths: list[Path] = []
     faults: list[Fault] = []
     passed_over: dict[str, list[Path]] = {}
 
@@ -93,12 +93,12 @@ def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
             elif path.is_symlink():
                 faults.extend(_links_out(root, folder, [path]))
             else:
-                found.append(path)
+                paths.append(path)
     for suffix, others in sorted(passed_over.items()):
         place = shown(min(others).relative_to(folder).as_posix())
         more = f", as {len(others) - 1:,} more" if len(others) > 1 else ""
         faults.append(Fault(place, f"{suffix} isn't Markdown: not read{more}", "convert what is to be taken along"))
-    return sorted(found, key=lambda path: path.relative_to(folder).parts), faults
+    return sorted(paths, key=lambda path: path.relative_to(folder).parts), faults
 
 
 def _is_text_of_site(path: Path) -> bool:
@@ -195,11 +195,11 @@ def _dated(fields: _Fields, named: str | None, permalink: str | None, path: str)
         return _moment_named(named), "name"
     for text, what in ((permalink or "", "address"), (path, "path")):
         match = _DATED_PATH.search(text)
-        found = _moment("-".join(match.groups())) if match else None
-        if found is not None:
-            return found, what
-    found = fields.moment("lastmod", "last_modified_at", "modified", "updated")
-    return found, None if found is None else "last change"
+        result = _moment("-".join(match.groups())) if match else None
+        if result is not None:
+            return result, what
+    result = fields.moment("lastmod", "last_modified_at", "modified", "updated")
+    return result, None if result is None else "last change"
 
 
 def _bytes_of(path: Path) -> tuple[bytes, datetime]:
@@ -260,32 +260,32 @@ class _Fields:
             or status.lower() in {"draft", "hidden", "private", "skip"}
         )
 
-    def words(self, one: str, many: str) -> tuple[str, ...]:
+    def words(self, word: str, many: str) -> tuple[str, ...]:
         """Tags or categories: ``tag: one tag``, ``tags: [a, b]``, ``tags: a, b`` or ``tags: a b``; no repeats."""
-        found: dict[str, None] = {}
-        for name in (one, many):
+        result: dict[str, None] = {}
+        for name in (word, many):
             value = self.fields.get(name)
             if isinstance(value, str) and name == many:
                 value = value.split(",") if "," in value else value.split()
             for part in value if isinstance(value, list) else [value]:
                 text = self._word(name, part)
                 if text:
-                    found[text] = None
-        return tuple(found)
+                    result[text] = None
+        return tuple(result)
 
     def paths(self, *names: str) -> tuple[str, ...]:
         """Addresses: a text, or a list of texts."""
-        found: dict[str, None] = {}
+        result: dict[str, None] = {}
         for name in names:
             value = self.fields.get(name)
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, str) and part.strip() and len(part) <= 1000:
-                    found[self._checked(name, part).strip()] = None
-        return tuple(found)
+                    result[self._checked(name, part).strip()] = None
+        return tuple(result)
 
     def people(self, *names: str) -> tuple[str, ...]:
         """Authors: a text, a list of texts, or mappings that name them."""
-        found: dict[str, None] = {}
+        result: dict[str, None] = {}
         for name in names:
             value = self.fields.get(name)
             for part in value if isinstance(value, list) else [value]:
@@ -295,8 +295,8 @@ class _Fields:
                     person = next((part[key] for key in keys if part.get(key)), None)
                 text = self._word(name, person)
                 if text:
-                    found[text] = None
-        return tuple(found)
+                    result[text] = None
+        return tuple(result)
 
     def moment(self, *names: str) -> datetime | None:
         """A date or a moment, in UTC. Raises FrontMatterError for what isn't one."""
@@ -304,15 +304,15 @@ class _Fields:
             value = self.fields.get(name)
             if value is None or value == "":
                 continue
-            found = _moment(value)
-            if found is None:
+            result = _moment(value)
+            if result is None:
                 said = type(value).__name__ if isinstance(value, list | dict) else repr(str(value)[:60])
                 raise FrontMatterError(
                     f"{name} is {said}, which isn't a date",
                     line=self.lines.get(name),
                     hint="write it as 2026-11-21, or 2026-11-21 09:42:00 +0100",
                 )
-            return found
+            return result
         return None
 
     def _word(self, name: str, value: Any) -> str:
@@ -340,14 +340,14 @@ def _moment(value: Any) -> datetime | None:
     """What a field says of a moment, in UTC; without a zone it is taken as UTC. None for what says none."""
     try:
         if isinstance(value, datetime):
-            found: datetime | None = value
+            moment: datetime | None = value
         elif isinstance(value, date):
-            found = datetime.combine(value, time())
+            moment = datetime.combine(value, time())
         else:
-            found = _moment_in(value.strip()) if isinstance(value, str) else None
-        if found is None:
+            moment = _moment_in(value.strip()) if isinstance(value, str) else None
+        if moment is None:
             return None
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
@@ -373,26 +373,26 @@ def _zone(rest: str, year: str) -> str | None:
     """The zone in what follows a clock, "" without one; None for anything else than a zone or the year again, which
     some write (and Ruby, so Jekyll, reads).
     """
-    found = ""
+    text = ""
     for word in rest.split():
         if word == year:
             continue
-        if found:
+        if text:
             return None
         if word in _ZONES:
-            found = f"{_ZONES[word]:+03d}:00"
+            text = f"{_ZONES[word]:+03d}:00"
         elif _ZONED.fullmatch(word):
-            found = word
+            text = word
         else:
             return None
-    return found
+    return text
 
 
 def _moment_named(text: str) -> datetime:
-    found = _moment(text)
-    if found is None:
+    moment = _moment(text)
+    if moment is None:
         raise FrontMatterError(f"the file's name begins with {text}, which isn't a day")
-    return found
+    return moment
 
 
 # Texts

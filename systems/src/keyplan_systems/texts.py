@@ -275,7 +275,7 @@ def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int
     title = TITLES[(number // len(subject.things) + number) % len(TITLES)].format(thing=thing)
     title = title[0].upper() + title[1:]
     opening = said(chance, chance.choice(subject.openings))
-    sentences = iter([said(chance, one) for one in chance.sample(subject.sentences, len(subject.sentences))])
+    sentences = iter([said(chance, text) for text in chance.sample(subject.sentences, len(subject.sentences))])
     headings = iter(chance.sample(subject.headings, len(subject.headings)))
 
     def section(count: int) -> str:

@@ -97,8 +97,8 @@ class _Work:
     def run(self, text: str, *, mdx: bool) -> Translation:
         """Every step, each over the whole text."""
         text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
-        text = _RAW.sub(lambda found: self._hold(found[1], "raw"), text)
-        text = _ESCAPED.sub(lambda found: self._hold(f"{{{{{found[1]} {found[2]} {found[3]}}}}}", "escaped"), text)
+        text = _RAW.sub(lambda match: self._hold(match[1], "raw"), text)
+        text = _ESCAPED.sub(lambda match: self._hold(f"{{{{{match[1]} {match[2]} {match[3]}}}}}", "escaped"), text)
         text = _COMMENT.sub("", text)
         text = _HIGHLIGHT.sub(self._highlight, text)
         for _ in range(4):  # one within another
@@ -124,7 +124,7 @@ class _Work:
 
     def _restored(self, text: str) -> str:
         while _HELD.search(text):
-            text = _HELD.sub(lambda found: self.held[int(found[1])], text)
+            text = _HELD.sub(lambda match: self.held[int(match[1])], text)
         return text
 
     def _done(self, what: str, text: str) -> str:
@@ -133,13 +133,13 @@ class _Work:
 
     # Code
 
-    def _highlight(self, found: re.Match[str]) -> str:
-        return self._done("{% highlight %}", _fenced(self._restored(found[3]), found[1]))
+    def _highlight(self, match: re.Match[str]) -> str:
+        return self._done("{% highlight %}", _fenced(self._restored(match[3]), match[1]))
 
     # Hugo's shortcodes
 
-    def _pair(self, found: re.Match[str]) -> str:
-        name, given, inner = found[2], _arguments(found[3]), found[4]
+    def _pair(self, match: re.Match[str]) -> str:
+        name, given, inner = match[2], _arguments(match[3]), match[4]
         what = f"{{{{< {name} >}}}}"
         if name in {"highlight", "code"}:
             language = given.get("lang") or given.get("0", "")
@@ -159,18 +159,18 @@ class _Work:
             self.result.dropped[f"{what}, of which the text stands there"] += 1
             title = given.get("title") or given.get("name")
             return f"\n**{title}**\n\n{inner}\n" if title else inner
-        return found[0]
+        return match[0]
 
-    def _shortcode(self, found: re.Match[str]) -> str:
-        name, given = found[1], _arguments(found[2])
+    def _shortcode(self, match: re.Match[str]) -> str:
+        name, given = match[1], _arguments(match[2])
         what = f"{{{{< {name} >}}}}"
         first = given.get("0", "")
         if name in {"ref", "relref"}:
             address = self.where(given.get("path") or first)
-            return found[0] if address is None else self._done(what, address)
+            return match[0] if address is None else self._done(what, address)
         if name in {"figure", "img", "image"}:
             shown = _picture(given)
-            return found[0] if shown is None else self._done(what, shown)
+            return match[0] if shown is None else self._done(what, shown)
         if re.fullmatch(_NOTES, name) and given.get("text"):
             title = given.get("title") or given.get("type") or name
             return self._done(what, _note(title.replace("-", " ").capitalize(), given["text"]))
@@ -178,18 +178,18 @@ class _Work:
             return self._done(what, str(self.values[f"page.{first}"]))
         if name in _PAGES:
             target = given.get("id") or "/".join(value for key, value in given.items() if key in {"0", "1"})
-            return self._done(what, f"[{name}]({_PAGES[name].format(target)})") if target else found[0]
+            return self._done(what, f"[{name}]({_PAGES[name].format(target)})") if target else match[0]
         if name in {"tweet", "x", "twitter"} and given.get("id"):
             return self._done(what, f"[{name}](https://x.com/{given.get('user', 'i')}/status/{given['id']})")
-        return found[0]
+        return match[0]
 
     # Notes of Docusaurus and MkDocs, and what MDX has besides Markdown
 
     def _notes(self, text: str) -> str:
-        def bangs(found: re.Match[str]) -> str:
-            inner = re.sub(r"^(?: {4}|\t)", "", found[3], flags=re.MULTILINE)
-            title = found[1].capitalize() if found[2] is None else found[2]
-            return self._done(f"!!! {found[1]}", _note(title, inner))
+        def bangs(match: re.Match[str]) -> str:
+            inner = re.sub(r"^(?: {4}|\t)", "", match[3], flags=re.MULTILINE)
+            title = match[1].capitalize() if match[2] is None else match[2]
+            return self._done(f"!!! {match[1]}", _note(title, inner))
 
         text = self._colon_notes(text) if ":::" in text else text
         for _ in range(NESTED_MAX):
@@ -204,12 +204,12 @@ class _Work:
         open_notes: list[tuple[str, str, str, list[str]]] = []
         lines: list[str] = []
         for line in text.split("\n"):
-            found = _COLONS.fullmatch(line) if ":::" in line else None
-            if found is not None and found[1] and len(open_notes) < NESTED_MAX:
-                title = (found[2] or found[3] or "").strip() or found[1].capitalize()
-                open_notes.append((line, found[1], title, lines))
+            match = _COLONS.fullmatch(line) if ":::" in line else None
+            if match is not None and match[1] and len(open_notes) < NESTED_MAX:
+                title = (match[2] or match[3] or "").strip() or match[1].capitalize()
+                open_notes.append((line, match[1], title, lines))
                 lines = []
-            elif found is not None and not found[1] and open_notes:
+            elif match is not None and not match[1] and open_notes:
                 _, kind, title, outer = open_notes.pop()
                 lines = [*outer, *self._done(f":::{kind}", _note(title, "\n".join(lines))).split("\n")]
             else:
@@ -220,60 +220,60 @@ class _Work:
         return "\n".join(lines)
 
     def _without_mdx(self, text: str) -> str:
-        def left_out(found: re.Match[str]) -> str:
-            self.result.dropped[f"{found[0].split()[0]} of JavaScript"] += 1
+        def left_out(match: re.Match[str]) -> str:
+            self.result.dropped[f"{match[0].split()[0]} of JavaScript"] += 1
             return ""
 
-        for found in _JSX.finditer(text):
-            if not found[0].startswith("</"):
-                self.result.kept[f"<{found[1]}>"] += 1
+        for match in _JSX.finditer(text):
+            if not match[0].startswith("</"):
+                self.result.kept[f"<{match[1]}>"] += 1
         return _MDX_COMMENT.sub("", _MDX_LINE.sub(left_out, text))
 
     # Liquid
 
-    def _tag(self, found: re.Match[str]) -> str:
-        name, rest = found[1], self._filled(found[2])
+    def _tag(self, match: re.Match[str]) -> str:
+        name, rest = match[1], self._filled(match[2])
         what = f"{{% {name} %}}"
         if name in {"link", "post_url"}:
             address = self.where(rest.strip().strip("\"'"))
-            return found[0] if address is None else self._done(what, address)
+            return match[0] if address is None else self._done(what, address)
         if name in _PAGES:
             target = rest.split()[0].strip("\"'") if rest else ""
-            return self._done(what, f"[{name}]({_PAGES[name].format(target)})") if target else found[0]
+            return self._done(what, f"[{name}]({_PAGES[name].format(target)})") if target else match[0]
         if name == "include":
             shown = _picture(_arguments(rest)) if re.match(r"(?:figure|image|img|picture)\b", rest) else None
-            return found[0] if shown is None else self._done(what, shown)
-        return found[0]
+            return match[0] if shown is None else self._done(what, shown)
+        return match[0]
 
     def _filled(self, text: str) -> str:
         return _OUTPUT.sub(self._output, text)
 
-    def _output(self, found: re.Match[str]) -> str:
-        expression, *filters = (part.strip() for part in found[1].split("|"))
-        kinds = {one.partition(":")[0].strip() for one in filters}
+    def _output(self, match: re.Match[str]) -> str:
+        expression, *filters = (part.strip() for part in match[1].split("|"))
+        kinds = {text.partition(":")[0].strip() for text in filters}
         if not kinds <= {"relative_url", "absolute_url", "escape", "prepend", "strip", "url_encode"}:
-            return found[0]
+            return match[0]
         literal = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", expression)
         if literal is not None:
             return self._done("{{ … | relative_url }}", literal[1] or literal[2] or "")
         value = self.values.get(expression)
         if isinstance(value, str | int | float):
             return self._done(f"{{{{ {expression} }}}}", str(value))
-        return found[0]
+        return match[0]
 
     # kramdown
 
     def _attributes(self, text: str) -> str:
         text = _CONTENTS.sub(lambda _: self._done("{:toc}", ""), text)
 
-        def with_id(found: re.Match[str]) -> str:
-            line, newline, rest = found[1].partition("\n")
-            return self._done("{: #id}", f"{line.rstrip()} {{#{found[2]}}}{newline}{rest}")
+        def with_id(match: re.Match[str]) -> str:
+            line, newline, rest = match[1].partition("\n")
+            return self._done("{: #id}", f"{line.rstrip()} {{#{match[2]}}}{newline}{rest}")
 
         text = _HEADING_ID.sub(with_id, text)
 
-        def left_out(found: re.Match[str]) -> str:
-            self.result.dropped[found[0].strip()] += 1
+        def left_out(match: re.Match[str]) -> str:
+            self.result.dropped[match[0].strip()] += 1
             return ""
 
         return _outside_code(text, lambda part: _ATTRIBUTES.sub(left_out, part))
@@ -283,8 +283,8 @@ class _Work:
     def _count_kept(self, text: str) -> None:
         def count(part: str) -> str:
             for pattern, form in ((_SHORTCODE, "{{{{< {} >}}}}"), (_LIQUID, "{{% {} %}}"), (_OUTPUT, "{{{{ {} }}}}")):
-                for found in pattern.finditer(part):
-                    name = found[1].split("|")[0].strip()
+                for match in pattern.finditer(part):
+                    name = match[1].split("|")[0].strip()
                     if name and not name.startswith(("/", "end")):
                         self.result.kept[form.format(name[:60])] += 1
             return part
@@ -301,15 +301,15 @@ def _outside_fences(text: str, change: Callable[[str], str]) -> str:
     """Change what isn't fenced, with the fences in it held apart: a note may have code in it."""
     fenced: list[str] = []
 
-    def hold(found: re.Match[str]) -> str:
-        fenced.append(found[0])
-        return f"{found[1]}\x01{len(fenced) - 1}\x01"
+    def hold(match: re.Match[str]) -> str:
+        fenced.append(match[0])
+        return f"{match[1]}\x01{len(fenced) - 1}\x01"
 
     changed = change(_FENCE.sub(hold, text.replace("\x01", "\N{REPLACEMENT CHARACTER}")))
 
-    def put_back(found: re.Match[str]) -> str:
-        lines = fenced[int(found[2])].split("\n")
-        return "\n".join([f"{found[1]}{lines[0].lstrip()}", *(f"{found[1]}{line}" for line in _aligned(lines))])
+    def put_back(match: re.Match[str]) -> str:
+        lines = fenced[int(match[2])].split("\n")
+        return "\n".join([f"{match[1]}{lines[0].lstrip()}", *(f"{match[1]}{line}" for line in _aligned(lines))])
 
     return re.sub(r"^([^\n\x01]*)\x01(\d+)\x01", put_back, changed, flags=re.MULTILINE)
 
@@ -328,7 +328,7 @@ def _note(title: str, inner: str) -> str:
 def _outside(text: str, kinds: tuple[re.Pattern[str], ...], change: Callable[[str], str]) -> str:
     parts: list[str] = []
     end = 0
-    places = sorted({(found.start(), found.end()) for kind in kinds for found in kind.finditer(text)})
+    places = sorted({(match.start(), match.end()) for kind in kinds for match in kind.finditer(text)})
     for start, stop in places:
         if start < end:
             continue
@@ -339,13 +339,13 @@ def _outside(text: str, kinds: tuple[re.Pattern[str], ...], change: Callable[[st
 
 def _arguments(text: str) -> dict[str, str]:
     """The arguments of a tag: by name, and those without one by their number."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for match in _ARGUMENT.finditer(text):
         value = match[2]
         if value[0] in "\"'`":
             value = value[1:-1].replace('\\"', '"')
-        found[match[1] or str(sum(key.isdigit() for key in found))] = value
-    return found
+        result[match[1] or str(sum(key.isdigit() for key in result))] = value
+    return result
 
 
 def _fenced(code: str, language: str) -> str:

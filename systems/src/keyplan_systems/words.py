@@ -61,13 +61,13 @@ def is_slug(text: str) -> bool:
     return all(word and all(map(_in_word, word)) for word in text.split("-"))
 
 
-def _in_word(one: str) -> bool:
-    return unicodedata.category(one)[0] in "LMN"  # letters, their marks, numbers
+def _in_word(text: str) -> bool:
+    return unicodedata.category(text)[0] in "LMN"  # letters, their marks, numbers
 
 
-def _is_accent(one: str) -> bool:
+def _is_accent(text: str) -> bool:
     """Whether a mark can be left out: an accent or a point, and not a vowel sign, a virama or a voicing mark."""
-    kind = unicodedata.combining(one)  # Unicode's canonical combining class
+    kind = unicodedata.combining(text)  # Unicode's canonical combining class
     return 10 <= kind <= 35 or kind >= 200
 
 
@@ -81,7 +81,7 @@ def address_key(address: str) -> str:
 
 def tag_from(text: str) -> str:
     """A tag as it is kept: lower case, a hyphen for each space, no ``#`` before it; empty when nothing is left."""
-    shown = "".join(one for one in text if one.isspace() or not _is_hidden(one))
+    shown = "".join(word for word in text if word.isspace() or not _is_hidden(word))
     return _trimmed(_trimmed(re.sub(r"[\s_,]+", "-", shown.strip().lower()))[:TAG_MAX])
 
 
@@ -96,8 +96,8 @@ def _trimmed(tag: str) -> str:
     return tag
 
 
-def _is_hidden(one: str) -> bool:
-    return one in _TURNING or unicodedata.category(one) in _NO_TEXT
+def _is_hidden(text: str) -> bool:
+    return text in _TURNING or unicodedata.category(text) in _NO_TEXT
 
 
 def is_tag(text: str) -> bool:
@@ -107,8 +107,8 @@ def is_tag(text: str) -> bool:
 
 def is_line(text: str) -> bool:
     """Whether a text is one line that shows something, without controls, and without what turns text round."""
-    kinds = {unicodedata.category(one) for one in text}
-    if kinds & _NO_TEXT or any(one in _TURNING for one in text):
+    kinds = {unicodedata.category(word) for word in text}
+    if kinds & _NO_TEXT or any(word in _TURNING for word in text):
         return False
     return any(kind[0] not in "CZ" for kind in kinds)
 

@@ -216,8 +216,8 @@ def same_error(ours: Answer, theirs: Answer) -> bool:
     if reasons and theirs["error"] == "TransactionCanceledException":
         return same_reasons(reasons, theirs.get("CancellationReasons"))
     if reasons:  # Local tells some faults of an action as the request's
-        told = [reason["Message"] for reason in reasons if "Message" in reason]
-        return any(says_the_same(each, theirs["message"]) or is_earlier(each, theirs["message"]) for each in told)
+        result = [reason["Message"] for reason in reasons if "Message" in reason]
+        return any(says_the_same(each, theirs["message"]) or is_earlier(each, theirs["message"]) for each in result)
     return is_earlier(ours["message"], theirs["message"]) or (
         ours["error"] == theirs["error"] and says_the_same(ours["message"], theirs["message"])
     )
@@ -228,8 +228,10 @@ def same_reasons(ours: list[Answer], theirs: list[Answer] | None) -> bool:
     if theirs is None or len(theirs) < len(ours):
         return theirs is None or theirs[0] in ours
     # A key or an item that doesn't fit its table is the one reason (decision 0029); Local goes on to the others.
-    told = [reason for reason in ours if reason["Code"] != "None"]
-    is_alone = len(told) == 1 and told[0]["Code"] == "ValidationError" and not re.search(_APPLIED, told[0]["Message"])
+    result = [reason for reason in ours if reason["Code"] != "None"]
+    is_alone = (
+        len(result) == 1 and result[0]["Code"] == "ValidationError" and not re.search(_APPLIED, result[0]["Message"])
+    )
     return all(
         mine == local
         or (is_alone and mine["Code"] == "None")
@@ -277,8 +279,8 @@ def is_earlier(ours: str, theirs: str) -> bool:
 
 def is_looser(operation: str, ours: Answer) -> bool:
     """Whether Local is known to accept what the service refuses with this error."""
-    told = f"{ours['error']}: {ours['message']} {printed(ours.get('CancellationReasons'))}"
-    return any(re.search(kind, operation) and re.search(text, told) for kind, text in ACCEPTED)
+    result = f"{ours['error']}: {ours['message']} {printed(ours.get('CancellationReasons'))}"
+    return any(re.search(kind, operation) and re.search(text, result) for kind, text in ACCEPTED)
 
 
 def is_counted(operation: str, params: Answer, theirs: Answer) -> bool:

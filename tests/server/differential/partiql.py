@@ -92,8 +92,8 @@ class StatementSequence(Sequence):
                 pk = chance.pick(*self.form.keys)["pk"]
                 where = f'WHERE "pk" = {self.given(pk)}' + (f" AND {self.conditions()}" if chance.one_in(2) else "")
             case 2:
-                one, other = (chance.pick(*self.form.keys)["pk"] for _ in range(2))
-                where = f'WHERE "pk" IN [{self.given(one)}, {self.given(other)}]'
+                value, other = (chance.pick(*self.form.keys)["pk"] for _ in range(2))
+                where = f'WHERE "pk" IN [{self.given(value)}, {self.given(other)}]'
             case _:
                 where = f"WHERE {self.conditions()}" if chance.one_in(2) else ""
         return f"SELECT {shown} FROM {self.table} {where}"

@@ -17,7 +17,9 @@ SAMPLED = 60
 def completed(blog: Blog) -> None:
     """Put what the sample lacks, for questions that would have no answer else."""
     wholes = [whole_post(number) for number in range(SAMPLED)]
-    post = max((one for one in wholes if one.post.status == "published"), key=lambda one: len(one.readers)).post
+    post = max(
+        (element for element in wholes if element.post.status == "published"), key=lambda post: len(post.readers)
+    ).post
     user_id = sample_user(1).user_id
     at = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
     blog.link_provider(user_id, "github", "a#b")
@@ -31,9 +33,11 @@ def completed(blog: Blog) -> None:
 def arguments() -> dict[str, dict[str, Any]]:
     """Arguments by the pattern's name, which all have an answer in a sample of SAMPLED posts."""
     wholes = [whole_post(number) for number in range(SAMPLED)]
-    whole = max((one for one in wholes if one.post.status == "published"), key=lambda one: len(one.readers))
+    whole = max(
+        (element for element in wholes if element.post.status == "published"), key=lambda post: len(post.readers)
+    )
     post, user = whole.post, sample_user(1)
-    found: dict[str, dict[str, Any]] = {
+    result: dict[str, dict[str, Any]] = {
         "latest_posts": {"limit": 3},
         "published_between": {"limit": 4},
         "posts_by_status": {"status": "unpublished", "limit": 2},
@@ -76,5 +80,5 @@ def arguments() -> dict[str, dict[str, Any]]:
         "contents": {"post_id": [post.post_id]},
         "user_viewed": {"user_id": sample_user(0).user_id, "viewed_id": user.user_id},
     }
-    assert set(found) == set(Blog.compiled.reads)
-    return found
+    assert set(result) == set(Blog.compiled.reads)
+    return result

@@ -59,54 +59,54 @@ def items_of(blog: Blog, *entities: type[Any]) -> list[Any]:
 
 def counted(blog: Blog, subject: str) -> Totals:
     """The sum of a counter."""
-    return totals_of(one for one in items_of(blog, Counter) if one.subject == subject)
+    return totals_of(value for value in items_of(blog, Counter) if value.subject == subject)
 
 
 def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
     """Raises AssertionError unless all that is counted and copied agrees with what it was counted and copied from."""
     world = scan(blog)
     check_invariants(world)
-    found: dict[type[Any], list[Any]] = {}
+    result: dict[type[Any], list[Any]] = {}
     for row in world.rows:
-        found.setdefault(type(row.instance), []).append(row.instance)
-    posts: list[Post] = found.get(Post, [])
-    by_id = {one.post_id: one for one in posts}
-    public = [one for one in posts if one.status == "published"]
-    _check_authors(found.get(User, []), posts)
-    carried = Tally(tag for one in public for tag in one.tags)
-    assert {one.tag: one.posts for one in found.get(PostTag, []) if one.posts} == dict(carried)
-    combos = {(one.tags, one.published_at, one.post_id) for one in found.get(PostTagCombo, [])}
-    assert combos == {(combo, one.published_at, one.post_id) for one in public for combo in tag_combos(one.tags)}
-    assert {one.post_id for one in found.get(PostContent, [])} == set(by_id)
-    slugs = {one.slug: one.post_id for one in found.get(PostSlug, [])}
-    assert all(slugs[one.slug] == one.post_id for one in posts)
+        result.setdefault(type(row.instance), []).append(row.instance)
+    posts: list[Post] = result.get(Post, [])
+    by_id = {post.post_id: post for post in posts}
+    public = [post for post in posts if post.status == "published"]
+    _check_authors(result.get(User, []), posts)
+    carried = Tally(tag for post in public for tag in post.tags)
+    assert {value.tag: value.posts for value in result.get(PostTag, []) if value.posts} == dict(carried)
+    combos = {(value.tags, value.published_at, value.post_id) for value in result.get(PostTagCombo, [])}
+    assert combos == {(combo, post.published_at, post.post_id) for post in public for combo in tag_combos(post.tags)}
+    assert {value.post_id for value in result.get(PostContent, [])} == set(by_id)
+    slugs = {value.slug: value.post_id for value in result.get(PostSlug, [])}
+    assert all(slugs[post.slug] == post.post_id for post in posts)
     assert set(slugs.values()) <= set(by_id)
-    assert len({one.slug for one in posts}) == len(posts)
-    _check_counts(found, anonymous_views)
+    assert len({post.slug for post in posts}) == len(posts)
+    _check_counts(result, anonymous_views)
 
 
 def _check_authors(users: Iterable[User], posts: Iterable[Post]) -> None:
-    tally = Tally((one.user_id, one.status) for one in posts)
+    tally = Tally((post.user_id, post.status) for post in posts)
     for user in users:
         counts = tuple(tally[user.user_id, status] for status in ("unpublished", "published", "archived"))
         assert (user.drafts, user.published, user.archived) == counts, user
 
 
-def _check_counts(found: dict[type[Any], list[Any]], anonymous_views: int) -> None:
-    counters: list[Counter] = found.get(Counter, [])
-    impressions: list[PostImpression] = found.get(PostImpression, [])
-    totals = totals_of(one for one in counters if one.kind == "post")
+def _check_counts(result: dict[type[Any], list[Any]], anonymous_views: int) -> None:
+    counters: list[Counter] = result.get(Counter, [])
+    impressions: list[PostImpression] = result.get(PostImpression, [])
+    totals = totals_of(counter for counter in counters if counter.kind == "post")
     assert totals.views == len(impressions) + anonymous_views
-    for post_id in {one.post_id for one in impressions}:
-        own = totals_of(one for one in counters if (one.kind, one.subject) == ("post", post_id))
-        readers = [one for one in impressions if one.post_id == post_id]
-        rated = [one.stars for one in readers if one.stars is not None]
-        assert (own.likes, own.ratings, own.stars) == (sum(one.liked for one in readers), len(rated), sum(rated))
-    profiles = Tally(one.viewed_id for one in found.get(UserImpression, []))
-    users = {one.subject for one in counters if one.kind == "user"}
+    for post_id in {impression.post_id for impression in impressions}:
+        own = totals_of(counter for counter in counters if (counter.kind, counter.subject) == ("post", post_id))
+        readers = [impression for impression in impressions if impression.post_id == post_id]
+        rated = [reader.stars for reader in readers if reader.stars is not None]
+        assert (own.likes, own.ratings, own.stars) == (sum(reader.liked for reader in readers), len(rated), sum(rated))
+    profiles = Tally(value.viewed_id for value in result.get(UserImpression, []))
+    users = {counter.subject for counter in counters if counter.kind == "user"}
     for user_id in {*profiles, *users}:
-        own = totals_of(one for one in counters if (one.kind, one.subject) == ("user", user_id))
-        gained = sum(one.rating for one in found.get(Post, []) if one.user_id == user_id)
+        own = totals_of(counter for counter in counters if (counter.kind, counter.subject) == ("user", user_id))
+        gained = sum(value.rating for value in result.get(Post, []) if value.user_id == user_id)
         assert (own.views, own.points) == (profiles[user_id], gained)
 
 
@@ -135,16 +135,16 @@ class Recorder:
 
     def units(self) -> float:
         """All units that the store metered since the last call, of table and indexes; forgets the requests."""
-        total = sum(one["CapacityUnits"] for one in self._capacities())
+        total = sum(capacity["CapacityUnits"] for capacity in self._capacities())
         self.made.clear()
         return float(total)
 
     def units_by_place(self) -> dict[str, float]:
         """The units by table ("table") and index name since the last call; forgets the requests."""
         places: Tally[str] = Tally()
-        for one in self._capacities():
-            places["table"] += one["Table"]["CapacityUnits"]
-            for name, units in one.get("GlobalSecondaryIndexes", {}).items():
+        for capacity in self._capacities():
+            places["table"] += capacity["Table"]["CapacityUnits"]
+            for name, units in capacity.get("GlobalSecondaryIndexes", {}).items():
                 places[name] += units["CapacityUnits"]
         self.made.clear()
         return dict(places)

@@ -17,13 +17,13 @@ def test_nobody_writes_without_a_role() -> None:
 
 def test_what_leads_to_a_secret_is_nobodys() -> None:
     for name, pattern in Blog.compiled.patterns.items():
-        shown = f"{pattern.signature.result} {[one.annotation for one in pattern.signature.parameters]}"
+        shown = f"{pattern.signature.result} {[parameter.annotation for parameter in pattern.signature.parameters]}"
         if "Session" in shown or "Credential" in shown or "Account" in shown:
             assert WHO[name] == "nobody", name
 
 
 def test_who_acts_for_a_user_must_be_that_user() -> None:
     for name in Blog.compiled.writes:
-        parameters = {one.name for one in Blog.compiled.writes[name].signature.parameters}
+        parameters = {parameter.name for parameter in Blog.compiled.writes[name].signature.parameters}
         if parameters & {"user_id", "edited_by"} and WHO[name] in {"reader", "author"}:
             assert name in OWN

@@ -35,9 +35,9 @@ def uma(blog: Blog) -> User:
 
 def places(call: Callable[[], Any]) -> list[str]:
     """The fields that a call refuses."""
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as raised:
         call()
-    return [fault.place for fault in told.value.faults]
+    return [fault.place for fault in raised.value.faults]
 
 
 # Registering
@@ -108,7 +108,7 @@ def test_neither_email_nor_hash_stands_in_what_is_shown(blog: Blog, uma: User) -
 
 
 def test_a_wrong_login_and_a_wrong_password_are_refused_alike(blog: Blog, uma: User) -> None:
-    told = []
+    result = []
     for login, password in [
         ("uma", "wrong password"),
         ("nobody", PASSWORD),
@@ -122,8 +122,8 @@ def test_a_wrong_login_and_a_wrong_password_are_refused_alike(blog: Blog, uma: U
     ]:
         with pytest.raises(Refused) as error:
             accounts.sign_in(blog, login, password)
-        told.append(str(error.value))
-    assert len(set(told)) == 1
+        result.append(str(error.value))
+    assert len(set(result)) == 1
 
 
 def test_a_login_that_nobody_has_costs_a_hash_too(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,9 +235,9 @@ def test_a_secret_is_rotated_and_the_old_one_holds_a_little(
     assert new is not None
     assert accounts.rotate(blog, old) is None
     for token in (old, new):
-        found = accounts.session_of(blog, token)
-        assert found is not None
-        assert not found.rotate
+        result = accounts.session_of(blog, token)
+        assert result is not None
+        assert not result.rotate
     later(monkeypatch, accounts.ROTATION_SECONDS + accounts.GRACE_SECONDS + 2)
     assert accounts.session_of(blog, new) is not None
     assert accounts.session_of(blog, old) is None
@@ -259,7 +259,7 @@ def test_all_sessions_end_but_the_one_kept(blog: Blog, uma: User) -> None:
     assert [accounts.session_of(blog, token) is not None for token in tokens] == [False, False, True, False]
     account = blog.account(uma.user_id)
     assert account is not None
-    assert [one.session_id for one in account.sessions] == [kept]
+    assert [session.session_id for session in account.sessions] == [kept]
     accounts.end_sessions(blog, uma.user_id)
     assert accounts.session_of(blog, tokens[2]) is None
     with pytest.raises(ItemNotFound):
@@ -319,13 +319,13 @@ def test_an_email_is_changed_and_the_old_one_is_free(blog: Blog, uma: User, eve:
 def test_a_profile_and_a_role(blog: Blog, uma: User) -> None:
     blog.edit_profile(uma.user_id, "U.", "About me")
     blog.set_role(uma.user_id, "moderator")
-    found = blog.user(uma.user_id)
-    assert found is not None
-    assert (found.name, found.bio, found.role) == ("U.", "About me", "moderator")
+    user = blog.user(uma.user_id)
+    assert user is not None
+    assert (user.name, user.bio, user.role) == ("U.", "About me", "moderator")
     blog.set_status(uma.user_id, "suspended")
     with pytest.raises(ConditionFailed):
         blog.edit_profile(uma.user_id, "V.", "")
-    assert [one.name for one in blog.latest_users("suspended")] == ["U."]
+    assert [user.name for user in blog.latest_users("suspended")] == ["U."]
     check_books(blog)
 
 
@@ -381,15 +381,15 @@ def test_attempts_are_limited_in_one_request(blog: Blog, monkeypatch: pytest.Mon
     requests = recorded(blog)
     for _ in range(3):
         accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
-    with pytest.raises(accounts.TooMany) as told:
+    with pytest.raises(accounts.TooMany) as raised:
         accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
-    assert 0 < told.value.retry_after_seconds <= 60
+    assert 0 < raised.value.retry_after_seconds <= 60
     assert requests.operations == ["UpdateItem"] * 4
     accounts.limit(blog, "sign-in", "10.0.0.2", most=3, seconds=60)
     accounts.limit(blog, "contact", "10.0.0.1", most=3, seconds=60)
     monkeypatch.setattr(people, "now", lambda: now().replace(minute=1, second=0))
     accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
-    found = items_of(blog, RateLimit)
-    assert sorted(one.count for one in found) == [1, 1, 1, 3]
-    assert "10.0.0.1" not in str(found)
-    assert all(one.expires_at > now().replace(minute=0, second=0) for one in found)
+    items = items_of(blog, RateLimit)
+    assert sorted(value.count for value in items) == [1, 1, 1, 3]
+    assert "10.0.0.1" not in str(items)
+    assert all(value.expires_at > now().replace(minute=0, second=0) for value in items)

@@ -91,8 +91,8 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 def refused(outcomes: list[Any]) -> list[str]:
     """The fields that the refusals name."""
-    assert all(isinstance(one, Refused) for one in outcomes if isinstance(one, Exception)), outcomes
-    return [fault.place for one in outcomes if isinstance(one, Refused) for fault in one.faults]
+    assert all(isinstance(outcome, Refused) for outcome in outcomes if isinstance(outcome, Exception)), outcomes
+    return [fault.place for outcome in outcomes if isinstance(outcome, Refused) for fault in outcome.faults]
 
 
 def register(blog: Blog, email: str, username: str) -> Callable[[], User]:
@@ -152,7 +152,7 @@ def test_one_version(shared: Blog) -> None:
     ]
     outcomes = at_once(calls)
     assert refused(outcomes) == ["version"] * (THREADS - 1)
-    (won,) = [one for one in outcomes if not isinstance(one, Exception)]
+    (won,) = [outcome for outcome in outcomes if not isinstance(outcome, Exception)]
     assert shared.whole_post(post.post_id) == won
     check_books(shared)
 
@@ -160,8 +160,8 @@ def test_one_version(shared: Blog) -> None:
 def test_one_external_identity(shared: Blog) -> None:
     users = [new_user(shared, f"user-{number}") for number in range(THREADS)]
     outcomes = at_once([partial(shared.link_provider, user.user_id, "github", "1") for user in users])
-    assert sum(isinstance(one, Refused) for one in outcomes) == THREADS - 1
-    assert sum(bool(one.providers) for one in items_of(shared, Credential)) == 1
+    assert sum(isinstance(outcome, Refused) for outcome in outcomes) == THREADS - 1
+    assert sum(bool(value.providers) for value in items_of(shared, Credential)) == 1
 
 
 # Nothing is lost, nothing counts twice
@@ -196,10 +196,10 @@ def test_everybodys_views_count(shared: Blog) -> None:
     totals = counted(shared, post)
     assert totals.views == THREADS * 20 + 10
     assert totals.ratings == 10
-    found = shared.post(post)
-    assert found is not None
-    assert (found.views, found.ratings, found.stars) == (totals.views, totals.ratings, totals.stars)
-    assert counted(shared, "a").points == counted(shared, user.user_id).points == found.rating
+    result = shared.post(post)
+    assert result is not None
+    assert (result.views, result.ratings, result.stars) == (totals.views, totals.ratings, totals.stars)
+    assert counted(shared, "a").points == counted(shared, user.user_id).points == result.rating
     check_books(shared, anonymous_views=THREADS * 10)
 
 
@@ -235,7 +235,7 @@ def test_a_user_who_is_suspended_while_signing_in_has_no_session(shared: Blog) -
         tokens = [accounts.open_session(shared, user.user_id)]
         signing_in = [partial(accounts.open_session, shared, user.user_id)] * 3
         *opened, _ = at_once([*signing_in, partial(accounts.moderate, shared, user.user_id, "suspended")])
-        tokens += [one for one in opened if isinstance(one, str)]
+        tokens += [value for value in opened if isinstance(value, str)]
         accounts.moderate(shared, user.user_id, "active")
         assert [token for token in tokens if accounts.session_of(shared, token) is not None] == []
 
@@ -244,15 +244,15 @@ def test_one_browser_rotates_once(shared: Blog) -> None:
     user = new_user(shared, "ada")
     token = accounts.open_session(shared, user.user_id)
     outcomes = at_once([lambda: accounts.rotate(shared, token)] * THREADS)
-    (new,) = [one for one in outcomes if one is not None]
+    (new,) = [outcome for outcome in outcomes if outcome is not None]
     assert accounts.session_of(shared, new) is not None
     assert len(items_of(shared, Session)) == 1
 
 
 def test_attempts_are_counted_together(shared: Blog) -> None:
     outcomes = at_once([lambda: accounts.limit(shared, "sign-in", "a", most=3, seconds=7 * 24 * 3600)] * THREADS)
-    assert sum(one is None for one in outcomes) == 3
-    assert sum(isinstance(one, accounts.TooMany) for one in outcomes) == THREADS - 3
+    assert sum(outcome is None for outcome in outcomes) == 3
+    assert sum(isinstance(outcome, accounts.TooMany) for outcome in outcomes) == THREADS - 3
 
 
 def test_processes_on_one_file(tmp_path: Path) -> None:
@@ -266,4 +266,4 @@ def test_processes_on_one_file(tmp_path: Path) -> None:
     with Blog.open(path, create=False) as blog:
         assert made == 12
         check_books(blog, anonymous_views=views)
-        assert {one.subject for one in items_of(blog, Counter) if one.kind == "post"} == set(posts)
+        assert {value.subject for value in items_of(blog, Counter) if value.kind == "post"} == set(posts)

@@ -31,7 +31,7 @@ def test_a_view_counts_once_a_user_and_each_time_without(blog: Blog, ada: User, 
     for _ in range(3):
         blog.count_view(post.post_id)
     assert counted(blog, post.post_id).views == 5
-    assert {one.user_id for one in blog.who_saw_post(post.post_id)} == {ada.user_id, eve.user_id}
+    assert {impression.user_id for impression in blog.who_saw_post(post.post_id)} == {ada.user_id, eve.user_id}
     check_books(blog, anonymous_views=3)
 
 
@@ -39,12 +39,12 @@ def test_single_additions_keep_apart_from_the_parts_of_transactions(blog: Blog, 
     post = published(blog, ada, "one")
     for _ in range(20):
         blog.count_view(post.post_id)
-    assert {one.slot for one in items_of(blog, Counter)} == {COUNTER_SLOTS}
+    assert {value.slot for value in items_of(blog, Counter)} == {COUNTER_SLOTS}
     for number in range(20):
         blog.view_post(post.post_id, f"u{number}")
-    parts = [one for one in items_of(blog, Counter) if one.slot < COUNTER_SLOTS]
-    assert sum(one.views for one in parts) == 20
-    assert len({one.shard for one in parts}) > 5
+    parts = [value for value in items_of(blog, Counter) if value.slot < COUNTER_SLOTS]
+    assert sum(part.views for part in parts) == 20
+    assert len({part.shard for part in parts}) > 5
 
 
 def test_likes_and_ratings_change_and_go_again(blog: Blog, ada: User, eve: User) -> None:
@@ -90,9 +90,9 @@ def test_a_ranking_is_gathered_at_a_bounded_rate(blog: Blog, ada: User, eve: Use
     blog.like_post(post.post_id, eve.user_id)
     blog.rate_post(post.post_id, eve.user_id, 5)
     assert blog.refresh_ranking(post.post_id) == "refreshed"
-    found = blog.post(post.post_id)
-    assert found is not None
-    assert (found.views, found.likes, found.ratings, found.stars, found.rating) == (1, 1, 1, 5, 21)
+    result = blog.post(post.post_id)
+    assert result is not None
+    assert (result.views, result.likes, result.ratings, result.stars, result.rating) == (1, 1, 1, 5, 21)
     assert [counted(blog, tag).points for tag in post.tags] == [21, 21]
     check_books(blog)
     blog.count_view(post.post_id)
@@ -131,8 +131,8 @@ def test_popular_posts_and_authors_are_in_the_order_of_their_points(
             blog.like_post(post.post_id, f"u{number}")
         blog.refresh_ranking(post.post_id)
         blog.refresh_user(post.user_id)
-    assert [one.slug for one in blog.popular_posts()] == ["post-eve", "post-ada"]
-    assert [one.username for one in blog.users_by_rating("active")] == ["eve", "ada"]
+    assert [element.slug for element in blog.popular_posts()] == ["post-eve", "post-ada"]
+    assert [user.username for user in blog.users_by_rating("active")] == ["eve", "ada"]
 
 
 def test_trending_tags_forget(blog: Blog, ada: User, gone: list[timedelta]) -> None:
@@ -142,13 +142,13 @@ def test_trending_tags_forget(blog: Blog, ada: User, gone: list[timedelta]) -> N
     blog.refresh_ranking(old.post_id)
     assert blog.refresh_tag("old") == "refreshed"
     assert blog.refresh_tag("old") == "too early"
-    assert [one.tag for one in blog.trending_tags()] == ["old", "new"]
+    assert [tag.tag for tag in blog.trending_tags()] == ["old", "new"]
     gone[0] += timedelta(days=10)
     for number in range(60):
         blog.view_post(new.post_id, f"u{number}")
     blog.refresh_ranking(new.post_id)
     assert blog.refresh_tag("new") == "refreshed"
-    assert [one.tag for one in blog.trending_tags()] == ["new", "old"]
+    assert [tag.tag for tag in blog.trending_tags()] == ["new", "old"]
     assert blog.refresh_tag("nowhere") == "missing"
     assert blog.refresh_tag("old") == "unchanged"
     check_books(blog)
@@ -175,13 +175,13 @@ def test_the_front_page_is_made_anew_now_and_then(blog: Blog, ada: User, gone: l
     second = blog.refresh_front_page(force=True)
     assert second.latest == second.popular == (post,)
     assert second.bylines[ada.user_id].username == "ada"
-    assert [(one.tag, one.posts) for one in second.tags] == [("a", 1)]
+    assert [(tag.tag, tag.posts) for tag in second.tags] == [("a", 1)]
     gone[0] += timedelta(seconds=counting.FRONT_PAGE_SECONDS)
     third = blog.refresh_front_page()
     assert third.refreshed_at > second.refreshed_at
     copies = items_of(blog, FrontPage)
-    assert {one.replica for one in copies} == set(range(8))
-    assert all(one.model_copy(update={"replica": 0}) == third for one in copies)
+    assert {copy.replica for copy in copies} == set(range(8))
+    assert all(copy.model_copy(update={"replica": 0}) == third for copy in copies)
 
 
 def test_a_user_who_is_gone_leaves_their_posts_a_front_page(blog: Blog, ada: User) -> None:

@@ -33,13 +33,13 @@ def loaded(blog: Blog, folder: Path, files: dict[str, str]) -> LoadReport:
 
 
 def faults(report: LoadReport) -> list[str]:
-    return [one.place for one in report.faults]
+    return [fault.place for fault in report.faults]
 
 
 def one(blog: Blog, slug: str) -> Post:
-    found = blog.post_by_slug(slug)
-    assert found is not None
-    return found
+    post = blog.post_by_slug(slug)
+    assert post is not None
+    return post
 
 
 def test_a_jekyll_post(blog: Blog, tmp_path: Path) -> None:
@@ -206,16 +206,16 @@ def test_a_folder_that_is_not_there(blog: Blog, tmp_path: Path) -> None:
 def test_a_hundred_posts_of_jekylls_own_blog(blog: Blog) -> None:
     if not JEKYLL.is_dir():
         pytest.skip("the posts aren't there")
-    told: list[Any] = []
-    report = load(blog, JEKYLL, lambda done, total: told.append((done, total)))
+    result: list[Any] = []
+    report = load(blog, JEKYLL, lambda done, total: result.append((done, total)))
     files = len(list(JEKYLL.glob("*.m*")))
-    assert (report.loaded, told[-1]) == (files, (files, files))
+    assert (report.loaded, result[-1]) == (files, (files, files))
     known = ("stands in the text as it is", "leads to nothing in the folder", "is left out")
-    assert all(one.message.endswith(known) for one in report.faults)
+    assert all(fault.message.endswith(known) for fault in report.faults)
     assert report.counts["tags translated: {% highlight %}"] > 0
     posts = items_of(blog, Post)
-    assert len(list(blog.published_between(limit=1000))) == sum(one.status == "published" for one in posts)
-    tagged = next(one for one in posts if one.tags)
+    assert len(list(blog.published_between(limit=1000))) == sum(post.status == "published" for post in posts)
+    tagged = next(post for post in posts if post.tags)
     assert all(tagged in list(blog.posts_by_tags(combo, limit=1000)) for combo in tag_combos(tagged.tags))
     check_books(blog)
 

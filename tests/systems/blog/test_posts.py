@@ -29,7 +29,7 @@ def test_a_new_post_is_a_draft_with_its_text(blog: Blog, ada: User) -> None:
     assert made.post.excerpt.startswith("word word")
     assert len(made.post.excerpt) <= 300
     assert blog.whole_post(made.post.post_id) == made
-    assert [one.slug for one in blog.posts_of_user(ada.user_id, "unpublished")] == ["one"]
+    assert [post.slug for post in blog.posts_of_user(ada.user_id, "unpublished")] == ["one"]
     assert not blog.latest_posts()
     assert not blog.popular_posts()
     check_books(blog)
@@ -37,9 +37,9 @@ def test_a_new_post_is_a_draft_with_its_text(blog: Blog, ada: User) -> None:
 
 def test_a_slug_that_is_taken_is_told(blog: Blog, ada: User) -> None:
     first = new_post(blog, ada, "one")
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as raised:
         new_post(blog, ada, "One")
-    assert [fault.place for fault in told.value.faults] == ["slug"]
+    assert [fault.place for fault in raised.value.faults] == ["slug"]
     with pytest.raises(Refused, match="already"):
         blog.create_post(Post(post_id=first.post_id, user_id=ada.user_id, slug="two", title="Two"), "x")
     check_books(blog)
@@ -92,8 +92,8 @@ def test_publishing_lists_a_post_everywhere(blog: Blog, ada: User) -> None:
         blog.published_between(),
     ):
         assert list(listed) == [post]
-    assert [(one.tag, one.posts) for one in blog.tags_starting("")] == [("a", 1), ("b", 1), ("c", 1)]
-    assert {one.tag for one in blog.trending_tags()} == {"a", "b", "c"}
+    assert [(tag.tag, tag.posts) for tag in blog.tags_starting("")] == [("a", 1), ("b", 1), ("c", 1)]
+    assert {tag.tag for tag in blog.trending_tags()} == {"a", "b", "c"}
     assert blog.publish(post.post_id) == post
     check_books(blog)
 
@@ -150,10 +150,10 @@ def test_an_edit_changes_all_that_it_says(blog: Blog, ada: User) -> None:
 def test_a_stale_edit_is_told_and_overwrites_nothing(blog: Blog, ada: User) -> None:
     post = new_post(blog, ada, "one")
     first = edited(blog, post, 1, content="first", slug="first")
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as raised:
         edited(blog, post, 1, content="second", slug="second")
-    assert [fault.place for fault in told.value.faults] == ["version"]
-    assert "2" in told.value.message
+    assert [fault.place for fault in raised.value.faults] == ["version"]
+    assert "2" in raised.value.message
     assert blog.whole_post(post.post_id) == first
     assert blog.slug_of("second") is None
     check_books(blog)
@@ -170,12 +170,12 @@ def test_ranking_and_publishing_do_not_make_an_edit_stale(blog: Blog, ada: User)
 def test_an_old_slug_leads_to_the_post_and_can_be_taken_back(blog: Blog, ada: User) -> None:
     post = published(blog, ada, "one")
     edited(blog, post, 1, slug="two")
-    found = blog.post_by_slug("one")
-    assert found is not None
-    assert found.slug == "two"
+    result = blog.post_by_slug("one")
+    assert result is not None
+    assert result.slug == "two"
     with pytest.raises(Refused):
         new_post(blog, ada, "one")
-    assert edited(blog, found, 2, slug="one").post.slug == "one"
+    assert edited(blog, result, 2, slug="one").post.slug == "one"
     other = blog.post_by_slug("two")
     assert other is not None
     assert other.slug == "one"
@@ -184,17 +184,17 @@ def test_an_old_slug_leads_to_the_post_and_can_be_taken_back(blog: Blog, ada: Us
 
 def test_anothers_slug_is_refused(blog: Blog, ada: User) -> None:
     post, _ = new_post(blog, ada, "one"), new_post(blog, ada, "two")
-    with pytest.raises(Refused) as told:
+    with pytest.raises(Refused) as raised:
         edited(blog, post, 1, slug="two")
-    assert [fault.place for fault in told.value.faults] == ["slug"]
+    assert [fault.place for fault in raised.value.faults] == ["slug"]
     assert blog.get(PostContent, post_id=post.post_id, consistent=True).version == 1  # type: ignore[union-attr]
 
 
 def test_bounds_are_told_all_at_once(blog: Blog, ada: User) -> None:
     post = new_post(blog, ada, "one")
-    with pytest.raises(ArgumentError) as told:
+    with pytest.raises(ArgumentError) as raised:
         edited(blog, post, 1, slug="", tags=tuple("abcdef"))
-    assert [fault.place for fault in told.value.faults] == ["slug", "tags"]
+    assert [fault.place for fault in raised.value.faults] == ["slug", "tags"]
     for fields in ({"title": "x" * 301}, {"title": "  "}, {"slug": "a/b"}, {"slug": "a b"}, {"slug": "-a"}):
         with pytest.raises(ArgumentError):
             edited(blog, post, 1, **fields)
@@ -217,10 +217,10 @@ def test_lists_are_in_the_order_of_publishing(blog: Blog, ada: User) -> None:
     time.sleep(0.002)  # lists are in the order of milliseconds
     blog.publish(early.post_id)
     wanted = ["early", "late"]
-    assert [one.slug for one in blog.latest_posts()] == wanted
-    assert [one.slug for one in blog.posts_by_tags(("t",))] == wanted
-    assert [one.slug for one in blog.posts_of_user(ada.user_id, "published")] == wanted
-    assert [one.slug for one in blog.published_between()] == wanted[::-1]
+    assert [post.slug for post in blog.latest_posts()] == wanted
+    assert [tag.slug for tag in blog.posts_by_tags(("t",))] == wanted
+    assert [post.slug for post in blog.posts_of_user(ada.user_id, "published")] == wanted
+    assert [post.slug for post in blog.published_between()] == wanted[::-1]
 
 
 def test_every_status_for_moderators(blog: Blog, ada: User) -> None:
@@ -228,5 +228,5 @@ def test_every_status_for_moderators(blog: Blog, ada: User) -> None:
     new_post(blog, ada, "one", created_at=DAY)
     new_post(blog, other, "two", created_at=DAY + timedelta(hours=1))
     published(blog, ada, "three")
-    assert [one.slug for one in blog.posts_by_status("unpublished")] == ["two", "one"]
-    assert [one.slug for one in blog.posts_by_status("published")] == ["three"]
+    assert [post.slug for post in blog.posts_by_status("unpublished")] == ["two", "one"]
+    assert [post.slug for post in blog.posts_by_status("published")] == ["three"]

@@ -38,8 +38,8 @@ def viewed(blog: Blog, gatherer: Gatherer, post: Post, times: int = 1) -> None:
 
 
 def views(blog: Blog, *posts: Post) -> list[int]:
-    found = [blog.post(post.post_id) for post in posts]
-    return [one.views for one in found if one is not None]
+    result = [blog.post(post.post_id) for post in posts]
+    return [post.views for post in result if post is not None]
 
 
 def test_what_was_viewed_is_gathered_with_its_tags_and_its_author(blog: Blog, ada: User, clock: Clock) -> None:
@@ -118,14 +118,14 @@ def test_the_front_page_is_one_request_and_is_made_when_nobody_gathers(
 ) -> None:
     published(blog, ada, "one")
     made = front_page(blog)
-    assert [one.slug for one in made.latest] == ["one"]
+    assert [post.slug for post in made.latest] == ["one"]
     requests = recorded(blog)
     assert front_page(blog).latest == made.latest
     assert requests.operations == ["GetItem"]
     published(blog, ada, "two")
     clock.seconds = 3600
     monkeypatch.setattr("time.time", lambda: made.refreshed_at.timestamp() + 3600)
-    assert {one.slug for one in front_page(blog).latest} == {"one", "two"}
+    assert {post.slug for post in front_page(blog).latest} == {"one", "two"}
 
 
 def test_while_one_makes_the_front_page_the_others_get_the_old_one(
@@ -135,10 +135,10 @@ def test_while_one_makes_the_front_page_the_others_get_the_old_one(
     monkeypatch.setattr("time.time", lambda: old.refreshed_at.timestamp() + 3600)
     ranking._lock.acquire()
     try:
-        found = threading.Thread(target=lambda: pages.append(front_page(blog)))
+        thread = threading.Thread(target=lambda: pages.append(front_page(blog)))
         pages: list[object] = []
-        found.start()
-        found.join(5)
+        thread.start()
+        thread.join(5)
     finally:
         ranking._lock.release()
     assert [getattr(page, "refreshed_at", None) for page in pages] == [old.refreshed_at]

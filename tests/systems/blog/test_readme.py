@@ -41,16 +41,17 @@ def test_patterns_are_listed_with_their_parameters() -> None:
     for row in [*rows("The questions"), *rows("The writes")]:
         match = re.match(r"`(\w+)\(([\w, ]*)\)`", row[1])
         assert match is not None, row
-        listed[row[0]] = (match[1], [one for one in match[2].split(", ") if one])
+        listed[row[0]] = (match[1], [part for part in match[2].split(", ") if part])
     assert listed == {
-        one.id: (name, [each.name for each in one.signature.parameters]) for name, one in Blog.compiled.patterns.items()
+        pattern.id: (name, [each.name for each in pattern.signature.parameters])
+        for name, pattern in Blog.compiled.patterns.items()
     }
 
 
 def test_items_stand_where_the_table_says() -> None:
     listed = {row[0]: (row[1], row[2]) for row in rows("The items")}
     for entity in Blog.compiled.entities.values():
-        templates = [re.sub(r"\{(\w+)[^}]*\}", r"<\1>", str(one)) for _, one in entity.primary.attributes]
+        templates = [re.sub(r"\{(\w+)[^}]*\}", r"<\1>", str(template)) for _, template in entity.primary.attributes]
         if entity.primary.shards > 1:
             templates[0] += "#<shard>"
         if entity.name == "PostTagCombo":
@@ -62,9 +63,11 @@ def test_items_stand_where_the_table_says() -> None:
 
 def test_indexes_are_listed_with_what_they_serve() -> None:
     listed = {row[0]: row[2].split(", ") for row in rows("The indexes")}
-    assert set(listed) == {one.name for one in INDEXES}
+    assert set(listed) == {index.name for index in INDEXES}
     served = {number for numbers in listed.values() for number in numbers}
-    on_indexes = {one.id for one in Blog.compiled.reads.values() if getattr(one.plan, "index", None) is not None}
+    on_indexes = {
+        pattern.id for pattern in Blog.compiled.reads.values() if getattr(pattern.plan, "index", None) is not None
+    }
     assert served == on_indexes
 
 

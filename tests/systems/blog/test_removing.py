@@ -29,7 +29,7 @@ def filled(blog: Blog, author: User, reader: User) -> Post:
 
 def left(blog: Blog, *ids: str) -> set[str]:
     """The kinds of items that name one of these ids."""
-    return {type(row.instance).__name__ for row in scan(blog).rows if any(one in str(row.item) for one in ids)}
+    return {type(row.instance).__name__ for row in scan(blog).rows if any(id_ in str(row.item) for id_ in ids)}
 
 
 def test_a_deleted_post_leaves_nothing(blog: Blog, ada: User) -> None:
@@ -40,7 +40,7 @@ def test_a_deleted_post_leaves_nothing(blog: Blog, ada: User) -> None:
     assert left(blog, post.post_id) == set()
     assert [blog.slug_of(slug) for slug in ("one", "two")] == [None, None]
     assert blog.redirect("/old/one") is None
-    assert [one.post_id for one in blog.posts_by_tags(("b",))] == [other.post_id]
+    assert [tag.post_id for tag in blog.posts_by_tags(("b",))] == [other.post_id]
     check_books(blog)
     again = published(blog, ada, "one", ("a",))
     assert blog.slug_of("one") is not None
@@ -57,8 +57,8 @@ def test_a_deleted_account_leaves_what_is_said_to_stay(blog: Blog, ada: User) ->
     said = blog.add_comment(filled_by(blog, reader).post_id, ada.user_id, "Mine.")
     accounts.open_session(blog, ada.user_id)
     taken = export_of(blog, ada.user_id)
-    assert [one["content"] for one in taken["posts"]] == ["x"]
-    assert {one["text"] for one in taken["comments"]} == {"Mine.", "No."}
+    assert [value["content"] for value in taken["posts"]] == ["x"]
+    assert {comment["text"] for comment in taken["comments"]} == {"Mine.", "No."}
     assert taken["pictures"] == [f"/files/{picture}"]
 
     search = search_of(blog)

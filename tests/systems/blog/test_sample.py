@@ -26,13 +26,13 @@ def check_sample(blog: Blog, count: int) -> None:
     """Raises AssertionError unless the books balance, and every count of the sample is one of its counters'."""
     posts, seen = items_of(blog, Post), items_of(blog, PostImpression)
     assert len(posts) == count
-    check_books(blog, anonymous_views=sum(one.views for one in posts) - len(seen))
+    check_books(blog, anonymous_views=sum(value.views for value in posts) - len(seen))
     counters = items_of(blog, Counter)
     for post in posts:
-        own = totals_of(one for one in counters if (one.kind, one.subject) == ("post", post.post_id))
+        own = totals_of(counter for counter in counters if (counter.kind, counter.subject) == ("post", post.post_id))
         assert (own.views, own.likes, own.ratings, own.stars) == (post.views, post.likes, post.ratings, post.stars)
     for user in items_of(blog, User):
-        assert user.rating == totals_of(one for one in counters if one.subject == user.user_id).points
+        assert user.rating == totals_of(counter for counter in counters if counter.subject == user.user_id).points
 
 
 def test_the_books_of_the_sample_balance(blog: Blog) -> None:
@@ -40,7 +40,7 @@ def test_the_books_of_the_sample_balance(blog: Blog) -> None:
     check_sample(blog, SAMPLED)
     assert len(items_of(blog, User)) == users_for(SAMPLED)
     assert len(items_of(blog, ContactMessage)) == 8
-    statuses = Tally(one.status for one in items_of(blog, Post))
+    statuses = Tally(value.status for value in items_of(blog, Post))
     assert min(statuses.values()) > 3
     page = blog.front_page(5)
     assert page is not None
@@ -55,8 +55,8 @@ def test_popularity_is_skewed(blog: Blog) -> None:
 
 def test_titles_differ_and_so_do_slugs() -> None:
     posts = [whole_post(number).post for number in range(3000)]
-    assert len({one.slug for one in posts}) == 3000
-    assert len({one.title for one in posts[:1000]}) == 1000
+    assert len({post.slug for post in posts}) == 3000
+    assert len({post.title for post in posts[:1000]}) == 1000
     assert len({sample_user(number).username for number in range(10_000)}) == 10_000
 
 
@@ -84,9 +84,9 @@ def test_what_was_edited_since_stays(blog: Blog) -> None:
     blog.unpublish(next(iter(blog.popular_posts())).post_id)
     assert sample(blog, 30, silent) == 0
     check_sample(blog, 30)
-    found = blog.post(post.post_id)
-    assert found is not None
-    assert found.title == "Mine"
+    result = blog.post(post.post_id)
+    assert result is not None
+    assert result.title == "Mine"
 
 
 def test_a_slug_that_somebody_took_stays_theirs(blog: Blog) -> None:
@@ -94,11 +94,11 @@ def test_a_slug_that_somebody_took_stays_theirs(blog: Blog) -> None:
     sample(blog, 5, silent)
     check_books(
         blog,
-        anonymous_views=sum(one.views for one in items_of(blog, Post)) - len(items_of(blog, PostImpression)),
+        anonymous_views=sum(value.views for value in items_of(blog, Post)) - len(items_of(blog, PostImpression)),
     )
-    found = blog.slug_of(mine.slug)
-    assert found is not None
-    assert found.post_id == mine.post_id
+    slug = blog.slug_of(mine.slug)
+    assert slug is not None
+    assert slug.post_id == mine.post_id
     assert len(items_of(blog, PostSlug)) == 6
 
 
@@ -148,11 +148,11 @@ def test_the_demo_people_sign_in(blog: Blog) -> None:
 
 
 def test_progress_ends_at_the_total(blog: Blog) -> None:
-    told: list[tuple[int, int | None]] = []
-    sample(blog, 40, lambda done, total: told.append((done, total)))
-    assert told[0] == (0, 52)
-    assert told[-1] == (52, 52)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    result: list[tuple[int, int | None]] = []
+    sample(blog, 40, lambda done, total: result.append((done, total)))
+    assert result[0] == (0, 52)
+    assert result[-1] == (52, 52)
+    assert [done for done, _ in result] == sorted(done for done, _ in result)
 
 
 def test_a_closed_store_is_told() -> None:

@@ -28,11 +28,11 @@ def test_the_documents_example() -> None:
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 7 * 10**9))
-def test_rating_goes_before_time(one: int, other: int, seconds: int) -> None:
+def test_rating_goes_before_time(number: int, other: int, seconds: int) -> None:
     early = datetime.fromtimestamp(seconds, UTC)
     late = early + timedelta(days=1)
-    assert (rating_key(one, late) < rating_key(other, early)) == (one < other)
-    assert rating_key(one, early) < rating_key(one, late)
+    assert (rating_key(number, late) < rating_key(other, early)) == (number < other)
+    assert rating_key(number, early) < rating_key(number, late)
 
 
 @pytest.mark.parametrize(

@@ -44,24 +44,24 @@ def filled(blog: Blog) -> Blog:
 
 def answers(blog: Blog) -> dict[str, Any]:
     """What every read answers, and its further pages."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, given in arguments().items():
         answer = blog.call(name, given)
         if isinstance(answer, FrontPage):
             answer = answer.model_copy(update={"refreshed_at": None})
-        found[name] = [answer]
-        while getattr(answer, "cursor", None) is not None and len(found[name]) < 30:
+        result[name] = [answer]
+        while getattr(answer, "cursor", None) is not None and len(result[name]) < 30:
             answer = blog.call(name, {**given, "cursor": answer.cursor})
-            found[name].append(answer)
-    return found
+            result[name].append(answer)
+    return result
 
 
 def test_every_read_answers_as_on_the_store_in_memory(store: Blog) -> None:
     with Blog.open(":memory:") as memory:
         wanted = answers(filled(memory))
-    found = answers(filled(store))
+    result = answers(filled(store))
     for name, answer in wanted.items():
-        assert found[name] == answer, name
+        assert result[name] == answer, name
 
 
 def test_the_books_balance_whoever_writes_at_once(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,14 +80,14 @@ def test_what_counts_once_is_one_transaction_of_two(
 
 def hot_keys(requests: Recorder) -> set[str]:
     """The partition keys that requests wrote."""
-    found: set[str] = set()
+    result: set[str] = set()
     for operation, parameters, _ in requests.made:
         if operation == "UpdateItem":
-            found.add(parameters["Key"]["pk"]["S"])
+            result.add(parameters["Key"]["pk"]["S"])
         for action in parameters.get("TransactItems", ()):
-            ((kind, one),) = action.items()
-            found.add(one["Item" if kind == "Put" else "Key"]["pk"]["S"])
-    return found
+            ((kind, value),) = action.items()
+            result.add(value["Item" if kind == "Put" else "Key"]["pk"]["S"])
+    return result
 
 
 def test_a_viral_post_writes_no_key_that_others_share(blog: Blog, post: Post, requests: Recorder) -> None:

@@ -42,7 +42,9 @@ def sampled(path: Path) -> Iterator[Blog]:
 
 def words_of(given: dict[str, Any]) -> list[str]:
     """Arguments as a command line has them."""
-    return [f"{name}={one}" if isinstance(one, str) else f"{name}:={json.dumps(one)}" for name, one in given.items()]
+    return [
+        f"{name}={value}" if isinstance(value, str) else f"{name}:={json.dumps(value)}" for name, value in given.items()
+    ]
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -92,10 +94,10 @@ def test_authors_write_in_every_way(sampled: Blog, path: Path) -> None:
             way("count_view", {"post_id": post_id})
             assert way("like_post", {"post_id": post_id, "user_id": author}) is True
             assert way("refresh_ranking", {"post_id": post_id}) == "refreshed"
-            found = sampled.post(post_id)
-            assert found is not None
-            assert (found.slug, found.views, found.likes) == (f"way-{number}", 2, 1)
-        assert {one.slug for one in sampled.posts_by_tags(("ways",))} == {f"way-{number}" for number in range(5)}
+            post = sampled.post(post_id)
+            assert post is not None
+            assert (post.slug, post.views, post.likes) == (f"way-{number}", 2, 1)
+        assert {post.slug for post in sampled.posts_by_tags(("ways",))} == {f"way-{number}" for number in range(5)}
         tag = sampled.tag("ways")
         assert tag is not None
         assert tag.posts == 5

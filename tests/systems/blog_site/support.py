@@ -33,9 +33,9 @@ class Visit:
 
     def token(self, page: str) -> str:
         """The form token on a page."""
-        found = _TOKEN.search(self.client.get(page).text)
-        assert found is not None, f"no form on {page}"
-        return found.group(1)
+        match = _TOKEN.search(self.client.get(page).text)
+        assert match is not None, f"no form on {page}"
+        return match.group(1)
 
     def send(self, path: str, page: str | None = None, **fields: str) -> Response:
         """Send a form as it stands on a page."""

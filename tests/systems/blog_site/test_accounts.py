@@ -76,11 +76,11 @@ def test_what_is_wrong_is_told_at_its_field_and_the_rest_is_kept(
 
 def test_of_two_at_once_one_wins_and_the_other_is_told(visit: Callable[[], Visit], blog: Blog) -> None:
     visitors = [visit() for _ in range(4)]
-    tokens = [one.token("/sign-up") for one in visitors]
+    tokens = [visitor.token("/sign-up") for visitor in visitors]
     statuses: list[int] = []
 
-    def join(one: Visit, token: str) -> None:
-        statuses.append(one.client.post("/sign-up", data={"csrf": token, **NEW}).status_code)
+    def join(visit: Visit, token: str) -> None:
+        statuses.append(visit.client.post("/sign-up", data={"csrf": token, **NEW}).status_code)
 
     threads = [threading.Thread(target=join, args=pair) for pair in zip(visitors, tokens, strict=True)]
     for thread in threads:
@@ -103,8 +103,8 @@ def test_a_wrong_password_and_an_unknown_login_are_told_alike(
 ) -> None:
     answer = anybody.send("/sign-in", login=login, password=password)
     assert answer.status_code == 422
-    told = text_of(answer)
-    assert "the login or the password is wrong" in told or "control character" in told
+    text = text_of(answer)
+    assert "the login or the password is wrong" in text or "control character" in text
 
 
 def test_signing_out_ends_the_session(blog: Blog, ada: User, author: Visit) -> None:
@@ -143,9 +143,9 @@ def test_another_address_needs_the_password_and_must_be_free(blog: Blog, ada: Us
     assert "the password is wrong" in change("ada@example.org", "wrong")
     assert "somebody is registered with it" in change("rita@example.com", PASSWORD)
     change("ada@example.org", PASSWORD)
-    found = blog.user_by_email("ada@example.org")
-    assert found is not None
-    assert found.user_id == ada.user_id
+    user = blog.user_by_email("ada@example.org")
+    assert user is not None
+    assert user.user_id == ada.user_id
 
 
 def test_the_profile_is_changed_and_escaped(author: Visit, anybody: Visit) -> None:
@@ -159,8 +159,8 @@ def test_the_profile_is_changed_and_escaped(author: Visit, anybody: Visit) -> No
 def test_sessions_are_seen_and_ended(visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit) -> None:
     other = visit().sign_in("ada")
     page = author.get("/account").text
-    ids = [one.session_id for one in sessions(blog, ada)]
-    shown = next(one for one in ids if f'value="{one}"' in page)
+    ids = [session.session_id for session in sessions(blog, ada)]
+    shown = next(id_ for id_ in ids if f'value="{id_}"' in page)
     assert author.send("/account/sessions", "/account", session=shown).status_code == 303
     assert other.get("/account").status_code == 303
     assert author.get("/account").status_code == 200
@@ -178,8 +178,8 @@ def test_a_token_is_shown_once_and_works_for_the_api(author: Visit, beside: Besi
     token = page.text.split('class="token">')[1].split("<")[0]
     assert "my script" in page.text
     assert token not in author.get("/account").text
-    found = anybody.get("/api/posts_by_status?status=published", headers={"authorization": f"Bearer {token}"})
-    assert found.status_code == 403  # known, and no moderator
+    response = anybody.get("/api/posts_by_status?status=published", headers={"authorization": f"Bearer {token}"})
+    assert response.status_code == 403  # known, and no moderator
     assert anybody.client.post("/api/end_sessions", headers={"authorization": f"Bearer {token}"}, json={}).is_success
 
 
@@ -230,9 +230,9 @@ def test_an_identity_is_linked_to_an_account(
     assert (
         author.get(come_back(author, "/sign-in/with/offline", code="7")).headers["location"] == "/account?done=linked"
     )
-    found = blog.user_by_provider("offline", "7")
-    assert found is not None
-    assert found.user_id == ada.user_id
+    user = blog.user_by_provider("offline", "7")
+    assert user is not None
+    assert user.user_id == ada.user_id
     assert reader.get(come_back(reader, "/sign-in/with/offline", code="7")).status_code == 409
 
 

@@ -63,7 +63,7 @@ def test_the_policy_speaks_of_every_pattern() -> None:
     assert set(WHO) == set(Blog.compiled.patterns)
     for name in BlogPolicy.patterns:
         filled = BlogPolicy.filled(None, name)  # type: ignore[arg-type]
-        assert set(filled) <= {one.name for one in Blog.compiled.patterns[name].signature.parameters}
+        assert set(filled) <= {parameter.name for parameter in Blog.compiled.patterns[name].signature.parameters}
 
 
 def test_the_site_and_the_api_live_side_by_side(nobody: Api, post: Post) -> None:
@@ -100,14 +100,14 @@ def test_what_moderators_do_is_refused_to_authors(as_ada: Api, name: str) -> Non
     arguments: dict[str, Any] = {"status": "active", "month": "2026-11", "email": "ada@example.com"}
     arguments |= {"at": "2026-11-01T00:00:00Z", "message_id": "1", "user_id": "1", "role": "reader", "post_id": "1"}
     arguments |= {"thread_id": "1", "comment_id": "1"}
-    names = {one.name for one in Blog.compiled.patterns[name].signature.parameters}
+    names = {parameter.name for parameter in Blog.compiled.patterns[name].signature.parameters}
     given = {key: value for key, value in arguments.items() if key in names}
     statuses = {"posts_by_status": "published", "latest_comments": "shown", "moderate_comment": "hidden"}
     if name in statuses:
         given["status"] = statuses[name]
     call = as_ada.read if name in Blog.compiled.reads else as_ada.write
-    status, told = call(name, **given)
-    assert (status, told["error"]["code"]) == (403, "AccessRefused")
+    status, result = call(name, **given)
+    assert (status, result["error"]["code"]) == (403, "AccessRefused")
 
 
 def test_drafts_are_their_authors(nobody: Api, as_ada: Api, as_rita: Api, as_mona: Api, draft: Post) -> None:
@@ -148,9 +148,9 @@ def test_one_writes_as_oneself(as_ada: Api, as_rita: Api, ada: User, rita: User,
     seen = blog.post_seen(post_id, rita.user_id)
     assert seen is not None
     assert seen.liked
-    status, told = as_rita.write("like_post", post_id=post_id, user_id=ada.user_id)
-    assert (status, told["error"]["faults"][0]["message"]) == (400, "is filled in by the server")
-    status, told = as_rita.read("post_seen", post_id=post_id, user_id=ada.user_id)
+    status, result = as_rita.write("like_post", post_id=post_id, user_id=ada.user_id)
+    assert (status, result["error"]["faults"][0]["message"]) == (400, "is filled in by the server")
+    status, result = as_rita.read("post_seen", post_id=post_id, user_id=ada.user_id)
     assert status == 400
 
 
@@ -186,8 +186,8 @@ def test_what_cannot_be_shown_is_not_taken(as_ada: Api, as_rita: Api, ada: User,
             ("create_post", {"post": {**given, **wrong}, "content": "x"}),
             ("edit_post", {**edit, **wrong}),
         ):
-            status, told = as_ada.write(pattern, **body)
-            assert (status, told["error"]["faults"][0]["place"]) == (409, next(iter(wrong))), wrong
+            status, result = as_ada.write(pattern, **body)
+            assert (status, result["error"]["faults"][0]["place"]) == (409, next(iter(wrong))), wrong
     long = "x" * 100_001
     assert as_ada.write("create_post", post=given, content=long)[1]["error"]["faults"][0]["place"] == "content"
     assert as_ada.write("edit_post", **{**edit, "content": long})[1]["error"]["faults"][0]["place"] == "content"
@@ -259,9 +259,9 @@ def test_no_answer_has_an_address_or_a_hash(as_ada: Api, nobody: Api, post: Post
         ("front_page", {"replica": 0}),
         ("latest_posts", {}),
     ):
-        told = str(nobody.read(name, **given))
-        assert "example.com" not in told
-        assert "hash" not in told
+        text = str(nobody.read(name, **given))
+        assert "example.com" not in text
+        assert "hash" not in text
 
 
 def test_writes_of_the_api_count_as_the_sites_forms_do(site: Site, as_ada: Api, as_rita: Api, post: Post) -> None:
@@ -272,7 +272,7 @@ def test_writes_of_the_api_count_as_the_sites_forms_do(site: Site, as_ada: Api, 
     assert [status for status, _ in made] == [200, 200, 429]
     assert made[-1][1]["error"]["code"] == "TooManyRequests"
     liked = [as_rita.visit.client.post("/api/like_post", json={"post_id": post.post_id}) for _ in range(3)]
-    assert [one.status_code for one in liked] == [200, 200, 429]
+    assert [value.status_code for value in liked] == [200, 200, 429]
     assert int(liked[-1].headers["retry-after"]) > 0
     assert as_ada.read("latest_posts")[0] == 200
 
@@ -280,7 +280,7 @@ def test_writes_of_the_api_count_as_the_sites_forms_do(site: Site, as_ada: Api, 
 def test_the_editor_counts_what_it_has_to_render(site: Site, blog: Blog, ada: User, author: Visit) -> None:
     site.limiters["preview"] = RateLimiter(Limit(attempts=4, seconds=600), site.settings.clock)
     drafts = [make_post(blog, ada, f"T{number}", f"{number} ![" * 2_000, publish=False) for number in range(3)]
-    statuses = [author.get(f"/write/{one.post_id}").status_code for one in drafts]
+    statuses = [author.get(f"/write/{draft.post_id}").status_code for draft in drafts]
     assert statuses == [200, 429, 429]
     assert author.get(f"/write/{drafts[0].post_id}").status_code == 200
 

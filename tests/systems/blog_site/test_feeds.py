@@ -19,11 +19,11 @@ def test_rss_and_atom_have_the_latest_posts(blog: Blog, ada: User, post: Post, d
     rss = anybody.get("/feed.rss")
     assert rss.headers["content-type"] == "application/rss+xml; charset=utf-8"
     items = ET.fromstring(rss.content).findall("channel/item")
-    assert [one.findtext("title") for one in items] == ["Marks & <signs>", "Keys and doors"]
+    assert [item.findtext("title") for item in items] == ["Marks & <signs>", "Keys and doors"]
     assert items[1].findtext("link") == "http://testserver/posts/keys-and-doors"
     feed = ET.fromstring(anybody.get("/feed.atom").content)
     entries = feed.findall(f"{ATOM}entry")
-    assert [one.findtext(f"{ATOM}title") for one in entries] == ["Marks & <signs>", "Keys and doors"]
+    assert [entry.findtext(f"{ATOM}title") for entry in entries] == ["Marks & <signs>", "Keys and doors"]
     assert entries[0].findtext(f"{ATOM}author/{ATOM}name") == "Ada Example"
     assert feed.findtext(f"{ATOM}updated") == entries[0].findtext(f"{ATOM}updated")
 
@@ -42,11 +42,13 @@ def test_every_published_post_is_in_the_file_of_its_day(blog: Blog, ada: User, d
         made = make_post(blog, ada, f"Post {number}")
         blog.update(made, published_at=start + timedelta(hours=12 * number))
     year = ET.fromstring(anybody.get("/sitemap-2025.xml").content)
-    days = [one.text or "" for one in year.iter(f"{MAP}loc")]
+    days = [element.text or "" for element in year.iter(f"{MAP}loc")]
     assert len(days) == 365
     assert days[59] == "http://testserver/sitemap-2025-03-01.xml"
-    found = [[one.text for one in ET.fromstring(anybody.get(day).content).iter(f"{MAP}loc")] for day in days[58:62]]
-    assert found == [
+    result = [
+        [element.text for element in ET.fromstring(anybody.get(day).content).iter(f"{MAP}loc")] for day in days[58:62]
+    ]
+    assert result == [
         [],
         ["http://testserver/posts/post-0", "http://testserver/posts/post-1"],
         ["http://testserver/posts/post-2", "http://testserver/posts/post-3"],
@@ -63,7 +65,7 @@ def test_feeds_of_an_author_and_of_tags_have_whole_texts(blog: Blog, ada: User, 
     make_post(blog, ada, "Whole", text, ("c#",))
     make_post(blog, ada, "Other", "Text.", ("b",))
     feed = ET.fromstring(anybody.get("/authors/ada/feed.atom").content)
-    assert [one.text for one in feed.iter(f"{ATOM}title")] == ["Ada Example · Marginalia", "Other", "Whole"]
+    assert [element.text for element in feed.iter(f"{ATOM}title")] == ["Ada Example · Marginalia", "Other", "Whole"]
     html = feed.findall(f"{ATOM}entry")[1].findtext(f"{ATOM}content") or ""
     for part in (
         "<strong>two</strong>",
@@ -75,7 +77,7 @@ def test_feeds_of_an_author_and_of_tags_have_whole_texts(blog: Blog, ada: User, 
     ):
         assert part in html
     tagged = ET.fromstring(anybody.get("/tags/c-sharp/feed.rss").content)
-    assert [one.findtext("title") for one in tagged.findall("channel/item")] == ["Whole"]
+    assert [element.findtext("title") for element in tagged.findall("channel/item")] == ["Whole"]
     assert tagged.findtext("channel/link") == "http://testserver/tags/c-sharp"
     assert "<strong>two</strong>" in (tagged.findtext(f"channel/item/{CONTENT}") or "")
     assert "/authors/ada/feed.atom" in anybody.get("/authors/ada").text

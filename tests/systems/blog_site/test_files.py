@@ -34,15 +34,15 @@ def sent(visit: Visit, data: bytes, **headers: str) -> Response:
 @pytest.mark.parametrize(("kind", "ending"), [("JPEG", "jpg"), ("PNG", "png"), ("GIF", "png"), ("WEBP", "png")])
 def test_a_picture_is_written_anew_and_shown(author: Visit, anybody: Visit, kind: str, ending: str) -> None:
     data = image(kind) + b"<script>alert(1)</script>"
-    told = sent(author, data).json()
-    assert told["url"].endswith(f".{ending}")
-    assert (told["width"], told["height"]) == (40, 30)
-    shown = anybody.get(told["url"])
+    result = sent(author, data).json()
+    assert result["url"].endswith(f".{ending}")
+    assert (result["width"], result["height"]) == (40, 30)
+    shown = anybody.get(result["url"])
     assert b"script" not in shown.content
     assert "immutable" in shown.headers["cache-control"]
     assert "sandbox" in shown.headers["content-security-policy"]
-    with Image.open(io.BytesIO(shown.content)) as found:
-        assert found.size == (40, 30)
+    with Image.open(io.BytesIO(shown.content)) as file:
+        assert file.size == (40, 30)
 
 
 def test_what_is_no_picture_is_refused(author: Visit, reader: Visit, blog: Blog) -> None:
@@ -63,8 +63,8 @@ def test_a_picture_of_too_many_pixels_is_refused_unread(monkeypatch: pytest.Monk
 
 
 def test_a_large_picture_is_made_smaller() -> None:
-    found = picture_from(image("JPEG", (pictures.SIDE_MAX * 2, 100)), "ada")
-    assert (found.width, found.height) == (pictures.SIDE_MAX, 50)
+    picture = picture_from(image("JPEG", (pictures.SIDE_MAX * 2, 100)), "ada")
+    assert (picture.width, picture.height) == (pictures.SIDE_MAX, 50)
 
 
 @pytest.mark.parametrize("name", ["x.png", "../secret", f"{'0' * 32}.png", f"{'0' * 32}.exe", "%00"])
@@ -140,7 +140,7 @@ def test_a_post_is_deleted_when_its_title_is_typed(author: Visit, blog: Blog, po
 def test_an_account_is_taken_along_and_deleted(site: Site, author: Visit, blog: Blog, ada: User, post: Post) -> None:
     taken = author.get("/account/export")
     assert taken.headers["content-disposition"] == 'attachment; filename="ada.json"'
-    assert [one["title"] for one in taken.json()["posts"]] == ["Keys and doors"]
+    assert [value["title"] for value in taken.json()["posts"]] == ["Keys and doors"]
     assert author.send("/account/delete", username="ada", password="wrong").status_code == 422
     assert author.send("/account/delete", username="eda", password=PASSWORD).status_code == 422
     assert "Your account is deleted" in text_of(author.send("/account/delete", username="ada", password=PASSWORD))

@@ -30,9 +30,9 @@ class Letter(NamedTuple):
     @property
     def link(self) -> str:
         """The path of its link."""
-        found = re.search(r"http://testserver(/\S+)", self.text)
-        assert found is not None
-        return found[1]
+        match = re.search(r"http://testserver(/\S+)", self.text)
+        assert match is not None
+        return match[1]
 
     @property
     def token(self) -> str:
@@ -57,9 +57,9 @@ def box(site: Site) -> Box:
 
 
 def credential(blog: Blog, user: User) -> Credential:
-    found = blog.get(Credential, user_id=user.user_id, consistent=True)
-    assert found is not None
-    return found
+    result = blog.get(Credential, user_id=user.user_id, consistent=True)
+    assert result is not None
+    return result
 
 
 def forget(visit: Visit, email: str) -> str:

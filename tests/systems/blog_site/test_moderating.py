@@ -104,7 +104,7 @@ def test_comments_are_said_answered_hidden_and_deleted(
 def test_a_message_comes_in_is_handled_and_removed(moderator: Visit, anybody: Visit, blog: Blog, clock: Clock) -> None:
     assert anybody.send("/contact", **MESSAGE).headers["location"] == "/contact?done=message"
     assert "has been sent" in text_of(anybody.get("/contact?done=message"))
-    (month,) = {one.month for one in _messages(blog)}
+    (month,) = {contact_message.month for contact_message in _messages(blog)}
     page = moderator.get(f"/inbox?month={month}")
     assert "In the second line." in page.text
     fields = {

@@ -157,7 +157,7 @@ def test_no_text_becomes_a_script(text: str) -> None:
     assert "<script" not in html
     assert "<style" not in html
     inside = [piece.partition(">")[0] for piece in html.split("<")[1:]]
-    assert not [one for one in inside if " on" in one.partition('"')[0] or 'href="javascript' in one]
+    assert not [word for word in inside if " on" in word.partition('"')[0] or 'href="javascript' in word]
 
 
 @pytest.mark.parametrize(

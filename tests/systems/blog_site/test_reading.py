@@ -52,12 +52,16 @@ def test_a_page_costs_few_requests_and_no_more_with_more_posts(
     anybody.get("/")  # the first one makes the front page anew
     recorder = recorded(blog)
     anybody.get(path)
-    few = len([one for one in recorder.operations if one in {"Query", "GetItem", "BatchGetItem", "Scan"}])
+    few = len(
+        [operation for operation in recorder.operations if operation in {"Query", "GetItem", "BatchGetItem", "Scan"}]
+    )
     many_posts(blog, ada, 15, start=12)
     site.views.forget(post.post_id)
     recorder.clear()
     response = anybody.get(path)
-    operations = [one for one in recorder.operations if one in {"Query", "GetItem", "BatchGetItem", "Scan"}]
+    operations = [
+        operation for operation in recorder.operations if operation in {"Query", "GetItem", "BatchGetItem", "Scan"}
+    ]
     assert len(operations) <= most
     assert few <= most
     assert len(operations) == few or path in MERGED
@@ -120,9 +124,9 @@ def test_views_are_counted_once_a_reader_and_gathered_for_the_others(
     site.views.flush()
     assert recorder.operations == ["UpdateItem"]  # three views, one addition
     blog.refresh_ranking(post.post_id)
-    found = blog.post(post.post_id)
-    assert found is not None
-    assert found.views == 4
+    result = blog.post(post.post_id)
+    assert result is not None
+    assert result.views == 4
 
 
 def test_authors_own_views_and_heads_of_pages_do_not_count(
@@ -175,9 +179,9 @@ def test_several_tags_at_once(blog: Blog, ada: User, post: Post, anybody: Visit)
     both = text_of(anybody.get("/tags/keys"))
     assert "Only keys" in both
     assert "Keys and doors" in both
-    one = text_of(anybody.get("/tags/keys,doors"))
-    assert "Keys and doors" in one
-    assert "Only keys" not in one
+    text = text_of(anybody.get("/tags/keys,doors"))
+    assert "Keys and doors" in text
+    assert "Only keys" not in text
     assert anybody.get("/tags/a,b,c,d,e,f").status_code == 404
     assert "No post carries" in anybody.get("/tags/nothing").text
 

@@ -21,10 +21,10 @@ def test_what_weighs_more_comes_first(site: Site, blog: Blog, ada: User) -> None
     tags: list[tuple[str, ...]] = [(), (), ("lantern",), ()]
     posts = [make_post(blog, ada, title, text, tag) for (title, text), tag in zip(texts, tags, strict=True)]
     rebuild(blog, site.search)
-    found = [one.title for one in found_posts(blog, site.search, "lantern", 10)]
-    assert found == ["Lantern", "Three", "Of doors"]
-    assert [one.title for one in found_posts(blog, site.search, "ada three", 10)] == ["Three"]
-    assert [one.title for one in found_posts(blog, site.search, "LANT", 10)] == found
+    result = [post.title for post in found_posts(blog, site.search, "lantern", 10)]
+    assert result == ["Lantern", "Three", "Of doors"]
+    assert [post.title for post in found_posts(blog, site.search, "ada three", 10)] == ["Three"]
+    assert [post.title for post in found_posts(blog, site.search, "LANT", 10)] == result
     assert found_posts(blog, site.search, "lantern zzz", 10) == []
     assert len(posts) == 4
 

@@ -28,8 +28,8 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 
 def set_cookies(response: object) -> dict[str, str]:
-    found = [text.lower() for text in response.headers.get_list("set-cookie")]  # type: ignore[attr-defined]
-    return {text.partition("=")[0]: text for text in found}
+    result = [text.lower() for text in response.headers.get_list("set-cookie")]  # type: ignore[attr-defined]
+    return {text.partition("=")[0]: text for text in result}
 
 
 def test_the_sessions_cookie_is_signed_http_only_and_stays_on_this_site(ada: User, anybody: Visit) -> None:

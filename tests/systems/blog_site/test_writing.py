@@ -61,14 +61,14 @@ def test_a_stale_edit_is_told_with_both_texts_and_nothing_is_overwritten(blog: B
     edit = f"/write/{post.post_id}"
     fields = {"title": post.title, "slug": post.slug, "tags": "keys", "version": "1"}
     assert author.send(edit, **fields, content="The quicker one.").status_code == 303
-    told = author.send(edit, **fields, content="The slower one, with <tags>.")
-    assert told.status_code == 409
-    assert "The quicker one." in told.text
-    assert "The slower one, with &lt;tags&gt;." in told.text
+    response = author.send(edit, **fields, content="The slower one, with <tags>.")
+    assert response.status_code == 409
+    assert "The quicker one." in response.text
+    assert "The slower one, with &lt;tags&gt;." in response.text
     whole = blog.whole_post(post.post_id)
     assert whole is not None
     assert whole.content.content == "The quicker one."
-    version = told.text.split('name="version" value="')[1].split('"')[0]
+    version = response.text.split('name="version" value="')[1].split('"')[0]
     assert author.send(edit, **{**fields, "version": version}, content="Both.").status_code == 303
 
 

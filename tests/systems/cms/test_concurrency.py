@@ -31,8 +31,8 @@ def new_article(cms: Cms) -> str:
 def assert_no_gap_no_repeat(cms: Cms, article_id: str, given: list[int]) -> None:
     assert sorted(given) == list(range(1, PUBLISHERS + 1))
     versions = cms.article_history(article_id)
-    assert [one.version for one in versions] == list(range(1, PUBLISHERS + 1))
-    assert len({one.created_by for one in versions}) == PUBLISHERS
+    assert [version.version for version in versions] == list(range(1, PUBLISHERS + 1))
+    assert len({version.created_by for version in versions}) == PUBLISHERS
     article = cms.article(article_id)
     assert article is not None
     assert (article.current_version, article.status) == (PUBLISHERS, "published")
@@ -57,7 +57,7 @@ def test_publishers_awaited_together(cms: Cms) -> None:
 
     async def publish() -> list[int]:
         made = [cms.publish.aio(name, f"by {number}", f"u_{number}") for number in range(PUBLISHERS)]
-        return [one.version for one in await asyncio.gather(*made)]
+        return [version.version for version in await asyncio.gather(*made)]
 
     assert_no_gap_no_repeat(cms, name, asyncio.run(publish()))
 
@@ -80,7 +80,7 @@ def test_retaggers_leave_set_and_junction_equal(tmp_path: Path) -> None:
         article = cms.article(name)
         assert article is not None
         assert article.tags in wanted
-        assert {one.tag for one in cms.tags_of_article(name)} == article.tags
+        assert {tag_article.tag for tag_article in cms.tags_of_article(name)} == article.tags
         assert {pk for pk, _ in keys(cms) if pk.startswith("TAG#")} == {f"TAG#{tag}" for tag in article.tags}
 
 
@@ -93,10 +93,10 @@ def test_mixed_writers(tmp_path: Path) -> None:
             made.append(pool.submit(cms.publish, name, f"text {number}", "u_01"))
             made.append(pool.submit(cms.retag, name, {f"t{number}"}))
             made.append(pool.submit(cms.edit, name, f"Title {number}", "slug"))
-        for one in made:
-            one.result()
+        for future in made:
+            future.result()
         article = cms.article(name)
         assert article is not None
         assert article.current_version == len(cms.article_history(name)) == 12
-        assert {one.tag for one in cms.tags_of_article(name)} == article.tags
+        assert {tag_article.tag for tag_article in cms.tags_of_article(name)} == article.tags
         assert article.title.startswith("Title ")

@@ -67,9 +67,9 @@ def post(body: str, **fields: str) -> str:
 
 def versions(cms: Cms) -> list[tuple[str, str, datetime]]:
     article = only_article(cms)
-    found = cms.article_history(article.article_id)
-    assert [one.version for one in found] == list(range(1, article.current_version + 1))
-    return [(one.body, one.created_by, one.created_at) for one in found]
+    article_versions = cms.article_history(article.article_id)
+    assert [version.version for version in article_versions] == list(range(1, article.current_version + 1))
+    return [(version.body, version.created_by, version.created_at) for version in article_versions]
 
 
 def at(day: int) -> datetime:
@@ -265,17 +265,17 @@ def test_git_that_is_stopped_while_reading(repository: Repository) -> None:
     repository.commit()
     write(repository.folder, "a.md", post("Two\n"))
     repository.commit()
-    found = History.of(repository.folder)
-    assert found is not None
-    assert len(found.revisions("a.md")) == 2
-    assert found._reader is not None
-    found._reader.kill()
-    found._reader.wait()
+    history = History.of(repository.folder)
+    assert history is not None
+    assert len(history.revisions("a.md")) == 2
+    assert history._reader is not None
+    history._reader.kill()
+    history._reader.wait()
     with pytest.raises(HistoryError, match="ended"):
-        found.revisions("a.md")
-    found.close()
-    assert len(found.revisions("a.md")) == 2
-    found.close()
+        history.revisions("a.md")
+    history.close()
+    assert len(history.revisions("a.md")) == 2
+    history.close()
 
 
 def test_the_repository_s_settings_run_nothing(cms: Cms, repository: Repository, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_what_is_due_is_done_in_its_order(cms: Cms) -> None:
     names = planned(cms, 4)
     assert publish_due(cms, FRIDAY - timedelta(seconds=1)) == 0
     assert publish_due(cms, FRIDAY + timedelta(seconds=1)) == 2
-    assert [there(cms, one).status for one in names] == ["published", "published", "draft", "draft"]
+    assert [there(cms, name).status for name in names] == ["published", "published", "draft", "draft"]
     assert publish_due(cms, FRIDAY + timedelta(days=1)) == 2
     assert publish_due(cms, FRIDAY + timedelta(days=1)) == 0
     assert_lists_agree(cms)
@@ -201,8 +201,8 @@ def test_what_is_sent_is_signed(published: Cms, server: tuple[str, list[tuple[st
     assert deliver(published, [hook]) == 1
     ((path, body, headers),) = seen
     assert path == "/hook?of=cms"
-    told = json.loads(body)
-    assert (told["kind"], told["slug"], told["version"], told["id"]) == (
+    loads = json.loads(body)
+    assert (loads["kind"], loads["slug"], loads["version"], loads["id"]) == (
         "article.published",
         "keys",
         1,
@@ -220,9 +220,9 @@ def test_redirections_are_not_followed_and_nobody_there_is_told(
     address, seen = server
     assert post(f"{address}/elsewhere", b"{}", {}) == "answered 302"
     assert len(seen) == 1
-    told = post("http://127.0.0.1:1/", b"{}", {})
-    assert told is not None
-    assert "refused" in told.lower()
+    text = post("http://127.0.0.1:1/", b"{}", {})
+    assert text is not None
+    assert "refused" in text.lower()
 
 
 # Settings
@@ -259,9 +259,9 @@ events = ["article.born"]
 def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYPLAN_TEST_HOOK", "long enough to be one")
     (tmp_path / "good.toml").write_text(GOOD)
-    found = read_settings(tmp_path / "good.toml")
-    assert (found.title, found.locales, found.main) == ("Our desk", ("de", "pt-BR"), "en")
-    (hook,) = found.webhooks
+    settings = read_settings(tmp_path / "good.toml")
+    assert (settings.title, settings.locales, settings.main) == ("Our desk", ("de", "pt-BR"), "en")
+    (hook,) = settings.webhooks
     assert (hook.url, hook.events) == ("https://example.com/hooks/cms", ("article.published",))
     assert "long enough" not in repr(hook)
     (tmp_path / "bad.toml").write_text(BAD)

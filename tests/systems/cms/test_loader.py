@@ -78,7 +78,7 @@ def test_post_becomes_an_article(cms: Cms, tmp_path: Path) -> None:
     (version,) = cms.article_versions(article.article_id)
     assert (version.body, version.word_count) == ("First paragraph.\n\nSecond.\n", 3)
     assert (version.created_by, version.created_at) == ("ann", moment)
-    assert {one.tag for one in cms.tags_of_article(article.article_id)} == article.tags
+    assert {tag_article.tag for tag_article in cms.tags_of_article(article.article_id)} == article.tags
     assert cms.articles_by_tag("c#").items == [article]
 
 
@@ -142,14 +142,14 @@ def odd_folder(folder: Path) -> dict[str, str]:
 def test_each_fault_by_name_and_line(cms: Cms, tmp_path: Path) -> None:
     expected = odd_folder(tmp_path)
     report = loaded(cms, tmp_path)
-    found = {fault.place: fault for fault in report.faults}
-    assert len(found) == len(report.faults)
-    assert found.keys() == expected.keys()
+    result = {fault.place: fault for fault in report.faults}
+    assert len(result) == len(report.faults)
+    assert result.keys() == expected.keys()
     for place, said in expected.items():
-        assert said in str(found[place]), place
+        assert said in str(result[place]), place
     assert report.loaded == 2
     assert sum(sk == "#METADATA" for _, sk in keys(cms)) == 2
-    assert "object store" in str(found["big.md"])
+    assert "object store" in str(result["big.md"])
 
 
 def test_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_one_slug_of_two_files(cms: Cms, tmp_path: Path) -> None:
         assert report.loaded == 2
         (fault,) = report.faults
         assert (fault.place, "keys-2020-01-02" in fault.message) == ("other/keys.md", True)
-    assert {one.slug for one in cms.articles_by_author("ann")} == {"keys", "keys-2020-01-02"}
+    assert {article.slug for article in cms.articles_by_author("ann")} == {"keys", "keys-2020-01-02"}
 
 
 # Again
@@ -243,7 +243,11 @@ def test_a_file_s_new_fields(cms: Cms, tmp_path: Path) -> None:
     loaded(cms, tmp_path)
     article = only_article(cms)
     assert (article.author_id, article.title, article.current_version) == ("ben", 'Keys: a "short" walk', 1)
-    assert article.tags == {one.tag for one in cms.tags_of_article(article.article_id)} == {"keys", "new", "howto"}
+    assert (
+        article.tags
+        == {tag_article.tag for tag_article in cms.tags_of_article(article.article_id)}
+        == {"keys", "new", "howto"}
+    )
     assert cms.articles_by_author("ann").items == []
     assert cms.articles_by_author("ben").items == [article]
     assert cms.articles_by_tag("c#").items == []
@@ -297,7 +301,7 @@ def test_loaded_after_a_delete_that_failed_half_way(cms: Cms, tmp_path: Path) ->
     assert {sk.partition("#")[0] for _, sk in without_events(cms)} == {"VERSION", "VERSION_CARD"}
     recorder.before = lambda operation, parameters: None
     assert loaded(cms, tmp_path) == LoadReport(1, [])
-    assert [one for one in dump(cms) if "EVENT#" not in one] == whole
+    assert [text for text in dump(cms) if "EVENT#" not in text] == whole
 
 
 def test_progress(cms: Cms, tmp_path: Path) -> None:
@@ -331,6 +335,6 @@ def test_the_posts_of_jekyll_s_own_blog(tmp_path: Path) -> None:
         assert all(item["publishedAt"]["S"][:4] >= "2013" for item in metadata)
         tags = {(item["pk"]["S"], item["sk"]["S"]) for item in items if item["pk"]["S"].startswith("TAG#")}
         assert tags == {(f"TAG#{tag}", item["pk"]["S"]) for item in metadata for tag in item["tags"]["SS"]}
-        dates = [one.created_at for one in cms.articles_by_author("parkr", limit=100)]
+        dates = [article.created_at for article in cms.articles_by_author("parkr", limit=100)]
         assert len(dates) > 40
         assert dates == sorted(dates, reverse=True)

@@ -20,18 +20,18 @@ from tests.systems.cms.support import AsyncRecorder, recorded, stored
 
 
 def all_pages(ask: Callable[..., Page[Any]], argument: str, limit: int) -> list[Any]:
-    found: list[Any] = []
+    result: list[Any] = []
     cursor = None
     while True:
         page = ask(argument, limit=limit, cursor=cursor)
-        found += page.items
+        result += page.items
         cursor = page.cursor
         if cursor is None:
-            return found
+            return result
 
 
 def newest_first(wholes: list[Whole]) -> list[Article]:
-    return sorted((one.article for one in wholes), key=lambda article: article.created_at, reverse=True)
+    return sorted((element.article for element in wholes), key=lambda article: article.created_at, reverse=True)
 
 
 # Answers
@@ -42,64 +42,64 @@ def test_verified() -> None:
 
 
 def test_article(sampled: Cms, wholes: list[Whole]) -> None:
-    for one in wholes:
-        assert sampled.article(one.article.article_id) == one.article
+    for element in wholes:
+        assert sampled.article(element.article.article_id) == element.article
     assert sampled.article("01HW") is None
 
 
 def test_article_with_latest(sampled: Cms, wholes: list[Whole]) -> None:
-    assert any(not one.versions for one in wholes)
-    assert any(len(one.versions) == 6 for one in wholes)
-    for one in wholes:
-        expected = ArticleWithVersion(one.article, one.versions[-1] if one.versions else None)
-        assert sampled.article_with_latest(one.article.article_id) == expected
+    assert any(not element.versions for element in wholes)
+    assert any(len(element.versions) == 6 for element in wholes)
+    for element in wholes:
+        expected = ArticleWithVersion(element.article, element.versions[-1] if element.versions else None)
+        assert sampled.article_with_latest(element.article.article_id) == expected
     assert sampled.article_with_latest("01HW") is None
 
 
 def test_article_version(sampled: Cms, wholes: list[Whole]) -> None:
-    for one in wholes:
-        for number, version in enumerate(one.versions, 1):
-            assert sampled.article_version(one.article.article_id, number) == version
-        assert sampled.article_version(one.article.article_id, len(one.versions) + 1) is None
+    for element in wholes:
+        for number, version in enumerate(element.versions, 1):
+            assert sampled.article_version(element.article.article_id, number) == version
+        assert sampled.article_version(element.article.article_id, len(element.versions) + 1) is None
 
 
 def test_article_versions(sampled: Cms, wholes: list[Whole]) -> None:
-    for one in wholes:
-        name = one.article.article_id
-        found = all_pages(sampled.article_versions, name, 2)
-        assert found == one.versions[::-1]
-        assert sampled.article_history(name) == one.versions
+    for element in wholes:
+        name = element.article.article_id
+        pages = all_pages(sampled.article_versions, name, 2)
+        assert pages == element.versions[::-1]
+        assert sampled.article_history(name) == element.versions
 
 
 def test_articles_by_author(sampled: Cms, wholes: list[Whole]) -> None:
     for author in (*AUTHORS, "nobody"):
-        found = all_pages(sampled.articles_by_author, author, 7)
-        assert found == newest_first([one for one in wholes if one.article.author_id == author])
+        pages = all_pages(sampled.articles_by_author, author, 7)
+        assert pages == newest_first([element for element in wholes if element.article.author_id == author])
 
 
 def test_articles_by_tag(sampled: Cms, wholes: list[Whole]) -> None:
-    tags = {tag for one in wholes for tag in one.article.tags}
+    tags = {tag for element in wholes for tag in element.article.tags}
     assert len(tags) > 30
     for tag in (*tags, "nothing"):
-        found = all_pages(sampled.articles_by_tag, tag, 9)
-        assert found == newest_first([one for one in wholes if tag in one.article.tags])
+        pages = all_pages(sampled.articles_by_tag, tag, 9)
+        assert pages == newest_first([element for element in wholes if tag in element.article.tags])
 
 
 def test_tags_of_article(sampled: Cms, wholes: list[Whole]) -> None:
-    for one in wholes:
-        assert sampled.tags_of_article(one.article.article_id) == one.tags
+    for element in wholes:
+        assert sampled.tags_of_article(element.article.article_id) == element.tags
     assert sampled.tags_of_article("01HW") == []
 
 
 def test_asynchronous_answers_are_the_same(sampled: Cms, wholes: list[Whole]) -> None:
     async def ask() -> None:
-        for one in wholes[::30]:
-            name = one.article.article_id
-            assert await sampled.article.aio(name) == one.article
+        for element in wholes[::30]:
+            name = element.article.article_id
+            assert await sampled.article.aio(name) == element.article
             assert await sampled.article_with_latest.aio(name) == sampled.article_with_latest(name)
             assert await sampled.article_version.aio(name, 1) == sampled.article_version(name, 1)
             assert await sampled.article_versions.aio(name) == sampled.article_versions(name)
-            assert await sampled.tags_of_article.aio(name) == one.tags
+            assert await sampled.tags_of_article.aio(name) == element.tags
         page = await sampled.articles_by_author.aio("u_01", limit=5)
         assert page == sampled.articles_by_author("u_01", limit=5)
         further = await sampled.articles_by_tag.aio("dynamodb", limit=5)
@@ -125,8 +125,8 @@ def test_version_10_comes_after_version_9(cms: Cms, article: Article) -> None:
     for number in range(1, 13):
         assert cms.publish(article.article_id, f"text {number}", "u_01").version == number
     versions = cms.article_versions(article.article_id, limit=20)
-    assert [one.version for one in versions] == list(range(12, 0, -1))
-    assert [one.version for one in cms.article_history(article.article_id)] == list(range(1, 13))
+    assert [version.version for version in versions] == list(range(12, 0, -1))
+    assert [version.version for version in cms.article_history(article.article_id)] == list(range(1, 13))
     latest = cms.article_with_latest(article.article_id)
     assert latest is not None
     assert latest.version is not None
@@ -150,8 +150,8 @@ def test_latest_version_is_one_query_of_two_items(cms: Cms, article: Article) ->
 
 def test_latest_of_a_draft_is_one_query_of_one_item(cms: Cms, article: Article) -> None:
     recorder = recorded(cms)
-    found = cms.article_with_latest(article.article_id)
-    assert found == ArticleWithVersion(article, None)
+    version = cms.article_with_latest(article.article_id)
+    assert version == ArticleWithVersion(article, None)
     assert [response["ScannedCount"] for _, _, response in recorder.made] == [1]
 
 
@@ -185,9 +185,9 @@ def test_asynchronous_requests_are_the_same(cms: Cms, article: Article, monkeypa
         recorder = AsyncRecorder(cms.store.async_transport)
         monkeypatch.setattr(type(cms.store), "async_transport", recorder)
         version = await cms.publish.aio(article.article_id, "text", "u_01")
-        found = await cms.article_with_latest.aio(article.article_id)
-        assert found is not None
-        assert found.version == version
+        article_with_version = await cms.article_with_latest.aio(article.article_id)
+        assert article_with_version is not None
+        assert article_with_version.version == version
         return recorder.operations
 
     assert asyncio.run(ask()) == ["GetItem", "TransactWriteItems", "Query"]
@@ -223,7 +223,7 @@ def test_the_index_holds_no_version(sampled: Cms) -> None:
 def test_keys_are_the_document_s(cms: Cms, article: Article) -> None:
     cms.publish(article.article_id, "First draft...", "u_01")
     name = f"ARTICLE#{article.article_id}"
-    found = {
+    result = {
         tuple(item[key]["S"] if key in item else None for key in ("pk", "sk", "gsi1pk", "gsi1sk"))
         for item in stored(cms)
     }
@@ -233,8 +233,8 @@ def test_keys_are_the_document_s(cms: Cms, article: Article) -> None:
         ("TAG#aws", name, name, "TAG#aws"),
         ("TAG#c$c", name, name, "TAG#c$c"),
     }
-    assert of_the_document < found
-    more = {re.sub(r"[0-9].*", "", f"{pk} {sk}") for pk, sk, _, _ in found - of_the_document}
+    assert of_the_document < result
+    more = {re.sub(r"[0-9].*", "", f"{pk} {sk}") for pk, sk, _, _ in result - of_the_document}
     assert more == {
         *(f"{name[: name.index('0')]}", "SLUG#keys ARTICLE", "STATE#published ARTICLE#", "EVENT#"),
         *("PUBLISHED#main ", "PUBLISHED#main#TAG#aws ", "PUBLISHED#main#TAG#c$c "),
@@ -245,13 +245,13 @@ def test_keys_are_the_document_s(cms: Cms, article: Article) -> None:
 
 
 def test_sample_reads_well(wholes: list[Whole]) -> None:
-    statuses = {one.article.status for one in wholes}
+    statuses = {element.article.status for element in wholes}
     assert statuses == {"draft", "published", "archived"}
-    for one in wholes:
-        made = one.article
-        assert made.current_version == len(one.versions)
+    for element in wholes:
+        made = element.article
+        assert made.current_version == len(element.versions)
         assert (made.published_at is None) == (made.status == "draft")
-        moments = [made.created_at, *(version.created_at for version in one.versions), made.updated_at]
+        moments = [made.created_at, *(version.created_at for version in element.versions), made.updated_at]
         assert moments == sorted(moments)
-        assert len({version.body for version in one.versions}) == len(one.versions)
-        assert all(isinstance(version, ArticleVersion) and "{" not in version.body for version in one.versions)
+        assert len({version.body for version in element.versions}) == len(element.versions)
+        assert all(isinstance(version, ArticleVersion) and "{" not in version.body for version in element.versions)

@@ -23,9 +23,9 @@ FRIDAY = datetime(2030, 1, 4, 9, tzinfo=UTC)
 
 
 def there(cms: Cms, article_id: str) -> Article:
-    found = cms.article(article_id)
-    assert found is not None
-    return found
+    article = cms.article(article_id)
+    assert article is not None
+    return article
 
 
 def new(cms: Cms, slug: str, *tags: str) -> Article:
@@ -34,38 +34,42 @@ def new(cms: Cms, slug: str, *tags: str) -> Article:
 
 def events(cms: Cms) -> list[tuple[str, int | None]]:
     """What was told, in its order."""
-    found = [Event(**_event(item)) for item in stored(cms) if item["pk"]["S"].startswith("EVENT#")]
-    return [(one.kind, one.version) for one in sorted(found, key=lambda one: one.at)]
+    result = [Event(**_event(item)) for item in stored(cms) if item["pk"]["S"].startswith("EVENT#")]
+    return [(event.kind, event.version) for event in sorted(result, key=lambda event: event.at)]
 
 
 def _event(item: dict[str, Any]) -> dict[str, Any]:
     event = {"event_id": "eventId", "kind": "kind", "article_id": "articleId", "slug": "slug", "title": "title"}
-    found: dict[str, Any] = {name: item[attribute]["S"] for name, attribute in event.items()}
+    result: dict[str, Any] = {name: item[attribute]["S"] for name, attribute in event.items()}
     version = item.get("version")
     at, expires = datetime.fromisoformat(item["at"]["S"]), datetime.fromtimestamp(int(item["expiresAt"]["N"]), UTC)
-    return {**found, "version": version and int(version["N"]), "at": at, "next_at": at, "expires_at": expires}
+    return {**result, "version": version and int(version["N"]), "at": at, "next_at": at, "expires_at": expires}
 
 
 def assert_lists_agree(cms: Cms) -> None:
     """Every list has what the articles say, and nothing else: a plain oracle over all that is stored."""
     items = stored(cms)
     articles = [there(cms, item["articleId"]["S"]) for item in items if item["sk"]["S"] == "#METADATA"]
-    wanted = {(f"STATE#{one.status}", one.article_id) for one in articles}
-    wanted |= {(f"SLUG#{slug}", one.article_id) for one in articles for slug in (one.slug, *(one.former_slugs or ()))}
-    wanted |= {("DUE", one.article_id) for one in articles if one.publish_at}
-    wanted |= {("DUE", one.article_id) for one in articles if one.unpublish_at}
-    for one in articles:
-        place = f"PUBLISHED#{one.locale or MAIN}"
-        if one.status == "published":
+    wanted = {(f"STATE#{element.status}", element.article_id) for element in articles}
+    wanted |= {
+        (f"SLUG#{slug}", element.article_id)
+        for element in articles
+        for slug in (element.slug, *(element.former_slugs or ()))
+    }
+    wanted |= {("DUE", element.article_id) for element in articles if element.publish_at}
+    wanted |= {("DUE", element.article_id) for element in articles if element.unpublish_at}
+    for element in articles:
+        place = f"PUBLISHED#{element.locale or MAIN}"
+        if element.status == "published":
             wanted |= {
-                (place, one.article_id),
-                *((f"{place}#TAG#{tag.replace('#', '$c')}", one.article_id) for tag in one.tags),
+                (place, element.article_id),
+                *((f"{place}#TAG#{tag.replace('#', '$c')}", element.article_id) for tag in element.tags),
             }
     lists = ("STATE#", "SLUG#", "DUE", "PUBLISHED#")
-    found = [item for item in items if item["pk"]["S"].startswith(lists)]
-    assert {(item["pk"]["S"], item["articleId"]["S"]) for item in found} == wanted
-    by_id = {one.article_id: one for one in articles}
-    for item in found:
+    result = [item for item in items if item["pk"]["S"].startswith(lists)]
+    assert {(item["pk"]["S"], item["articleId"]["S"]) for item in result} == wanted
+    by_id = {element.article_id: element for element in articles}
+    for item in result:
         if item["pk"]["S"].startswith("PUBLISHED#"):
             article = by_id[item["articleId"]["S"]]
             assert (item["title"]["S"], item["slug"]["S"]) == (article.title, article.slug)
@@ -200,19 +204,23 @@ def test_taken_back_and_published_again(cms: Cms, article: Article) -> None:
 
 def test_lists_of_readers_hold_what_is_published(cms: Cms) -> None:
     made = [new(cms, f"a{number}", "aws", *({"odd"} if number % 2 else {})) for number in range(7)]
-    for number, one in enumerate(made):
-        cms.publish(one.article_id, "text", "u_01") if number != 3 else cms.save_draft(one.article_id, "t", "u_01")
-    published = [there(cms, one.article_id) for number, one in enumerate(made) if number != 3]
-    newest = sorted(published, key=lambda one: (one.published_at or FRIDAY).replace(microsecond=0), reverse=True)
-    shown = [one.article_id for one in cms.published_articles(MAIN, limit=10)]
-    assert set(shown) == {one.article_id for one in newest}
-    moments = [one.published_at.replace(microsecond=0) for one in cms.published_articles(MAIN, limit=10)]
+    for number, article in enumerate(made):
+        cms.publish(article.article_id, "text", "u_01") if number != 3 else cms.save_draft(
+            article.article_id, "t", "u_01"
+        )
+    published = [there(cms, article.article_id) for number, article in enumerate(made) if number != 3]
+    newest = sorted(
+        published, key=lambda article: (article.published_at or FRIDAY).replace(microsecond=0), reverse=True
+    )
+    shown = [article.article_id for article in cms.published_articles(MAIN, limit=10)]
+    assert set(shown) == {article.article_id for article in newest}
+    moments = [article.published_at.replace(microsecond=0) for article in cms.published_articles(MAIN, limit=10)]
     assert moments == sorted(moments, reverse=True)
-    assert {one.slug for one in cms.published_by_tag(MAIN, "odd")} == {"a1", "a5"}
-    assert {one.slug for one in cms.published_by_author(MAIN, "u_01")} == {
+    assert {tag.slug for tag in cms.published_by_tag(MAIN, "odd")} == {"a1", "a5"}
+    assert {article.slug for article in cms.published_by_author(MAIN, "u_01")} == {
         f"a{number}" for number in (0, 1, 2, 4, 5, 6)
     }
-    assert [one.slug for one in cms.articles_by_state("draft")] == ["a3"]
+    assert [article.slug for article in cms.articles_by_state("draft")] == ["a3"]
     recorder = recorded(cms)
     cms.published_by_tag(MAIN, "aws")
     assert recorder.operations == ["Query"]
@@ -259,8 +267,8 @@ def test_version_cards_have_no_bodies_and_cost_little(cms: Cms, article: Article
         cms.publish(name, "long " * 11_000 + str(number), "u_01")
     recorder = recorded(cms)
     cards = cms.version_cards(name)
-    assert [one.version for one in cards] == list(range(10, 0, -1))
-    assert {one.word_count for one in cards} == {11_001}
+    assert [card.version for card in cards] == list(range(10, 0, -1))
+    assert {card.word_count for card in cards} == {11_001}
     ((_, request, response),) = recorder.made
     assert "body" not in json.dumps(response)
     assert len(json.dumps(response)) < 5_000
@@ -277,7 +285,7 @@ def test_published_and_taken_back_at_a_time(cms: Cms, article: Article) -> None:
     assert (after.publish_at, after.publish_next) == (FRIDAY, 1)
     cms.save_draft(name, "two, not yet", "u_01")
     cms.schedule(name, "unpublish", FRIDAY + timedelta(days=1))
-    assert [(one.action, one.at) for one in cms.due_articles()] == [
+    assert [(due_article.action, due_article.at) for due_article in cms.due_articles()] == [
         ("publish", FRIDAY),
         ("unpublish", FRIDAY + timedelta(days=1)),
     ]
@@ -311,10 +319,10 @@ def test_what_was_changed_since_is_not_done(cms: Cms, article: Article, change: 
     cms.schedule(name, "publish", FRIDAY)
     change(cms, name)
     before = without_events(cms)
-    told = len(events(cms))
+    number = len(events(cms))
     assert cms.carry_out(name, "publish", FRIDAY) is None
     assert without_events(cms) == before
-    assert len(events(cms)) == told
+    assert len(events(cms)) == number
     assert_lists_agree(cms)
 
 
@@ -361,11 +369,11 @@ def test_an_article_has_one_text_in_each_language(cms: Cms, article: Article) ->
     with pytest.raises(Refused, match="is in de itself"):
         cms.translate(german.article_id, "de", Article(title="X", slug="x", author_id="u_02"))
     cms.translate(german.article_id, "fr", Article(title="Clés", slug="cles", author_id="u_02"))
-    assert [one.locale for one in cms.translations(name)] == ["de", "fr"]
+    assert [translation.locale for translation in cms.translations(name)] == ["de", "fr"]
     cms.publish(german.article_id, "Text", "u_02")
-    assert [one.slug for one in cms.published_by_tag("de", "aws")] == ["schluessel"]
+    assert [tag.slug for tag in cms.published_by_tag("de", "aws")] == ["schluessel"]
     assert cms.published_by_tag(MAIN, "aws").items == []
     assert_lists_agree(cms)
     cms.delete_article(german.article_id)
-    assert [one.locale for one in cms.translations(name)] == ["fr"]
+    assert [translation.locale for translation in cms.translations(name)] == ["fr"]
     assert_lists_agree(cms)

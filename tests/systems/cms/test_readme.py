@@ -26,10 +26,10 @@ def rows(heading: str) -> list[list[str]]:
 def test_rows_are_stored(sampled: Cms) -> None:
     shown = [row for row in rows("The items") if "01KPZ33YY0NHSEMGHPPRVG99EN" in str(row)]
     items = [item for item in stored(sampled) if "01KPZ33YY0NHSEMGHPPRVG99EN" in f"{item['pk']}{item['sk']}"]
-    found = {tuple(item.get(key, {"S": "–"})["S"] for key in ("pk", "sk", "gsi1pk", "gsi1sk")): item for item in items}
-    assert {tuple(row[:4]) for row in shown} == found.keys()
+    result = {tuple(item.get(key, {"S": "–"})["S"] for key in ("pk", "sk", "gsi1pk", "gsi1sk")): item for item in items}
+    assert {tuple(row[:4]) for row in shown} == result.keys()
     for row in shown:
-        item = found[(row[0], row[1], row[2], row[3])]
+        item = result[(row[0], row[1], row[2], row[3])]
         for name in re.findall(r"(?:^|, )(\w+)", re.sub(r"\{.*?\}", "", row[4])):
             assert name in item
         for name, value in re.findall(r"(version|wordCount|currentVersion|createdBy) (\w+)", row[4]):

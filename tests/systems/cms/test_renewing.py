@@ -41,15 +41,17 @@ def renewed(cms: Cms) -> list[str]:
     design = Renewing.open(":memory:")
     with design:
         design.store.transport = cms.store.transport
-        told: list[str] = []
-        assert renew(design, told.append) == COUNT
-        return told
+        result: list[str] = []
+        assert renew(design, result.append) == COUNT
+        return result
 
 
 def test_old_data_is_read_and_written(old: Cms) -> None:
     whole = whole_article(3)
     name = whole.article.article_id
-    assert [one.version for one in old.article_versions(name)] == [one.version for one in whole.versions[::-1]]
+    assert [version.version for version in old.article_versions(name)] == [
+        version.version for version in whole.versions[::-1]
+    ]
     assert old.publish(name, "new", "u_01").version == len(whole.versions) + 1
     old.edit(name, "New", "new-slug")
     old.publish_version(name, 1)  # which has no card
@@ -64,8 +66,8 @@ def test_a_renewal_makes_what_is_missing(old: Cms) -> None:
     assert_lists_agree(old)
     assert len(set(before) - set(dump(old))) == 1  # the article whose slug another has
     name = whole_article(3).article.article_id
-    assert [one.version for one in old.version_cards(name, limit=9)] == [
-        one.version for one in old.article_versions(name, limit=9)
+    assert [card.version for card in old.version_cards(name, limit=9)] == [
+        version.version for version in old.article_versions(name, limit=9)
     ]
     assert len(old.published_articles(MAIN, limit=50).items) == COUNT
     after = dump(old)

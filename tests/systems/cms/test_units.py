@@ -93,7 +93,7 @@ def calls_beside(cms: Cms) -> dict[str, Callable[[], object]]:
     for name in ("m7", "m8"):
         cms.schedule(name, "unpublish", FRIDAY)
     at = now()
-    told = [
+    events = [
         Event(
             event_id=name,
             kind="article.updated",
@@ -106,8 +106,8 @@ def calls_beside(cms: Cms) -> dict[str, Callable[[], object]]:
         )
         for name in "abcd"
     ]
-    cms.batch(Put(one) for one in told)
-    event = told[0]
+    cms.batch(Put(element) for element in events)
+    event = events[0]
     member = Member(member_id="u_m", email="m@example.com", name="M")
     return {
         "Q1": lambda: cms.due_articles(limit=10),
@@ -122,9 +122,9 @@ def calls_beside(cms: Cms) -> dict[str, Callable[[], object]]:
         "W18": lambda: cms.set_role("u_m", "editor"),
         "W19": lambda: cms.set_password("u_m", "hash"),
         "W20": lambda: cms.take_event(event, at),
-        "W21": lambda: cms.settle_event(told[1], {"hook"}),
-        "W22": lambda: cms.postpone_event(told[2], at, {"hook"}, "502"),
-        "W23": lambda: cms.give_up_event(told[3], {"hook"}, "502"),
+        "W21": lambda: cms.settle_event(events[1], {"hook"}),
+        "W22": lambda: cms.postpone_event(events[2], at, {"hook"}, "502"),
+        "W23": lambda: cms.give_up_event(events[3], {"hook"}, "502"),
     }
 
 

@@ -33,8 +33,8 @@ def cms(path: Path) -> Iterator[Cms]:
 
 def arguments(cms: Cms) -> dict[str, dict[str, Any]]:
     """Arguments by pattern id, of an article that has all there is to ask for."""
-    articles = [one for number in range(1, 9) for one in cms.articles_by_author(f"u_{number:02d}", limit=100)]
-    article = max(articles, key=lambda one: (len(one.tags), one.current_version))
+    articles = [element for number in range(1, 9) for element in cms.articles_by_author(f"u_{number:02d}", limit=100)]
+    article = max(articles, key=lambda article: (len(article.tags), article.current_version))
     assert article.tags
     assert article.current_version > 1
     name = {"article_id": article.article_id}
@@ -55,7 +55,7 @@ def by_command(path: Path, name: str, given: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("identity", READS)
 def test_a_read_answers_alike_in_every_way(cms: Cms, path: Path, identity: str) -> None:
-    name = next(one.name for one in Cms.compiled.reads.values() if one.id == identity)
+    name = next(pattern.name for pattern in Cms.compiled.reads.values() if pattern.id == identity)
     given = arguments(cms)[identity]
     bound = getattr(cms, name)
     answer = bound(**given)

@@ -17,7 +17,7 @@ from tests.systems.cms.support import keys, recorded, silent, stored, without_ev
 
 
 def junction(cms: Cms, article_id: str) -> set[str]:
-    return {one.tag for one in cms.tags_of_article(article_id)}
+    return {article.tag for article in cms.tags_of_article(article_id)}
 
 
 # Creating
@@ -196,9 +196,14 @@ def test_archived_between_the_read_and_the_write(cms: Cms, article: Article) -> 
         with pytest.raises(Refused, match="archived"):
             write()
         recorder.before = lambda operation, parameters: None
-        found = cms.article(article.article_id)
-        assert found is not None
-        assert (found.status, found.tags, found.title, found.current_version) == ("archived", article.tags, "Keys", 0)
+        result = cms.article(article.article_id)
+        assert result is not None
+        assert (result.status, result.tags, result.title, result.current_version) == (
+            "archived",
+            article.tags,
+            "Keys",
+            0,
+        )
         assert junction(cms, article.article_id) == article.tags
 
 
@@ -285,7 +290,7 @@ def test_sampled_again_changes_nothing(tmp_path: Path) -> None:
         assert sample(cms, 60, silent) == 60
         name = cms.articles_by_author("u_01").items[0].article_id
         cms.delete_article(name)
-        edited = next(one for one in cms.articles_by_author("u_01") if one.status == "published")
+        edited = next(article for article in cms.articles_by_author("u_01") if article.status == "published")
         cms.publish(edited.article_id, "edited since", "u_02")
         before = {json.dumps(item, sort_keys=True) for item in stored(cms)}
         seen: list[tuple[int, int | None]] = []
@@ -311,6 +316,6 @@ def test_interrupted_sample_is_completed(cms: Cms) -> None:
     recorder.before = lambda operation, parameters: None
     assert sample(cms, 20, silent) == 20
     assert partly < keys(cms)
-    for one in cms.articles_by_author("u_01", limit=100):
-        assert junction(cms, one.article_id) == one.tags
-        assert len(cms.article_history(one.article_id)) == one.current_version
+    for article in cms.articles_by_author("u_01", limit=100):
+        assert junction(cms, article.article_id) == article.tags
+        assert len(cms.article_history(article.article_id)) == article.current_version

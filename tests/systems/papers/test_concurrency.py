@@ -12,7 +12,7 @@ from keyplan_systems.papers import Author, Paper, Papers
 from tests.systems.papers.support import assert_consistent
 from tests.systems.support import STORES, in_processes, open_on
 
-SHARED = [one for one in STORES if one != "memory"]
+SHARED = [text for text in STORES if text != "memory"]
 PROCESSES = 4
 PROGRAM = """
 import json, sys
@@ -52,7 +52,7 @@ def papers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Papers]:
 
 def test_writers_in_processes(papers: Papers) -> None:
     said = in_processes(PROGRAM, [[papers.store.url, str(number)] for number in range(PROCESSES)])
-    done = [one for text in said for one in json.loads(text)]
+    done = [load for text in said for load in json.loads(text)]
     for once in ("add", "publish", "supersede"):
         assert done.count(once) == 1
     assert done.count("topics") == PROCESSES * 6
@@ -61,7 +61,7 @@ def test_writers_in_processes(papers: Papers) -> None:
     assert paper.status == "published"
     assert paper.revision == 1 + done.count("version")
     versions = papers.paper_versions("p", limit=100).items
-    names = [[int(part) for part in one.version.split(".")] for one in reversed(versions)]
+    names = [[int(part) for part in version.version.split(".")] for version in reversed(versions)]
     assert names == sorted(names)
     assert len(versions) == done.count("version")
     assert_consistent(papers)

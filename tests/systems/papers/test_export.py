@@ -51,10 +51,12 @@ def again(text: str, path: Path) -> tuple[Paper, list[str]]:
     with Papers.open(":memory:") as papers:
         report = load(papers, path, silent)
         assert (report.loaded, report.faults) == (1, [])
-        (paper_id,) = (one["paper_id"]["S"] for one in scan(papers) if one["SK"]["S"].startswith("PAPER#"))
-        found = papers.paper_with_authors(paper_id)
-        assert found is not None
-        return found.paper, [one.name for one in sorted(found.authors, key=lambda one: one.position)]
+        (paper_id,) = (element["paper_id"]["S"] for element in scan(papers) if element["SK"]["S"].startswith("PAPER#"))
+        authors = papers.paper_with_authors(paper_id)
+        assert authors is not None
+        return authors.paper, [
+            author.name for author in sorted(authors.authors, key=lambda membership: membership.position)
+        ]
 
 
 def scan(papers: Papers) -> list[dict[str, dict[str, str]]]:
@@ -67,18 +69,18 @@ def test_what_is_exported_can_be_loaded(name: str, tmp_path: Path) -> None:
     form = FORMATS[name]
     wholes = [(WHOLE, members(WHOLE, *PEOPLE))]
     for number in range(8):
-        one = whole_paper(number)
-        paper = one.paper.model_copy(
+        element = whole_paper(number)
+        paper = element.paper.model_copy(
             update={"status": "published", "kind": "article", "published_at": FIRST_OF_MAY, "expires_at": None}
         )
-        wholes.append((paper, one.members))
+        wholes.append((paper, element.members))
     for paper, people in wholes:
-        found, names = again(form.write(paper, people), tmp_path / f"a.{form.suffix}")
+        result, names = again(form.write(paper, people), tmp_path / f"a.{form.suffix}")
         ours = {"title", "abstract", "collection", "published_at", "topics", "doi", "url", "volume", "issue", "pages"}
         ours |= {"publisher", "editors", "paper_id"}
-        assert found.model_dump(include=ours) == paper.model_dump(include=ours)
+        assert result.model_dump(include=ours) == paper.model_dump(include=ours)
         # A format that divides people by roles gives one role behind the other.
-        assert sorted(names) == sorted(one.name for one in people)
+        assert sorted(names) == sorted(person.name for person in people)
 
 
 def test_undated_papers_have_no_date() -> None:
@@ -102,8 +104,8 @@ def test_ris_has_a_line_a_field() -> None:
     assert lines[0] == "TY  - JOUR"
     assert lines.count("ER  - ") == 1
     assert lines[-2:] == ["ER  - ", ""]
-    for one in ("AU  - A", "AU  - B", "SP  - 101", "EP  - 117", "DO  - 10.1000/a_b%20(1)", "AB  - Two ER - lines"):
-        assert one in lines
+    for literal in ("AU  - A", "AU  - B", "SP  - 101", "EP  - 117", "DO  - 10.1000/a_b%20(1)", "AB  - Two ER - lines"):
+        assert literal in lines
 
 
 def test_keys_are_such_as_bibtex_reads() -> None:
@@ -146,17 +148,17 @@ def test_everything_of_a_paper_is_edited(papers: Papers) -> None:
     papers.add_author(Author(handle="new", name="New"))
     edited = papers.edit_paper("a", PaperDetails(title="B", collection="d", doi="10.1/x", editors=["E"]))
     assert papers.paper("a") == edited
-    assert [one.paper_id for one in papers.papers_in_collection("d")] == ["a"]
+    assert [paper.paper_id for paper in papers.papers_in_collection("d")] == ["a"]
     assert not papers.papers_in_collection("c")
     papers.set_byline("a", {"new": "author", "ada": "editor"})
     whole = papers.paper_with_authors("a")
     assert whole is not None
-    assert {(one.handle, one.position, one.role) for one in whole.authors} == {
+    assert {(author.handle, author.position, author.role) for author in whole.authors} == {
         ("new", 1, "author"),
         ("ada", 2, "editor"),
     }
     assert not papers.papers_by_author("jon")
-    assert [one.paper_id for one in papers.papers_by_author("new")] == ["a"]
+    assert [paper.paper_id for paper in papers.papers_by_author("new")] == ["a"]
 
 
 def test_references_lead_both_ways(papers: Papers) -> None:
@@ -165,8 +167,8 @@ def test_references_lead_both_ways(papers: Papers) -> None:
     papers.refer("a", "b")
     papers.refer("a", "b")
     papers.refer("c", "b")
-    assert [one.paper_id for one in papers.references("a")] == ["b"]
-    assert [one.paper_id for one in papers.cited_by("b")] == ["a", "c"]
+    assert [reference.paper_id for reference in papers.references("a")] == ["b"]
+    assert [paper.paper_id for paper in papers.cited_by("b")] == ["a", "c"]
     whole = papers.paper_with_authors("a")
     assert whole is not None
     papers.unrefer("a", "b")
@@ -181,4 +183,4 @@ def test_the_public_list_has_published_papers_only(papers: Papers) -> None:
         status: Status = "published" if number % 2 else "draft"
         papers.add_paper(Paper(paper_id=f"p{number}", title="P", collection="c", status=status), {})
     papers.supersede("p1", "p3")
-    assert [one.paper_id for one in papers.published_in_collection("c", limit=2)] == ["p5", "p3"]
+    assert [paper.paper_id for paper in papers.published_in_collection("c", limit=2)] == ["p5", "p3"]

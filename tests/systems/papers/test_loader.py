@@ -68,7 +68,7 @@ def told(report: LoadReport) -> list[str]:
 def people(papers: Papers, paper_id: str) -> list[tuple[str, str, str]]:
     whole = papers.paper_with_authors(paper_id)
     assert whole is not None
-    return [(one.name, one.handle, one.role) for one in byline(whole.authors)]
+    return [(membership.name, membership.handle, membership.role) for membership in byline(whole.authors)]
 
 
 # BibTeX
@@ -103,8 +103,8 @@ def test_bibtex(empty: Papers, tmp_path: Path) -> None:
     assert (thesis.collection, thesis.published_at) == ("Theses", datetime(1963, 6, 2, tzinfo=UTC))
     assert (round_.title, round_.published_at) == ("Round (brackets)", UNDATED)
     assert people(empty, "proc") == [("Ed Itor", "ed-itor", "editor")]
-    assert [one.paper_id for one in empty.papers_by_author("paul-erdos")] == ["good"]
-    assert [one.paper_id for one in empty.papers_on_topic("indexes")] == ["good"]
+    assert [paper.paper_id for paper in empty.papers_by_author("paul-erdos")] == ["good"]
+    assert [paper.paper_id for paper in empty.papers_on_topic("indexes")] == ["good"]
     author = empty.author("paul-erdos")
     assert author is not None
     assert author.name == "Paul Erdős"
@@ -130,7 +130,7 @@ def test_faults_of_bibtex_by_line(empty: Papers, tmp_path: Path) -> None:
     )
     report = loaded(empty, tmp_path / "a.bib", text)
     assert report.loaded == 4
-    assert [one.partition(" (")[0] for one in told(report)] == [
+    assert [word.partition(" (")[0] for word in told(report)] == [
         "a.bib:1: not an entry: 'A header that is no entry'",
         "a.bib:3: entry notitle has no title",
         (
@@ -204,7 +204,7 @@ def test_the_byline_keeps_its_order(empty: Papers, tmp_path: Path) -> None:
     report = loaded(
         empty, tmp_path / "a.bib", "@article{a, title={A}, author={C. X and A. Y and C. X and ... and B. Z}}"
     )
-    assert [one[0] for one in people(empty, "a")] == ["C. X", "A. Y", "B. Z"]
+    assert [person[0] for person in people(empty, "a")] == ["C. X", "A. Y", "B. Z"]
     assert told(report) == ["a.bib:1: entry a: no handle can be made of the name '...'"]
 
 
@@ -266,7 +266,7 @@ def test_faults_of_csl_by_line(empty: Papers, tmp_path: Path) -> None:
   {"id": "f", "title": "F", "author": "nobody", "keyword": 7, "issued": {"date-parts": [[2020, 13]]}}
 ]"""
     report = loaded(empty, tmp_path / "a.json", text)
-    assert [one.partition(" (")[0] for one in told(report)] == [
+    assert [word.partition(" (")[0] for word in told(report)] == [
         "a.json:3: the entry can't be read: unexpected character, expected ',' or '}'",
         "a.json:4: entry c has a date that can't be read: soon",
         "a.json:8: the entry has no id",
@@ -448,11 +448,11 @@ def test_a_real_bibliography_answers(krr: tuple[Papers, LoadReport]) -> None:
     papers, _ = krr
     by_author = all_pages(papers.papers_by_author, "t-schaub", limit=100)
     assert len(by_author) == 418
-    dates = [one.published_at for one in by_author]
+    dates = [value.published_at for value in by_author]
     assert dates == sorted(dates, reverse=True)
     journal = all_pages(papers.papers_in_collection, "Theory and Practice of Logic Programming", limit=100)
     assert len(journal) == 151
-    assert [one.paper_id for one in papers.papers_on_topic("circumscription")]
+    assert [paper.paper_id for paper in papers.papers_on_topic("circumscription")]
     names = [item["name"] for item in plain_items(papers) if "name" in item]
     assert not [name for name in names if "\\" in name or "{" in name or "\N{SOFT HYPHEN}" in name]
     assert "A. Erdős" in names

@@ -67,12 +67,12 @@ def test_requests_and_units(papers: Papers) -> None:
 def test_rows_are_stored(sampled: Papers) -> None:
     names = ("PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK")
     rows = {tuple(row[:6]) for row in rows_of(README, "The items") if row[0] == "PAPER#wp-0010"}
-    found = {
+    result = {
         tuple(item.get(name, {"S": "–"})["S"] for name in names)
         for item in stored(sampled)
         if item["PK"]["S"] == "PAPER#wp-0010"
     }
-    assert rows == found
+    assert rows == result
 
 
 def test_numbers_are_named() -> None:
@@ -87,16 +87,16 @@ def test_the_cost_model_is_what_the_command_says(monkeypatch: pytest.MonkeyPatch
     patterns = json_of(*command.split())["patterns"]
     said = {
         (
-            one["id"],
-            one["pattern"],
-            ", ".join(request["operation"] for request in one["requests"]),
-            f"{one['read_units']:g}",
-            f"{one['usd_million_calls']:g}",
-            f"{one['per_second']:g}",
-            f"{one['usd_month']:.2f}",
+            pattern["id"],
+            pattern["pattern"],
+            ", ".join(request["operation"] for request in pattern["requests"]),
+            f"{pattern['read_units']:g}",
+            f"{pattern['usd_million_calls']:g}",
+            f"{pattern['per_second']:g}",
+            f"{pattern['usd_month']:.2f}",
         )
-        for one in patterns
-        if one["id"] in {"A1", "A2", "A3", "A4", "A5"}
+        for pattern in patterns
+        if pattern["id"] in {"A1", "A2", "A3", "A4", "A5"}
     }
     assert said == {tuple(row) for row in rows_of(README, "The cost model")[1:]}
 

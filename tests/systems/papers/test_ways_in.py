@@ -63,7 +63,7 @@ def test_every_store_answers_alike(opened: Papers, store: str, tmp_path: Path) -
         papers.publish("b")
         papers.retopic("a", {"y"})
         papers.supersede("a", "b")
-        assert [one.paper_id for one in papers.papers_in_collection("c")] == ["b"]
+        assert [paper.paper_id for paper in papers.papers_in_collection("c")] == ["b"]
         assert_consistent(papers)
 
 
@@ -106,32 +106,34 @@ def test_the_sample_again_changes_nothing() -> None:
 def test_answers_are_those_of_all_papers(sampled: Papers) -> None:
     wholes = [whole_paper(number) for number in range(300)]
     listed = sorted(
-        (one for one in wholes if one.paper.published_at), key=lambda one: str(one.paper.published_at), reverse=True
+        (paper for paper in wholes if paper.paper.published_at),
+        key=lambda paper: str(paper.paper.published_at),
+        reverse=True,
     )
-    for collection in {one.paper.collection for one in wholes}:
-        wanted = [one.paper for one in listed if one.paper.collection == collection]
+    for collection in {paper.paper.collection for paper in wholes}:
+        wanted = [paper.paper for paper in listed if paper.paper.collection == collection]
         assert all_pages(sampled.papers_in_collection, collection, limit=13) == wanted
     for author in authors():
-        wanted = [one.paper for one in listed if author.handle in {member.handle for member in one.members}]
+        wanted = [paper.paper for paper in listed if author.handle in {member.handle for member in paper.members}]
         assert all_pages(sampled.papers_by_author, author.handle, limit=9) == wanted
         assert sampled.author(author.handle) == author
-    for topic in {topic for one in wholes for topic in one.paper.topics}:
-        wanted = [one.paper for one in listed if topic in {each.topic for each in one.topics}]
+    for topic in {topic for paper in wholes for topic in paper.paper.topics}:
+        wanted = [paper.paper for paper in listed if topic in {each.topic for each in paper.topics}]
         assert all_pages(sampled.papers_on_topic, topic, limit=11) == wanted
-    for one in wholes:
-        found = sampled.paper_with_authors(one.paper.paper_id)
-        assert found is not None
-        assert found.paper == one.paper
-        assert sampled.paper_versions(one.paper.paper_id).items == one.versions[::-1]
+    for paper in wholes:
+        paper_with_authors = sampled.paper_with_authors(paper.paper.paper_id)
+        assert paper_with_authors is not None
+        assert paper_with_authors.paper == paper.paper
+        assert sampled.paper_versions(paper.paper.paper_id).items == paper.versions[::-1]
 
 
 def test_the_sample_is_skewed(sampled: Papers) -> None:
-    counts = [len(all_pages(sampled.papers_by_author, one.handle, limit=1000)) for one in authors()]
+    counts = [len(all_pages(sampled.papers_by_author, author.handle, limit=1000)) for author in authors()]
     assert counts[0] > 10 * sorted(counts)[len(counts) // 2]
     statuses = [whole_paper(number).paper.status for number in range(300)]
     assert set(statuses) == {"draft", "published", "superseded"}
 
 
 def test_it_is_a_system() -> None:
-    found = system("papers")
-    assert (found.design, found.takes) == (Papers, ("file", "folder"))
+    result = system("papers")
+    assert (result.design, result.takes) == (Papers, ("file", "folder"))

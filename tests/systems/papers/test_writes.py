@@ -36,19 +36,19 @@ def paper(papers: Papers) -> Paper:
     return papers.add_paper(draft(), {"jon": "author", "guest": "contributor"})
 
 
-def ids(found: object) -> list[str]:
-    return [one.paper_id for one in found]  # type: ignore[attr-defined]
+def ids(result: object) -> list[str]:
+    return [value.paper_id for value in result]  # type: ignore[attr-defined]
 
 
 def test_a_paper_is_added_whole(papers: Papers, paper: Paper) -> None:
     whole = papers.paper_with_authors("wp-002")
     assert whole is not None
     assert whole.paper == paper
-    assert [(one.handle, one.role, one.name) for one in byline(whole.authors)] == [
+    assert [(membership.handle, membership.role, membership.name) for membership in byline(whole.authors)] == [
         ("jon", "author", "Jon"),
         ("guest", "contributor", "Guest"),
     ]
-    assert [one.topic for one in whole.topics] == ["dynamodb", "keys"]
+    assert [topic.topic for topic in whole.topics] == ["dynamodb", "keys"]
     assert ids(papers.papers_in_collection("data")) == ["wp-002"]
     assert ids(papers.papers_by_author("guest")) == ["wp-002"]
     assert ids(papers.papers_on_topic("DynamoDB")) == ["wp-002"]  # topics are in small letters
@@ -106,7 +106,7 @@ def test_a_new_version_keeps_the_one_before(papers: Papers, paper: Paper) -> Non
     papers.publish("wp-002")
     papers.new_version("wp-002", "1.0", title="Another title")
     versions = papers.paper_versions("wp-002")
-    assert [(one.revision, one.version, one.was, one.title) for one in versions] == [
+    assert [(version.revision, version.version, version.was, version.title) for version in versions] == [
         (2, "0.10", "published", paper.title),
         (1, "0.3", "draft", paper.title),
     ]
@@ -130,9 +130,9 @@ def test_versions_go_up(papers: Papers, paper: Paper) -> None:
 def test_the_tenth_version_stands_last(papers: Papers, paper: Paper) -> None:
     for number in range(4, 16):
         papers.new_version("wp-002", f"0.{number}")
-    found = papers.paper_versions("wp-002", limit=3)
-    assert [one.version for one in found] == ["0.14", "0.13", "0.12"]
-    assert [one.version for one in papers.paper_versions("wp-002", limit=3, cursor=found.cursor)] == [
+    page = papers.paper_versions("wp-002", limit=3)
+    assert [version.version for version in page] == ["0.14", "0.13", "0.12"]
+    assert [version.version for version in papers.paper_versions("wp-002", limit=3, cursor=page.cursor)] == [
         "0.11",
         "0.10",
         "0.9",
@@ -149,8 +149,8 @@ def test_publishing_dates_every_listing(papers: Papers, paper: Paper) -> None:
     assert published.status == "published"
     assert published.published_at is not None
     assert now() - published.published_at < timedelta(minutes=5)
-    for found in (papers.papers_by_author("jon"), papers.papers_in_collection("data"), papers.papers_on_topic("keys")):
-        assert ids(found) == ["wp-002", "newer"]
+    for page in (papers.papers_by_author("jon"), papers.papers_in_collection("data"), papers.papers_on_topic("keys")):
+        assert ids(page) == ["wp-002", "newer"]
     with pytest.raises(Refused, match="is published"):
         papers.publish("wp-002")
     assert_consistent(papers)
@@ -168,7 +168,7 @@ def test_retopic(papers: Papers, paper: Paper) -> None:
 
 def test_only_what_carries_a_topic_is_in_the_sparse_index(papers: Papers, paper: Paper) -> None:
     response = papers.store.transport.call("Scan", {"TableName": "papers", "IndexName": "GSI2"})
-    assert [one["SK"]["S"] for one in response["Items"]] == ["TOPIC#dynamodb", "TOPIC#keys"]
+    assert [item["SK"]["S"] for item in response["Items"]] == ["TOPIC#dynamodb", "TOPIC#keys"]
 
 
 def test_a_superseded_draft_leaves_the_listings_and_expires(papers: Papers, paper: Paper) -> None:
@@ -177,12 +177,12 @@ def test_a_superseded_draft_leaves_the_listings_and_expires(papers: Papers, pape
     assert (gone.status, gone.superseded_by, gone.published_at) == ("superseded", "next", None)
     assert gone.expires_at is not None
     assert timedelta(days=9) < gone.expires_at - now() <= timedelta(days=10)
-    for found in (
+    for page in (
         papers.papers_in_collection("data"),
         papers.papers_by_author("jon"),
         papers.papers_on_topic("keys"),
     ):
-        assert "wp-002" not in ids(found)
+        assert "wp-002" not in ids(page)
     assert papers.paper("wp-002") == gone.model_copy(update={"expires_at": gone.expires_at.replace(microsecond=0)})
     items = [item for item in plain_items(papers) if item["PK"] == "PAPER#wp-002"]
     assert {"expires_at" in item for item in items} == {True}  # the paper and its memberships go together
@@ -242,11 +242,11 @@ def test_whatever_is_called_it_stays_consistent(papers: Papers, seed: int) -> No
     done = 0
     for number in range(80):
         name = chance.choice(names)
-        topics = {one for one in ("a", "b", "c") if chance.random() < 0.5}
+        topics = {literal for literal in ("a", "b", "c") if chance.random() < 0.5}
         try:
             match chance.randrange(6):
                 case 0 | 1:
-                    people = {one: "author" for one in ("jon", "ada", "eve") if chance.random() < 0.5}
+                    people = {literal: "author" for literal in ("jon", "ada", "eve") if chance.random() < 0.5}
                     papers.add_paper(draft(name, chance.choice(("draft", "published")), topics=topics), people)  # type: ignore[arg-type]
                 case 2:
                     papers.new_version(name, f"{chance.randrange(3)}.{number}")
@@ -269,11 +269,11 @@ def test_what_happens_between_reading_and_writing_is_seen(papers: Papers, paper:
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
     recorder = recorded(papers)
-    told: list[str] = []
+    result: list[str] = []
 
     def meanwhile(operation: str, parameters: object) -> None:
-        if operation == "TransactWriteItems" and not told:
-            told.append(operation)
+        if operation == "TransactWriteItems" and not result:
+            result.append(operation)
             papers.supersede("wp-002", "next")
 
     recorder.before = meanwhile
@@ -285,7 +285,7 @@ def test_what_happens_between_reading_and_writing_is_seen(papers: Papers, paper:
     }
     with pytest.raises(Refused, match="'wp-002' was superseded by 'next'"):
         getattr(papers, call)("wp-002", *given[call])
-    assert told
+    assert result
     assert_consistent(papers)
 
 
@@ -294,11 +294,11 @@ def test_the_successor_may_go_meanwhile(papers: Papers, paper: Paper) -> None:
     for paper_id in ("next", "later"):
         papers.add_paper(draft(paper_id), {})
     recorder = recorded(papers)
-    told: list[str] = []
+    result: list[str] = []
 
     def meanwhile(operation: str, parameters: object) -> None:
-        if operation == "TransactWriteItems" and not told:
-            told.append(operation)
+        if operation == "TransactWriteItems" and not result:
+            result.append(operation)
             papers.supersede("next", "later")
 
     recorder.before = meanwhile

@@ -49,23 +49,23 @@ NUMBERS = {"refunded_cents", "stock", "quantity", "price_cents", "total_cents", 
 
 def all_events(shop: Shop) -> list[OrderEvent]:
     """The order events of every day, in the order in which they happened."""
-    found = [
+    events = [
         OrderEvent.model_validate({name: item[name] for name in ("event_id", "order_id", "kind", "at")})
         for item in all_items(shop)
         if item["PK"].startswith("ORDER_EVENTS#")
     ]
-    return sorted(found, key=lambda one: (one.at, one.event_id))
+    return sorted(events, key=lambda event: (event.at, event.event_id))
 
 
 def placed_stock(shop: Shop) -> Counter[str]:
     """How many there are of each product: in stock, and in the orders that aren't cancelled."""
     items = all_items(shop)
     orders = {item["order_id"]: item["status"] for item in items if item["SK"].startswith("ORDER#")}
-    found = Counter({item["product_id"]: item["stock"] for item in items if "stock" in item})
+    result = Counter({item["product_id"]: item["stock"] for item in items if "stock" in item})
     for item in items:
         if item["SK"].startswith("ITEM#") and orders[item["order_id"]] != "cancelled":
-            found[item["product_id"]] += item["quantity"]
-    return found
+            result[item["product_id"]] += item["quantity"]
+    return result
 
 
 def assert_lists(shop: Shop, items: list[dict[str, Any]]) -> None:
@@ -81,11 +81,11 @@ def assert_lists(shop: Shop, items: list[dict[str, Any]]) -> None:
             wanted["MERCHANT", f"{item['merchant_id']}#RETURNS"] += 1
         elif item["PK"].startswith("PRODUCT#") and isinstance(item.get("listed_at"), str):
             wanted["LISTINGS", ""] += 1
-    found: Counter[tuple[str, str]] = Counter()
+    result: Counter[tuple[str, str]] = Counter()
     for item in all_items(shop, "GSI2"):
         name, _, rest = item["GSI2PK"].partition("#")
-        found[name, rest if name == "MERCHANT" else "DUE" if rest.startswith("DUE") else ""] += 1
-    assert found == wanted, (found - wanted, wanted - found)
+        result[name, rest if name == "MERCHANT" else "DUE" if rest.startswith("DUE") else ""] += 1
+    assert result == wanted, (result - wanted, wanted - result)
 
 
 def assert_consistent(shop: Shop) -> None:
@@ -106,10 +106,14 @@ def assert_consistent(shop: Shop) -> None:
         assert order["total_cents"] == sum(line["quantity"] * line["price_cents"] for line in lines)
         assert payment["amount_cents"] == order["total_cents"]
         assert payment["status"] in PAYMENT_OF[order["status"]]
-        kinds = [str(one.kind) for one in sorted(events[order_id], key=lambda one: one.at)]
+        kinds = [str(order_event.kind) for order_event in sorted(events[order_id], key=lambda event: event.at)]
         assert STEPS[" ".join(kind for kind in kinds if kind in STEPS_OF_ORDERS)] == order["status"]
         refunds = [item for item in parts[order_id] if item["SK"].startswith("REFUND#")]
-        assert payment.get("refunded_cents", 0) == sum(one["amount_cents"] for one in refunds) <= order["total_cents"]
+        assert (
+            payment.get("refunded_cents", 0)
+            == sum(refund["amount_cents"] for refund in refunds)
+            <= order["total_cents"]
+        )
         wholly = payment["refunded_cents"] == payment["amount_cents"] if refunds else False
         assert wholly == (payment["status"] == "refunded")
     assert_lists(shop, items)

@@ -17,7 +17,7 @@ HOME = PostalAddress(name="Ada", street="1 Mill Lane", postcode="BS1 4DJ", city=
 
 def ids(products: object) -> list[str]:
     assert isinstance(products, list)
-    return [one.product_id for one in products]
+    return [product.product_id for product in products]
 
 
 def test_lists_are_a_filter_over_all_products(shop: Shop) -> None:
@@ -44,17 +44,20 @@ def test_lists_are_a_filter_over_all_products(shop: Shop) -> None:
             continue
     keys = [item["product_id"] for item in all_items(shop) if item["SK"].startswith("PRODUCT#")]
     stored = shop.products(keys)
-    sold = sorted((one for one in stored if one.listed_at), key=lambda one: (str(one.listed_at), one.product_id))
+    sold = sorted(
+        (product for product in stored if product.listed_at),
+        key=lambda product: (str(product.listed_at), product.product_id),
+    )
     sold.reverse()
     assert 3 < len(sold) < len(stored)
     assert all_pages(shop.new_products, limit=4) == sold
     for merchant in ("m", "n", "leafhouse"):
         assert all_pages(shop.products_of_merchant, merchant, limit=2) == [
-            one for one in sold if one.merchant_id == merchant
+            product for product in sold if product.merchant_id == merchant
         ]
     for category in ("x", "y", "other"):
         assert all_pages(shop.products_in_category, category, limit=2) == [
-            one for one in sold if one.category == category
+            product for product in sold if product.category == category
         ]
     assert_consistent(shop)
 
@@ -62,8 +65,8 @@ def test_lists_are_a_filter_over_all_products(shop: Shop) -> None:
 def test_a_sale_rewrites_no_list(shop: Shop) -> None:
     recorder = recorded(shop)
     shop.place_order("ada", "t", {"tea": 1})
-    written = [next(iter(one.values())) for one in recorder.made[-1][1]["TransactItems"]]
-    assert not [one for one in written if "CATALOGUE" in str(one) or "LISTINGS" in str(one)]
+    written = [next(iter(item.values())) for item in recorder.made[-1][1]["TransactItems"]]
+    assert not [value for value in written if "CATALOGUE" in str(value) or "LISTINGS" in str(value)]
 
 
 def test_what_is_not_sold_any_more_can_not_be_ordered(shop: Shop) -> None:
@@ -88,7 +91,7 @@ def test_merchants_are_listed(shop: Shop) -> None:
     with pytest.raises(ItemExists):
         shop.add_merchant(Merchant(merchant_id="lumen", name="Another"))
     shop.describe_merchant("lumen", "Lumen & Co.", "Lamps.")
-    assert [one.name for one in shop.merchants()] == ["Leafhouse", "Lumen & Co."]
+    assert [merchant.name for merchant in shop.merchants()] == ["Leafhouse", "Lumen & Co."]
     assert shop.merchant("lumen") == Merchant(merchant_id="lumen", name="Lumen & Co.", about="Lamps.")
 
 
@@ -162,8 +165,8 @@ def test_addresses_are_copied_into_orders(shop: Shop) -> None:
     order = shop.place_order("ada", "t", {"tea": 1}, "home")
     moved = HOME.model_copy(update={"street": "2 Mill Lane"})
     shop.save_address("ada", "home", moved)
-    assert [one.postal for one in shop.addresses("ada")] == [moved]
-    assert [one.ship_to for one in shop.orders_of_user("ada")] == [HOME]
+    assert [address.postal for address in shop.addresses("ada")] == [moved]
+    assert [element.ship_to for element in shop.orders_of_user("ada")] == [HOME]
     with pytest.raises(ItemNotFound, match="there is no address 'work'"):
         shop.place_order("ada", "t2", {"tea": 1}, "work")
     with pytest.raises(ItemNotFound, match="there is no address 'home'"):
@@ -183,7 +186,7 @@ def test_who_signs_up_has_a_credential(shop: Shop) -> None:
         shop.sign_up(User(user_id="eva", email="EVE@example.com", name="Eva"), "hash 2")
     assert shop.credential("eva") is None
     shop.set_password("eve", "hash 3")
-    found = shop.credential("eve")
-    assert found is not None
-    assert found.password_hash == "hash 3"
+    credential = shop.credential("eve")
+    assert credential is not None
+    assert credential.password_hash == "hash 3"
     assert shop.rename_user("eve", "Eve E.").name == "Eve E."

@@ -14,7 +14,7 @@ from keyplan_systems.shop import Product, Shop, User
 from tests.systems.shop.support import all_items, assert_consistent, placed_stock
 from tests.systems.support import STORES, in_processes, open_on
 
-SHARED = [one for one in STORES if one != "memory"]
+SHARED = [text for text in STORES if text != "memory"]
 """The stores that several processes can use."""
 PROCESSES = 4
 
@@ -87,11 +87,11 @@ def test_stock_is_sold_once(shop: Shop) -> None:
     before = placed_stock(shop)
     said = run(shop, BUY)
     assert placed_stock(shop) == before
-    products = {one.product_id: one.stock for one in shop.products(["tea", "cup"])}
+    products = {product.product_id: product.stock for product in shop.products(["tea", "cup"])}
     assert products["cup"] == 0 or products["tea"] == 0, "the test is to sell out"
     assert min(products.values()) >= 0
     orders = [item for item in all_items(shop) if item["SK"].startswith("ORDER#")]
-    assert len(orders) == sum(one[0] for one in said)
+    assert len(orders) == sum(value[0] for value in said)
     assert_consistent(shop)
 
 
@@ -99,8 +99,8 @@ def test_one_token_is_one_order(shop: Shop) -> None:
     """The same token in all processes: with the same items one order, with others one order and refusals."""
     said = run(shop, TOKENS)
     same, other = zip(*said, strict=True)
-    assert len({tuple(one) for one in same}) == 1
-    assert sum(one is not None for one in other) == 1
+    assert len({tuple(value) for value in same}) == 1
+    assert sum(value is not None for value in other) == 1
     assert len(shop.orders_of_user("u0")) == 4 + 1
     assert placed_stock(shop)["tea"] == 50
     assert_consistent(shop)
@@ -110,10 +110,10 @@ def test_orders_move_one_way(shop: Shop) -> None:
     """Whoever pays, ships and cancels at the same moment, each order goes one allowed way, and one payment pays one."""
     before = placed_stock(shop)
     orders = [shop.place_order("u0", f"t{number}", {"tea": 1}) for number in range(6)]
-    said = run(shop, MOVE, [[one.order_id, one.total_cents] for one in orders])
+    said = run(shop, MOVE, [[order.order_id, order.total_cents] for order in orders])
     assert placed_stock(shop) == before
     assert_consistent(shop)
-    moves = Counter(tuple(one) for done in said for one in done)
+    moves = Counter(tuple(value) for done in said for value in done)
     for (_, move), times in moves.items():
         assert times == 1 or move == "pay"  # paying twice by one payment is told as done
     paid = [item["external_id"] for item in all_items(shop) if item.get("external_id")]

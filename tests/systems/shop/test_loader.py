@@ -52,8 +52,8 @@ def test_both_files(empty: Shop, tmp_path: Path) -> None:
     pot = empty.product("pot")
     assert pot is not None
     assert (pot.name, pot.price_cents, pot.stock) == ('Pot "big" one', 2999, 1)
-    assert [one.product_id for one in empty.related_products("tea")] == ["cup", "pot"]
-    assert [one.product_id for one in empty.products_leading_to("tea")] == ["pot"]
+    assert [product.product_id for product in empty.related_products("tea")] == ["cup", "pot"]
+    assert [product.product_id for product in empty.products_leading_to("tea")] == ["pot"]
     details = empty.order_details("1")
     assert details is not None
     assert details.order.created_at == datetime(2026, 1, 2, 2, 4, 5, tzinfo=UTC)
@@ -66,15 +66,15 @@ def test_both_files(empty: Shop, tmp_path: Path) -> None:
         ("tea", 2, 450),
         ("cup", 1, 900),
     ]
-    assert [(one.status, one.amount_cents) for one in details.payments] == [("paid", 1800)]
+    assert [(payment.status, payment.amount_cents) for payment in details.payments] == [("paid", 1800)]
     assert empty.order_by_payment("pi_1") == details.order
-    assert [one.order_id for one in empty.pending_orders("leafhouse")] == ["2"]
-    assert [one.order_id for one in empty.orders_of_user("bob")] == ["3", "2"]
+    assert [order.order_id for order in empty.pending_orders("leafhouse")] == ["2"]
+    assert [order.order_id for order in empty.orders_of_user("bob")] == ["3", "2"]
     user = empty.user_by_email("ADA@example.com")
     assert user is not None
     assert user.name == "Ada"
     events = empty.events_of_day(datetime(2026, 1, 3, tzinfo=UTC).date())
-    assert [(one.order_id, one.kind) for one in events] == [("2", "placed")]
+    assert [(event.order_id, event.kind) for event in events] == [("2", "placed")]
 
 
 def test_what_was_loaded_lives_on(empty: Shop, tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_faults_of_products_by_line(empty: Shop, tmp_path: Path) -> None:
     assert messages[2] == "the row can't be read: a quote isn't closed, or isn't doubled"
     assert messages[3] == "the number of columns is 2, and 6 in the first line"
     assert messages[-1] == "related to products that aren't there: nothing"
-    found = [one for name in "abcdefghij" if (one := empty.product(name))]
-    assert [one.name for one in found] == ["D", "two\nlines", "J"]
+    products = [product for name in "abcdefghij" if (product := empty.product(name))]
+    assert [product.name for product in products] == ["D", "two\nlines", "J"]
 
 
 def test_faults_of_orders_by_line(empty: Shop, tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_faults_of_orders_by_line(empty: Shop, tmp_path: Path) -> None:
         ("orders.csv:13", "email 'ada@example.com' belongs to another User"),
         ("orders.csv:14", "there is no product 'nothing'"),
     ]
-    assert [one.order_id for one in empty.orders_of_user("ada")] == ["11", "1"]
+    assert [order.order_id for order in empty.orders_of_user("ada")] == ["11", "1"]
     assert not empty.order_parts("7")
 
 

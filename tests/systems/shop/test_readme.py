@@ -130,12 +130,12 @@ def test_rows_are_stored(sampled: Shop) -> None:
     """The rows of the example are the sample's, with their keys."""
     shown = {tuple(row[:6]) for row in rows_of(README, "The items") if "o-000008" in str(row)}
     names = ("PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK")
-    found = {
+    result = {
         tuple(item.get(name, {"S": "–"})["S"] for name in names)
         for item in stored(sampled)
         if item.get("order_id", {}).get("S") == "o-000008" or item["PK"]["S"] == "PAYMENT#pi_000008"
     }
-    assert shown == found
+    assert shown == result
 
 
 def test_numbers_are_named() -> None:

@@ -48,11 +48,11 @@ def test_a_merchant_s_orders_stand_under_their_status(shop: Shop) -> None:
         shop.pay(order.order_id, f"pi_{order.order_id}", 450)
     shop.ship(shipped.order_id)
     shop.cancel(cancelled.order_id)
-    assert [one.order_id for one in shop.pending_orders("leafhouse")] == [pending.order_id]
-    assert [one.order_id for one in shop.orders_to_ship("leafhouse")] == [paid.order_id]
+    assert [element.order_id for element in shop.pending_orders("leafhouse")] == [pending.order_id]
+    assert [element.order_id for element in shop.orders_to_ship("leafhouse")] == [paid.order_id]
     every = all_pages(shop.orders_of_merchant, "leafhouse", ["pending", "paid", "shipped", "cancelled"], limit=2)
-    assert [one.order_id for one in every] == [
-        one.order_id for one in sorted((pending, paid, shipped, cancelled), key=lambda one: one.created_at)
+    assert [value.order_id for value in every] == [
+        element.order_id for element in sorted((pending, paid, shipped, cancelled), key=lambda order: order.created_at)
     ][::-1]
     assert shop.call("orders_of_merchant", {"merchant_id": "lumen", "status": ["paid"]}).items == []
 
@@ -78,7 +78,7 @@ def test_orders_that_nobody_pays_are_released(shop: Shop) -> None:
     old, paid, new = (shop.place_order("ada", f"t{n}", {"tea": 2}) for n in range(3))
     shop.pay(paid.order_id, "pi", 900)
     later = new.created_at + HELD
-    assert [one.order_id for one in shop.unpaid_orders()] == [old.order_id, new.order_id]
+    assert [payment.order_id for payment in shop.unpaid_orders()] == [old.order_id, new.order_id]
     assert release_unpaid(shop, moment=later) == 1
     assert release_unpaid(shop, moment=later) == 0
     assert stock(shop) == (6, 3)
@@ -104,7 +104,7 @@ def test_a_payment_that_comes_first_keeps_its_order(shop: Shop) -> None:
     recorder.before = meanwhile
     assert release_unpaid(shop, moment=now() + 2 * HELD) == 0
     assert done
-    assert [one.status for one in shop.orders_of_user("ada")] == ["paid"]
+    assert [element.status for element in shop.orders_of_user("ada")] == ["paid"]
     assert_consistent(shop)
 
 
@@ -156,7 +156,10 @@ def test_refunds_are_due_until_the_provider_has_paid_them(shop: Shop) -> None:
     }
     details = shop.order_details(order.order_id)
     assert details is not None
-    assert {(one.refund_id, one.status) for one in details.refunds} == {("part", "paid"), ("cancelled", "paid")}
+    assert {(refund.refund_id, refund.status) for refund in details.refunds} == {
+        ("part", "paid"),
+        ("cancelled", "paid"),
+    }
     settled = shop.settle_refund(order.order_id, "part", "again")
     assert settled.external_id != "again"
     with pytest.raises(ItemNotFound, match="has no refund"):
@@ -174,7 +177,7 @@ def test_what_was_shipped_comes_back(shop: Shop) -> None:
     assert list(shop.awaited_returns("leafhouse")) == [asked]
     with pytest.raises(Refused, match="more than was bought") as caught:
         shop.request_return(order.order_id, "r2", {"tea": 2, "lamp": 1})
-    assert [str(one) for one in caught.value.faults] == [
+    assert [str(fault) for fault in caught.value.faults] == [
         "items[lamp]: 1 to go back, 0 are left",
         "items[tea]: 2 to go back, 1 are left",
     ]

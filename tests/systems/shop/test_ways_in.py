@@ -130,26 +130,26 @@ def test_the_sample_again_changes_nothing() -> None:
 
 
 def test_the_sample_is_skewed(sampled: Shop) -> None:
-    orders = [one.order for one in map(whole_order, range(200))]
-    first = [sum(one.user_id == user.user_id for one in orders) for user in users()]
+    orders = [order.order for order in map(whole_order, range(200))]
+    first = [sum(order.user_id == user.user_id for order in orders) for user in users()]
     assert first[0] > 20 > 5 * sorted(first)[len(first) // 2]
-    merchants = [sum(one.merchant_id == name for one in orders) for name in ("leafhouse", "lumen")]
+    merchants = [sum(order.merchant_id == name for order in orders) for name in ("leafhouse", "lumen")]
     assert merchants[0] > 3 * merchants[1] > 0
-    assert {one.status for one in orders} == {"pending", "paid", "shipped", "cancelled"}
-    assert {one.stock == 0 for one in products()} == {True, False}
+    assert {order.status for order in orders} == {"pending", "paid", "shipped", "cancelled"}
+    assert {product.stock == 0 for product in products()} == {True, False}
 
 
 def test_answers_are_those_of_all_orders(sampled: Shop) -> None:
-    orders = [one.order for one in map(whole_order, range(200))]
+    orders = [order.order for order in map(whole_order, range(200))]
     for user in users():
-        mine = [one for one in orders if one.user_id == user.user_id]
+        mine = [order for order in orders if order.user_id == user.user_id]
         assert all_pages(sampled.orders_of_user, user.user_id, limit=7) == mine  # the newest has the lowest number
-    pending = [one for one in reversed(orders) if (one.merchant_id, one.status) == ("leafhouse", "pending")]
+    pending = [order for order in reversed(orders) if (order.merchant_id, order.status) == ("leafhouse", "pending")]
     assert all_pages(sampled.pending_orders, "leafhouse", limit=3) == pending
     day = datetime(2026, 5, 3, tzinfo=UTC)
-    events = [event for one in map(whole_order, range(200)) for event in one.events if event.day == day.date()]
+    events = [event for order in map(whole_order, range(200)) for event in order.events if event.day == day.date()]
     assert all_pages(sampled.events_of_day, day.date(), limit=11) == sorted(
-        events, key=lambda one: (one.at, one.event_id)
+        events, key=lambda event: (event.at, event.event_id)
     )
     for number in range(200):
         whole = whole_order(number)
@@ -164,5 +164,5 @@ def test_answers_are_those_of_all_orders(sampled: Shop) -> None:
 
 
 def test_it_is_a_system() -> None:
-    found = system("shop")
-    assert (found.design, found.takes) == (Shop, ("file", "folder"))
+    result = system("shop")
+    assert (result.design, result.takes) == (Shop, ("file", "folder"))

@@ -27,9 +27,9 @@ from tests.systems.support import recorded
 
 
 def stock(shop: Shop, product_id: str) -> int:
-    found = shop.product(product_id)
-    assert found is not None
-    return found.stock
+    product = shop.product(product_id)
+    assert product is not None
+    return product.stock
 
 
 # Placing
@@ -41,13 +41,15 @@ def test_an_order_is_placed(shop: Shop) -> None:
     details = shop.order_details(order.order_id)
     assert details is not None
     assert details.order == order
-    assert {(one.product_id, one.quantity, one.price_cents) for one in details.lines} == {
+    assert {(line.product_id, line.quantity, line.price_cents) for line in details.lines} == {
         ("tea", 2, 450),
         ("cup", 1, 900),
     }
-    assert [(one.status, one.amount_cents, one.external_id) for one in details.payments] == [("due", 1800, None)]
+    assert [(payment.status, payment.amount_cents, payment.external_id) for payment in details.payments] == [
+        ("due", 1800, None)
+    ]
     assert (stock(shop, "tea"), stock(shop, "cup")) == (8, 2)
-    assert [(one.kind, one.order_id) for one in all_events(shop)] == [("placed", order.order_id)]
+    assert [(event.kind, event.order_id) for event in all_events(shop)] == [("placed", order.order_id)]
     assert_consistent(shop)
 
 
@@ -194,10 +196,10 @@ def test_what_becomes_of_the_payment(shop: Shop) -> None:
         shop.cancel(order.order_id)
         details = shop.order_details(order.order_id)
         assert details is not None
-        assert [one.status for one in details.payments] == [status]
-    found = shop.order_by_payment("pi_1")  # it can still be found
-    assert found is not None
-    assert (found.order_id, found.status) == (paid.order_id, "cancelled")
+        assert [payment.status for payment in details.payments] == [status]
+    result = shop.order_by_payment("pi_1")  # it can still be found
+    assert result is not None
+    assert (result.order_id, result.status) == (paid.order_id, "cancelled")
 
 
 def test_payments_that_are_refused(shop: Shop) -> None:
@@ -230,9 +232,9 @@ def test_an_email_address_is_one_user_s(shop: Shop) -> None:
         shop.register(User(email="  ADA@Example.com", name="Another Ada"))
     with pytest.raises(ItemExists):
         shop.register(User(user_id="ada", email="new@example.com", name="Ada"))
-    found = shop.user_by_email("Ada@EXAMPLE.com")
-    assert found is not None
-    assert (found.user_id, found.email) == ("ada", "ada@example.com")
+    user = shop.user_by_email("Ada@EXAMPLE.com")
+    assert user is not None
+    assert (user.user_id, user.email) == ("ada", "ada@example.com")
 
 
 def test_products_change(shop: Shop) -> None:
@@ -253,8 +255,8 @@ def test_products_change(shop: Shop) -> None:
 def test_products_are_related_both_ways(shop: Shop) -> None:
     shop.relate("tea", "cup")
     shop.relate("tea", "cup")
-    assert [one.product_id for one in shop.related_products("tea")] == ["cup"]
-    assert [one.product_id for one in shop.products_leading_to("cup")] == ["tea"]
+    assert [product.product_id for product in shop.related_products("tea")] == ["cup"]
+    assert [product.product_id for product in shop.products_leading_to("cup")] == ["tea"]
     assert not shop.related_products("cup")
     shop.unrelate("tea", "cup")
     shop.unrelate("tea", "cup")
@@ -284,21 +286,21 @@ def test_events_at_a_high_rate_are_spread_and_read_in_order(shop: Shop) -> None:
     shop.record_events(events)
     shop.record_events(events[:100])  # told twice
     response = shop.store.transport.call("Scan", {"TableName": "shop"})
-    shards = Counter(one["PK"]["S"] for one in response["Items"] if one["PK"]["S"].startswith("ORDER_EVENTS#"))
+    shards = Counter(item["PK"]["S"] for item in response["Items"] if item["PK"]["S"].startswith("ORDER_EVENTS#"))
     assert len(shards) == 16
     assert max(shards.values()) < 1.5 * 1600 / 16
-    found: list[OrderEvent] = []
+    order_events: list[OrderEvent] = []
     cursor = None
     while True:
         page = shop.events_of_day(start.date(), limit=97, cursor=cursor)
-        found += page.items
+        order_events += page.items
         cursor = page.cursor
         if cursor is None:
             break
-    assert found == sorted(events, key=lambda one: (one.at, one.event_id))
+    assert order_events == sorted(events, key=lambda event: (event.at, event.event_id))
     noon = start + timedelta(hours=12)
     hour = shop.call("events_of_day", {"day": "2026-04-21", "at": {"ge": noon.isoformat()}, "limit": 1000})
-    assert list(hour) == [one for one in found if one.at >= noon][:1000]
+    assert list(hour) == [event for event in order_events if event.at >= noon][:1000]
 
 
 def test_readings_by_time_expire(shop: Shop) -> None:
@@ -306,17 +308,17 @@ def test_readings_by_time_expire(shop: Shop) -> None:
     readings = [Reading(device_id="d", at=start + timedelta(hours=hour), value=hour / 10) for hour in range(48)]
     shop.record_readings([*readings, Reading(device_id="e", at=start, value=1.0)])
     shop.record_readings([readings[0].model_copy(update={"value": 7.5})])
-    found = shop.readings("d", Range(ge=start, lt=start + timedelta(hours=24)))
-    assert [one.at for one in found] == [one.at for one in readings[:24]]
-    assert found.items[0].value == 7.5
-    assert {one.expires_at and one.expires_at - one.at for one in found} == {READING_KEPT}
+    page = shop.readings("d", Range(ge=start, lt=start + timedelta(hours=24)))
+    assert [reading.at for reading in page] == [reading.at for reading in readings[:24]]
+    assert page.items[0].value == 7.5
+    assert {reading.expires_at and reading.expires_at - reading.at for reading in page} == {READING_KEPT}
     item = shop.store.transport.call(
         "GetItem",
         {"TableName": "shop", "Key": {"PK": {"S": "DEVICE#d"}, "SK": {"S": "READING#2026-11-01T00:00:00.000000Z"}}},
     )["Item"]
     assert item["expires_at"] == {"N": str(int((start + READING_KEPT).timestamp()))}
-    told = shop.store.transport.call("DescribeTimeToLive", {"TableName": "shop"})["TimeToLiveDescription"]
-    assert told == {"AttributeName": "expires_at", "TimeToLiveStatus": "ENABLED"}
+    result = shop.store.transport.call("DescribeTimeToLive", {"TableName": "shop"})["TimeToLiveDescription"]
+    assert result == {"AttributeName": "expires_at", "TimeToLiveStatus": "ENABLED"}
 
 
 def test_a_reading_is_a_number() -> None:
@@ -361,28 +363,28 @@ def test_what_happens_between_reading_and_writing_is_seen(shop: Shop, call: str)
     """Another buyer's cancel comes when a write has read the order, and not written yet."""
     order = order_in(shop, "paid" if call == "ship" else "pending")
     recorder = recorded(shop)
-    told: list[str] = []
+    result: list[str] = []
 
     def meanwhile(operation: str, parameters: object) -> None:
-        if operation == "TransactWriteItems" and not told:
-            told.append(operation)
+        if operation == "TransactWriteItems" and not result:
+            result.append(operation)
             shop.cancel(order.order_id)
 
     recorder.before = meanwhile
     with pytest.raises(Refused, match="is cancelled and can't become"):
         moves(shop, order)[{"pay": "paid", "ship": "shipped", "cancel": "cancelled"}[call]]()  # type: ignore[index]
-    assert told
+    assert result
     assert stock(shop, "tea") == 10
     assert_consistent(shop)
 
 
 def test_a_price_that_changes_meanwhile_is_the_order_s(shop: Shop) -> None:
     recorder = recorded(shop)
-    told: list[str] = []
+    result: list[str] = []
 
     def meanwhile(operation: str, parameters: object) -> None:
-        if operation == "TransactWriteItems" and not told:
-            told.append(operation)
+        if operation == "TransactWriteItems" and not result:
+            result.append(operation)
             shop.reprice("tea", 999)
 
     recorder.before = meanwhile
@@ -395,7 +397,7 @@ def test_an_order_is_one_transaction(shop: Shop) -> None:
     recorder = recorded(shop)
     shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
     assert recorder.operations == ["GetItem", "GetItem", "BatchGetItem", "TransactWriteItems"]
-    written = [next(iter(one)) for one in recorder.made[-1][1]["TransactItems"]]
+    written = [next(iter(item)) for item in recorder.made[-1][1]["TransactItems"]]
     assert sorted(written) == ["Put"] * 6 + ["Update"] * 2  # token, header, two lines, payment, event; the stock of two
     recorder.clear()
     shop.place_order("ada", "t1", {"tea": 2, "cup": 1})

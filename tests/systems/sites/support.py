@@ -43,9 +43,9 @@ class Visit:
 
     def csrf(self) -> str:
         """The token of this page's forms."""
-        found = re.search(r'name="csrf" value="([^"]+)"', self.text)
-        assert found is not None
-        return found[1]
+        match = re.search(r'name="csrf" value="([^"]+)"', self.text)
+        assert match is not None
+        return match[1]
 
     def sign_in(self, login: str, password: str) -> None:
         """Sign in."""
@@ -63,9 +63,9 @@ class Visit:
 
 
 def _fields(form: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for tag in re.findall(r"<input[^>]*>", form):
         given = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
         if "name" in given and (given.get("type") != "radio" or " checked" in tag):
-            found[given["name"]] = given.get("value", "")
-    return found
+            result[given["name"]] = given.get("value", "")
+    return result

@@ -71,10 +71,10 @@ def test_an_author_writes_and_an_editor_publishes(cms: Cms, site: ServedSite) ->
     assert editor.send(path, content="Better words.", title="Bread and butter", action="publish") == 200
     assert editor.says("The article is published.")
     anyone.get(f"/content/{slug}")
-    told = json.loads(anyone.text)
-    assert (told["title"], told["body"], told["version"]) == ("Bread and butter", "Better words.", 2)
+    loads = json.loads(anyone.text)
+    assert (loads["title"], loads["body"], loads["version"]) == ("Bread and butter", "Better words.", 2)
     anyone.get("/content")
-    assert slug in {one["slug"] for one in json.loads(anyone.text)["items"]}
+    assert slug in {item["slug"] for item in json.loads(anyone.text)["items"]}
 
     author.get(path)
     assert author.send(path, content="Not yet.", title="Later", action="save") == 200
@@ -87,11 +87,11 @@ def test_an_author_writes_and_an_editor_publishes(cms: Cms, site: ServedSite) ->
     assert json.loads(anyone.text)["body"] == "Not yet."
     editor.get(path)
     assert editor.send(f"{path}/describe", slug="butter", tags="bread, Butter , bread") == 200
-    for one in (slug, "butter"):
-        anyone.get(f"/content/{one}")
+    for text in (slug, "butter"):
+        anyone.get(f"/content/{text}")
         assert json.loads(anyone.text)["tags"] == ["Butter", "bread"]
     anyone.get("/content?tag=Butter")
-    assert [one["slug"] for one in json.loads(anyone.text)["items"]] == ["butter"]
+    assert [item["slug"] for item in json.loads(anyone.text)["items"]] == ["butter"]
     editor.get(path)
     assert editor.send(f"{path}/unpublish") == 200
     assert anyone.get("/content/butter") == 404
@@ -249,7 +249,7 @@ def test_drafts_never_go_over_the_public_api(cms: Cms, site: ServedSite, client:
     shown = cms.create_article(Article(title="Shown", slug="shown", author_id="u_02", tags={"hush"}))
     cms.publish(shown.article_id, "open", "u_02")
     cms.save_draft(shown.article_id, "a secret text", "u_02", title="A secret title", excerpt="a secret text")
-    author, editor = (bearer(visit(site, one)) for one in ("author", "editor"))
+    author, editor = (bearer(visit(site, literal)) for literal in ("author", "editor"))
     for name in (draft.article_id, shown.article_id):
         for pattern in _READS_OF_DRAFTS:
             answer = client.get(f"/api/{pattern}?article_id={name}")
@@ -260,18 +260,18 @@ def test_drafts_never_go_over_the_public_api(cms: Cms, site: ServedSite, client:
     assert client.get(f"/api/article_version?article_id={draft.article_id}&version=1").status_code == 404
     assert client.get("/api/article_by_slug?slug=hush").status_code == 404
     listed = client.get(f"/api/published_by_tag?locale={MAIN}&tag=hush")
-    assert [one["slug"] for one in listed.json()["items"]] == ["shown"]
+    assert [item["slug"] for item in listed.json()["items"]] == ["shown"]
     assert "secret" not in listed.text
     for path in ("/content", "/content/shown", "/content/hush", "/content?tag=hush"):
         assert "secret" not in client.get(path).text
     for headers in (author, editor):
-        found = client.get(f"/api/article_with_latest?article_id={draft.article_id}", headers=headers)
-        assert found.json()["version"]["body"] == "a secret text"
+        result = client.get(f"/api/article_with_latest?article_id={draft.article_id}", headers=headers)
+        assert result.json()["version"]["body"] == "a secret text"
 
 
 def test_the_api_knows_who_asks(cms: Cms, site: ServedSite, client: TestClient) -> None:
     made = cms.create_article(Article(title="Of the editor", slug="of-the-editor", author_id="u_01"))
-    author, editor = (bearer(visit(site, one)) for one in ("author", "editor"))
+    author, editor = (bearer(visit(site, literal)) for literal in ("author", "editor"))
     given = {"article_id": made.article_id, "body": "x"}
     for pattern in ("publish", "save_draft"):
         assert client.post(f"/api/{pattern}", json=given).status_code == 401
@@ -343,9 +343,9 @@ def test_attacks_on_the_api_are_answered(cms: Cms, site: ServedSite, client: Tes
         "/content?tag=" + "x" * 300,
     ):
         assert client.get(path).status_code < 500, path
-    found = cms.article(name)
-    assert found is not None
-    assert (found.status, found.publish_at, found.current_version) == ("draft", None, 1)
+    article = cms.article(name)
+    assert article is not None
+    assert (article.status, article.publish_at, article.current_version) == ("draft", None, 1)
 
 
 # Differences

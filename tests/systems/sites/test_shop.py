@@ -173,9 +173,9 @@ def test_a_session_ends_with_its_password(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     somebody.get("/sign-up")
     somebody.send("/sign-up", login="ends@example.com", name="N", password="long enough")
-    found = shop.user_by_email("ends@example.com")
-    assert found is not None
-    shop.set_password(found.user_id, "another hash")
+    user = shop.user_by_email("ends@example.com")
+    assert user is not None
+    shop.set_password(user.user_id, "another hash")
     somebody.get("/orders")
     assert somebody.path == "/sign-in"
 
@@ -192,7 +192,7 @@ def test_the_api_knows_who_asks(shop: Shop, site: ServedSite) -> None:
         bearer = {"authorization": f"Bearer {session}"}
         mine = client.get("/api/orders_of_user", headers=bearer)
         assert mine.status_code == 200
-        assert {one["user_id"] for one in mine.json()["items"]} == {"u-000"}
+        assert {item["user_id"] for item in mine.json()["items"]} == {"u-000"}
         assert client.get("/api/orders_of_user?user_id=u-000", headers=bearer).status_code == 400
         assert client.get("/api/order_details?order_id=o-000001", headers=bearer).status_code == 404
         assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 403
@@ -253,10 +253,10 @@ def test_an_index_of_words_can_be_made_anew_and_shows_only_what_is_sold(tmp_path
             shop.list_product(product_id)
         with contextlib.closing(search_of(shop)) as search:
             assert (tmp_path / "shop.search").exists()
-            assert [one.name for one in found_products(shop, search, "ruled pad", 5)] == ["Ruled Pad"]
+            assert [product.name for product in found_products(shop, search, "ruled pad", 5)] == ["Ruled Pad"]
             shop.unlist_product("plain-pad")
             assert sorted(search.find("pad", 5)) == ["plain-pad", "ruled-pad"]
-            assert [one.name for one in found_products(shop, search, "pad", 5)] == ["Ruled Pad"]
+            assert [product.name for product in found_products(shop, search, "pad", 5)] == ["Ruled Pad"]
             assert rebuild(shop, search) == 1
             keep_found(shop, search, "plain-pad")
             assert list(search.find("pad", 5)) == ["ruled-pad"]
@@ -270,4 +270,4 @@ def test_a_larger_sample_is_found_too(tmp_path: Path) -> None:
             shop.list_product("kite")
             assert found_products(shop, search, "kite", 5) == []
             sample(shop, 3, silent)
-            assert [one.name for one in found_products(shop, search, "kite", 5)] == ["Kite"]
+            assert [product.name for product in found_products(shop, search, "kite", 5)] == ["Kite"]

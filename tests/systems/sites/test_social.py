@@ -114,7 +114,7 @@ def test_profiles_are_edited(people: dict[str, Visit]) -> None:
 
 def test_the_api_knows_who_asks(social: Social, site: ServedSite, people: dict[str, Visit]) -> None:
     served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
-    ids = {one.handle: one.user_id for name in people if (one := social.user_by_handle(name))}
+    ids = {user.handle: user.user_id for name in people if (user := social.user_by_handle(name))}
     post = social.publish(ids["ada"], "hello")
     said = social.comment(post.post_id, ids["bob"], "hm")
     social.send_message(ids["ada"], ids["bob"], "hush")

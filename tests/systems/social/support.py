@@ -49,21 +49,21 @@ def people(social: Social, *names: str) -> None:
 
 def everything(social: Social) -> dict[type[Entity], list[Any]]:
     """All that is stored, by entity; claims are left out."""
-    found: dict[type[Entity], list[Any]] = defaultdict(list)
+    result: dict[type[Entity], list[Any]] = defaultdict(list)
     entities = list(Social.compiled.entities.values())
     for item in stored(social):
-        entity = next((one for one in entities if one.matches(item)), None)
+        entity = next((compiled_entity for compiled_entity in entities if compiled_entity.matches(item)), None)
         if entity is None:
             assert "claim_of" in item, item
             continue
-        found[entity.cls].append(entity.from_item(item))
-    return found
+        result[entity.cls].append(entity.from_item(item))
+    return result
 
 
 def assert_whole(social: Social) -> None:
     """Mirrors, counters, tallies, timelines and conversations go together, whatever was done."""
     there = everything(social)
-    users: dict[str, User] = {one.user_id: one for one in there[User]}
+    users: dict[str, User] = {value.user_id: value for value in there[User]}
     _follows(there, users)
     _posts(there, users)
     _timelines(there)
@@ -73,32 +73,34 @@ def assert_whole(social: Social) -> None:
 
 def _follows(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None:
     following: list[Following] = there[Following]
-    assert {(one.user_id, one.followed_id) for one in following} == {
-        (one.follower_id, one.user_id) for one in there[Follower]
+    assert {(element.user_id, element.followed_id) for element in following} == {
+        (value.follower_id, value.user_id) for value in there[Follower]
     }
-    assert {(one.followed_id, one.user_id) for one in following if one.delivery == "write"} == {
-        (one.user_id, one.reader_id) for one in there[Subscription]
+    assert {(element.followed_id, element.user_id) for element in following if element.delivery == "write"} == {
+        (value.user_id, value.reader_id) for value in there[Subscription]
     }
-    assert Counter(one.user_id for one in following) == +Counter({name: one.following for name, one in users.items()})
+    assert Counter(element.user_id for element in following) == +Counter(
+        {name: user.following for name, user in users.items()}
+    )
     tallied: Counter[str] = Counter()
-    for one in there[UserTally]:
-        tallied[one.user_id] += one.followers
-    followers = {name: tallied[name] if one.shards else one.followers for name, one in users.items()}
-    assert Counter(one.followed_id for one in following) == +Counter(followers)
-    assert Counter(one.user_id for one in there[Subscription]) == +Counter(
-        {name: one.audience for name, one in users.items()}
+    for value in there[UserTally]:
+        tallied[value.user_id] += value.followers
+    followers = {name: tallied[name] if user.shards else user.followers for name, user in users.items()}
+    assert Counter(element.followed_id for element in following) == +Counter(followers)
+    assert Counter(value.user_id for value in there[Subscription]) == +Counter(
+        {name: user.audience for name, user in users.items()}
     )
 
 
 def _posts(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None:
     posts: list[Post] = there[Post]
-    assert Counter(one.user_id for one in posts) == +Counter({name: one.posts for name, one in users.items()})
+    assert Counter(post.user_id for post in posts) == +Counter({name: user.posts for name, user in users.items()})
     for what, entity in (("likes", Like), ("comments", Comment)):
         tallied: Counter[str] = Counter()
-        for one in there[PostTally]:
-            tallied[one.post_id] += getattr(one, what)
-        counted = {one.post_id: tallied[one.post_id] if one.shards else getattr(one, what) for one in posts}
-        assert Counter(one.post_id for one in there[entity]) == +Counter(counted), what
+        for value in there[PostTally]:
+            tallied[value.post_id] += getattr(value, what)
+        counted = {post.post_id: tallied[post.post_id] if post.shards else getattr(post, what) for post in posts}
+        assert Counter(value.post_id for value in there[entity]) == +Counter(counted), what
 
 
 def _timelines(there: dict[type[Entity], list[Any]]) -> None:
@@ -107,27 +109,27 @@ def _timelines(there: dict[type[Entity], list[Any]]) -> None:
     for post in there[Post]:
         by_author[post.user_id].append(post)
     wanted = {
-        (one.user_id, post.post_id)
-        for one in there[Following]
-        if one.delivery == "write"
-        for post in by_author[one.followed_id]
+        (value.user_id, post.post_id)
+        for value in there[Following]
+        if value.delivery == "write"
+        for post in by_author[value.followed_id]
     }
     ids = {post.post_id for post in there[Post]}
-    assert {(one.user_id, one.post_id) for one in there[TimelineEntry] if one.post_id in ids} == wanted
+    assert {(value.user_id, value.post_id) for value in there[TimelineEntry] if value.post_id in ids} == wanted
 
 
 def _conversations(there: dict[type[Entity], list[Any]]) -> None:
     messages: dict[str, list[Message]] = defaultdict(list)
-    for one in there[Message]:
-        messages[one.conversation_id].append(one)
+    for value in there[Message]:
+        messages[value.conversation_id].append(value)
     parts: dict[str, list[Membership]] = defaultdict(list)
     for part in there[Membership]:
         parts[part.conversation_id].append(part)
     assert messages.keys() == parts.keys()
     for name, both in parts.items():
         assert len(both) == 2
-        assert {one.user_id for one in both} == {one.with_user_id for one in both}
-        last = max(messages[name], key=lambda one: (one.sent_at, one.message_id))
-        assert {one.last_message_at for one in both} == {last.sent_at}
-        if sum(one.sent_at == last.sent_at for one in messages[name]) == 1:
-            assert {one.last_text for one in both} == {preview_of(last.text)}
+        assert {membership.user_id for membership in both} == {membership.with_user_id for membership in both}
+        last = max(messages[name], key=lambda message: (message.sent_at, message.message_id))
+        assert {membership.last_message_at for membership in both} == {last.sent_at}
+        if sum(message.sent_at == last.sent_at for message in messages[name]) == 1:
+            assert {membership.last_text for membership in both} == {preview_of(last.text)}

@@ -60,23 +60,23 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("store", [one for one in STORES if one != "memory"])
+@pytest.mark.parametrize("store", [text for text in STORES if text != "memory"])
 def test_a_life_in_processes(store: str, tmp_path: Path) -> None:
     """Everything that users do, by four processes at once, with thresholds that six users reach."""
     with open_on(Social, store, tmp_path) as social:
         people(social, *NAMES)
         said = in_processes(LIFE, [[social.store.url, str(number)] for number in range(4)])
-        assert sum(int(one) for one in said) > 60
+        assert sum(int(text) for text in said) > 60
         there = everything(social)
-        posts = {one.post_id for one in there[Post]}
-        for left in {one.post_id for one in [*there[Like], *there[Comment]]} - posts:
+        posts = {value.post_id for value in there[Post]}
+        for left in {value.post_id for value in [*there[Like], *there[Comment]]} - posts:
             assert social.sweep_post(left) > 0  # liked in the moment of the deletion
         assert_whole(social)
         for name in NAMES:
-            followed = {one.followed_id for one in all_pages(social.following, name)}
-            wanted = [one for one in there[Post] if one.user_id in followed]
-            found = all_pages(social.feed, name, limit=7)
-            assert found == sorted(wanted, key=lambda one: (one.created_at, one.post_id), reverse=True)
+            followed = {page.followed_id for page in all_pages(social.following, name)}
+            wanted = [value for value in there[Post] if value.user_id in followed]
+            pages = all_pages(social.feed, name, limit=7)
+            assert pages == sorted(wanted, key=lambda value: (value.created_at, value.post_id), reverse=True)
 
 
 def test_likes_and_double_likes_in_threads(file: Path) -> None:
@@ -96,9 +96,9 @@ def test_likes_and_double_likes_in_threads(file: Path) -> None:
             return done
 
         assert sum(pool.map(like, range(WORKERS))) == len(NAMES)
-        found = social.post_by_id(post.post_id)
-        assert found is not None
-        assert found.likes == len(NAMES)
+        result = social.post_by_id(post.post_id)
+        assert result is not None
+        assert result.likes == len(NAMES)
         assert_whole(social)
 
 
@@ -118,21 +118,21 @@ def test_follows_and_unfollows_of_one_pair(file: Path, small: None) -> None:
                 social.publish("u2", f"{number}")
 
         made = [pool.submit(toggle, number) for number in range(3)] + [pool.submit(write, 0)]
-        for one in made:
-            one.result()
+        for future in made:
+            future.result()
         assert_whole(social)
 
 
 def test_messages_awaited_together(file: Path) -> None:
     async def talk(social: Social) -> None:
         pairs = [("u0", "u1"), ("u1", "u0")] * 6
-        await asyncio.gather(*(social.send_message.aio(one, other, "hi") for one, other in pairs))
+        await asyncio.gather(*(social.send_message.aio(text, other, "hi") for text, other in pairs))
 
     with Social.open(file) as social:
         asyncio.run(talk(social))
         assert len(all_pages(social.messages, conversation_of("u0", "u1"))) == 12
         parts = [social.membership(name, conversation_of("u0", "u1")) for name in ("u0", "u1")]
-        assert sum(one.unread for one in parts if one is not None) == 12
+        assert sum(part.unread for part in parts if part is not None) == 12
         assert_whole(social)
 
 

@@ -54,7 +54,7 @@ class Life:
     def wanted(self) -> list[str]:
         """The ids of the posts of whom ``a`` follows, newest first."""
         mine = [post for post in self.posts.values() if post.user_id in self.followed]
-        return [one.post_id for one in sorted(mine, key=lambda one: (one.created_at, one.post_id), reverse=True)]
+        return [post.post_id for post in sorted(mine, key=lambda post: (post.created_at, post.post_id), reverse=True)]
 
 
 THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "unfollow", "delete", "others"])
@@ -82,16 +82,16 @@ def test_each_post_once_newest_first_whatever_happens_meanwhile(
             life.happen(what)
         steady, kept = set(life.followed), set(life.wanted())
         begun = now()
-        found: list[Post] = []
+        posts: list[Post] = []
         cursor: Cursor | None = None
         while True:
             page = social.feed("a", limit=limit, cursor=cursor)
             assert len(page) <= limit
             wanted = life.wanted()
-            assert [one.post_id for one in page] == [
-                name for name in wanted if not found or _place(life.posts[name]) < _place(found[-1])
+            assert [element.post_id for element in page] == [
+                name for name in wanted if not posts or _place(life.posts[name]) < _place(posts[-1])
             ][:limit]
-            found += page.items
+            posts += page.items
             cursor = page.cursor
             if cursor is None:
                 break
@@ -99,9 +99,9 @@ def test_each_post_once_newest_first_whatever_happens_meanwhile(
                 life.happen(what)
                 steady &= life.followed
                 kept &= life.posts.keys()
-        places = [_place(one) for one in found]
+        places = [_place(element) for element in posts]
         assert places == sorted(set(places), reverse=True)
-        given_ids = {one.post_id for one in found}
+        given_ids = {element.post_id for element in posts}
         for name in kept:
             post = life.posts[name]
             if post.user_id in steady and post.created_at < begun:
@@ -121,10 +121,10 @@ def test_the_property_is_about_both_ways(small: None) -> None:
             social.follow("a", name)
         for name in NAMES[1:]:
             social.publish(name, "hello")
-        ways = [one.delivery for one in social.following("a")]
+        ways = [element.delivery for element in social.following("a")]
         assert ways == ["read", *["write"] * 6]
         assert len(everything(social)[TimelineEntry]) == 6
-        assert [one.user_id for one in all_pages(social.feed, "a", limit=2)] == list("hgfedcb")
+        assert [page.user_id for page in all_pages(social.feed, "a", limit=2)] == list("hgfedcb")
 
 
 def test_a_cursor_is_of_its_reader(social: Social) -> None:
@@ -157,9 +157,9 @@ def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
     """The rounds of parallel queries of one page, its read units and its requests in all."""
     recorder = recorded(social)
     social.run_read("feed", ("me",), more)
-    found = [one for one in recorder.rounds if one > 1], recorder.units, len(recorder.made)
+    result = [number for number in recorder.rounds if number > 1], recorder.units, len(recorder.made)
     social.store.transport = recorder.inner
-    return found
+    return result
 
 
 def test_a_page_over_200_is_ten_rounds_of_parallel_queries_and_one_more() -> None:
@@ -202,9 +202,9 @@ def test_a_post_is_delivered_to_its_audience_and_no_further(monkeypatch: pytest.
     monkeypatch.setattr(limits, "READ_MAX", 0)
     monkeypatch.setattr(limits, "AUDIENCE_MAX", 60)
     with Social.open(":memory:") as social:
-        add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(100)))
+        add_users(social, (User(user_id=f"u{number}", handle=f"u{number}", name="U") for number in range(100)))
         people(social, "star")
-        add_follows(social, (Following(user_id=f"u{one}", followed_id="star") for one in range(100)))
+        add_follows(social, (Following(user_id=f"u{number}", followed_id="star") for number in range(100)))
         star = social.profile("star")
         assert star is not None
         assert (star.followers, star.audience) == (100, 60)
@@ -216,7 +216,7 @@ def test_a_post_is_delivered_to_its_audience_and_no_further(monkeypatch: pytest.
             "TransactWriteItems",
             *["BatchWriteItem"] * 4,  # of 60 pointers, and then of the note that they are to be written
         ]
-        assert all(len(social.feed(f"u{one}")) == 1 for one in range(100))
+        assert all(len(social.feed(f"u{number}")) == 1 for number in range(100))
         assert_whole(social)
 
 
@@ -243,7 +243,7 @@ def test_a_delivery_that_was_broken_off_is_told_and_ended(small: None, social: S
     assert social.feed("ann").items == []
     (left,) = social.undelivered()
     assert social.deliver(left) == 1
-    assert [one.user_id for one in social.feed("ann")] == ["ben"]
+    assert [post.user_id for post in social.feed("ann")] == ["ben"]
     assert social.deliver(left) == 1
     assert_whole(social)
 
@@ -296,7 +296,7 @@ def test_an_unfollow_waits_for_a_delivery_that_runs(small: None, social: Social)
 
     recorder.before = ends
     social.unfollow("ann", "ben")
-    assert [one.reader_id for one in social.undelivered()] == ["cid"]
+    assert [delivery.reader_id for delivery in social.undelivered()] == ["cid"]
     assert social.feed("ann").items == []
 
 
@@ -312,6 +312,6 @@ def test_a_pointer_to_a_post_that_is_gone_is_passed_over(small: None, social: So
     for post in posts[2:8]:
         social.delete_post(post.post_id)
         social.put(TimelineEntry.of(post, "ann"))  # as a delivery in the moment of the deletion would
-    assert [one.text for one in all_pages(social.feed, "ann", limit=1)] == ["8", "1", "0"]
+    assert [page.text for page in all_pages(social.feed, "ann", limit=1)] == ["8", "1", "0"]
     social.put(TimelineEntry.of(posts[0], "ben"))  # a pointer alone makes nothing up
-    assert [one.text for one in social.feed("ben")] == ["0"]
+    assert [element.text for element in social.feed("ben")] == ["0"]

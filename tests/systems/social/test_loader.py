@@ -31,12 +31,12 @@ def network(tmp_path: Path) -> Path:
 
 def write(folder: Path, name: str, *lines: object) -> Path:
     path = folder / name
-    path.write_text("".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in lines))
+    path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
     return path
 
 
 def places(report: LoadReport) -> list[str]:
-    return [f"{one.place.rpartition(':')[2]}: {one.message}" for one in report.faults]
+    return [f"{fault.place.rpartition(':')[2]}: {fault.message}" for fault in report.faults]
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def empty() -> Social:
 
 def test_an_undirected_edge_is_two_follows(empty: Social, network: Path) -> None:
     assert load(empty, network, silent) == LoadReport(4)
-    assert [one.followed_id for one in empty.following("2")] == ["0", "1", "3"]
-    assert [one.follower_id for one in empty.followers("2")] == ["0", "1", "3"]
+    assert [element.followed_id for element in empty.following("2")] == ["0", "1", "3"]
+    assert [follower.follower_id for follower in empty.followers("2")] == ["0", "1", "3"]
     user = empty.profile("2")
     assert user is not None
     assert (user.name, user.handle, user.followers, user.following) == ("User 2", "user2", 3, 3)
@@ -62,7 +62,7 @@ def test_a_directed_edge_is_one(empty: Social, tmp_path: Path) -> None:
         tmp_path, "wiki.txt", "# Directed graph (each unordered pair of nodes is saved once): wiki.txt", "30 1"
     )
     assert load(empty, path, silent).loaded == 1
-    assert [one.followed_id for one in empty.following("30")] == ["1"]
+    assert [element.followed_id for element in empty.following("30")] == ["1"]
     assert empty.following("1").items == []
     assert_whole(empty)
 
@@ -112,11 +112,11 @@ def test_who_follows_many_gets_a_timeline(empty: Social, tmp_path: Path, small: 
     assert load(empty, tmp_path, silent).loaded == 118
     assert len(everything(empty)[Subscription]) == 58
     assert len(everything(empty)[TimelineEntry]) == 58
-    assert [one.user_id for one in all_pages(empty.feed, "0")] == [str(number) for number in range(59, 0, -1)]
+    assert [page.user_id for page in all_pages(empty.feed, "0")] == [str(number) for number in range(59, 0, -1)]
     assert_whole(empty)
     edges.write_text("# Directed graph\n5 1\n5 2\n5 3\n")  # follows of authors who have posts
     load(empty, edges, silent)
-    assert [one.user_id for one in empty.feed("5")] == ["3", "2", "1"]
+    assert [post.user_id for post in empty.feed("5")] == ["3", "2", "1"]
     assert_whole(empty)
 
 
@@ -138,26 +138,26 @@ def test_memory_is_bounded_and_progress_is_told(empty: Social, tmp_path: Path, m
     with path.open("w") as file:
         for number in range(60_000):
             file.write("1 2\n" if number % 1000 == 0 else "no edge, and that at some length " * 6 + "\n")
-    told: list[tuple[int, int | None]] = []
+    result: list[tuple[int, int | None]] = []
     tracemalloc.start()
     try:
-        report = load(empty, path, lambda done, total: told.append((done, total)))
+        report = load(empty, path, lambda done, total: result.append((done, total)))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert (report.loaded, len(report.faults), report.more_faults) == (60, FAULTS_KEPT, 59_940 - FAULTS_KEPT)
     assert peak < path.stat().st_size / 4
-    assert told[0] == (0, 60_000)
-    assert told[-1] == (60_000, 60_000)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert result[0] == (0, 60_000)
+    assert result[-1] == (60_000, 60_000)
+    assert [done for done, _ in result] == sorted(done for done, _ in result)
 
 
 def test_compressed_files(empty: Social, tmp_path: Path) -> None:
     path = tmp_path / "edges.txt.gz"
     path.write_bytes(gzip.compress(b"0 1\n"))
-    told: list[int | None] = []
-    assert load(empty, path, lambda done, total: told.append(total)).loaded == 1
-    assert set(told) == {None}
+    result: list[int | None] = []
+    assert load(empty, path, lambda done, total: result.append(total)).loaded == 1
+    assert set(result) == {None}
     path.write_bytes(gzip.compress(b"0 1\n")[:-6])
     with pytest.raises(RequestError, match="can't be unpacked"):
         load(empty, path, silent)
@@ -199,10 +199,10 @@ def test_posts_go_in_once(empty: Social, network: Path, tmp_path: Path) -> None:
     before = stored(empty)
     assert load(empty, path, silent) == LoadReport(3)
     assert stored(empty) == before
-    assert [one.text for one in all_pages(empty.feed, "0", limit=1)] == ["third", "second", "first"]
-    found = empty.post_by_id("p1")
-    assert found is not None
-    assert (found.user_id, found.created_at.isoformat()) == ("1", "2026-05-04T07:30:00+00:00")
+    assert [page.text for page in all_pages(empty.feed, "0", limit=1)] == ["third", "second", "first"]
+    post = empty.post_by_id("p1")
+    assert post is not None
+    assert (post.user_id, post.created_at.isoformat()) == ("1", "2026-05-04T07:30:00+00:00")
     assert_whole(empty)
 
 
@@ -224,7 +224,7 @@ def test_bad_posts_are_told_by_line_and_the_rest_goes_in(empty: Social, network:
         {**good, "text": "last"},
     ]
     report = load(empty, write(tmp_path, "posts.jsonl", *lines), silent)
-    assert [one.partition(": ")[0] for one in places(report)] == ["2", "3", "4", "5", "6", "7", "8", "10", "11"]
+    assert [place.partition(": ")[0] for place in places(report)] == ["2", "3", "4", "5", "6", "7", "8", "10", "11"]
     assert "isn't JSON" in places(report)[0]
     assert places(report)[2] == "4: there is no user '99'"
     assert places(report)[7] == "10: the id 'mine' belongs to another post"
@@ -238,14 +238,14 @@ def test_bad_posts_are_told_by_line_and_the_rest_goes_in(empty: Social, network:
 def test_the_command_takes_a_file_or_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KEYPLAN_DB", raising=False)
-    found = run("import", "social", "edges.txt")
-    assert (found.exit_code, found.stdout) == (0, "Loaded 4 into social.db.\n")
+    result = run("import", "social", "edges.txt")
+    assert (result.exit_code, result.stdout) == (0, "Loaded 4 into social.db.\n")
     write(tmp_path, "posts.jsonl", {"user": 1, "text": "hi", "created_at": "2026-05-04T09:30:00Z"}, "no")
-    found = run("import", "social", str(tmp_path))
-    assert found.exit_code == 3
-    assert found.stdout == "Loaded 5 into social.db; 1 fault, told above.\n"
-    assert "posts.jsonl:2" in found.stderr
-    assert [one["text"] for one in json_of("call", "social", "feed", "user_id=0")["items"]] == ["hi"]
+    result = run("import", "social", str(tmp_path))
+    assert result.exit_code == 3
+    assert result.stdout == "Loaded 5 into social.db; 1 fault, told above.\n"
+    assert "posts.jsonl:2" in result.stderr
+    assert [item["text"] for item in json_of("call", "social", "feed", "user_id=0")["items"]] == ["hi"]
 
 
 @pytest.mark.skipif(not FACEBOOK.exists(), reason="needs ../shared/data/facebook_combined.txt")
@@ -264,8 +264,8 @@ def test_the_real_graph_loads_whole(empty: Social, tmp_path: Path) -> None:
     assert report.loaded == len(kept) - 1
     assert places(report) == ["1: 'nd' is no user's number"]
     edges = {tuple(line.split()) for line in kept[1:]}
-    links = {(one.user_id, one.followed_id) for one in everything(empty)[Following]}
-    assert links == edges | {(other, one) for one, other in edges}
+    links = {(value.user_id, value.followed_id) for value in everything(empty)[Following]}
+    assert links == edges | {(other, text) for text, other in edges}
     assert_whole(empty)
     zero = empty.profile("0")
     assert zero is not None

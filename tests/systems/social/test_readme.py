@@ -30,7 +30,7 @@ def social() -> Iterator[Social]:
 def calls(social: Social) -> dict[str, Callable[[], object]]:
     """A call of each pattern, in the order in which they can follow each other."""
     star, reader = user_id(0), user_id(READER)
-    post = max(social.posts_of_user(star, limit=100), key=lambda one: (one.likes, one.comments))
+    post = max(social.posts_of_user(star, limit=100), key=lambda post: (post.likes, post.comments))
     name = social.conversations(star).items[0]
     said = social.comments_on_post(post.post_id).items[0]
     quiet, other = user_id(COUNT - 1), social.posts_of_user(star, limit=2).items[1]

@@ -16,23 +16,28 @@ from tests.systems.support import STORES, all_pages, open_on
 def a_day(social: Social) -> list[Any]:
     """What is asked and answered in a day; moments and ids made on the way are left out."""
     people(social, "ann", "ben", "cid", "dot")
-    told: list[Any] = [social.follow("ann", other).delivery for other in ("ben", "cid", "dot")]
+    result: list[Any] = [social.follow("ann", other).delivery for other in ("ben", "cid", "dot")]
     posts = [social.publish(who, f"{number} by {who}") for number in range(3) for who in ("ben", "cid", "dot")]
     for who in ("ann", "ben", "cid", "dot"):
         social.like(posts[4].post_id, who)
     social.comment(posts[4].post_id, "ann", "hm")
     social.unlike(posts[4].post_id, "ben")
     social.delete_post(posts[5].post_id)
-    told.append([one.text for one in all_pages(social.feed, "ann", limit=2)])
+    result.append([page.text for page in all_pages(social.feed, "ann", limit=2)])
     social.unfollow("ann", "cid")
-    told.append([one.text for one in all_pages(social.feed, "ann", limit=3)])
-    told.append([(one.likes, one.comments, one.shards) for one in [social.gather_post(posts[4].post_id)]])
-    told.append([one.user_id for one in all_pages(social.likes_of_post, posts[4].post_id, limit=1)])
-    told.append([one.text for one in social.posts_of_user("ben")])
+    result.append([page.text for page in all_pages(social.feed, "ann", limit=3)])
+    result.append([(post.likes, post.comments, post.shards) for post in [social.gather_post(posts[4].post_id)]])
+    result.append([page.user_id for page in all_pages(social.likes_of_post, posts[4].post_id, limit=1)])
+    result.append([post.text for post in social.posts_of_user("ben")])
     for who, to in (("ann", "ben"), ("ben", "ann"), ("ann", "dot")):
         social.send_message(who, to, f"{who} to {to}")
-    told.append([(one.with_user_id, one.last_text, one.unread) for one in social.conversations("ann")])
-    told.append([one.text for one in all_pages(social.messages, conversation_of("ben", "ann"), limit=1)])
+    result.append(
+        [
+            (conversation.with_user_id, conversation.last_text, conversation.unread)
+            for conversation in social.conversations("ann")
+        ]
+    )
+    result.append([page.text for page in all_pages(social.messages, conversation_of("ben", "ann"), limit=1)])
     for wrong in (
         lambda: social.follow("ann", "ann"),
         lambda: social.follow("ann", "ben"),
@@ -43,13 +48,13 @@ def a_day(social: Social) -> list[Any]:
     ):
         with pytest.raises((Refused, ItemNotFound, ValueTaken)) as refused:
             wrong()
-        told.append(type(refused.value).__name__)
+        result.append(type(refused.value).__name__)
     ann, ben = social.profile("ann"), social.profile("ben")
     assert ann is not None
     assert ben is not None
-    told.append((ann.following, ann.followers, ben.followers, ben.posts, ben.audience))
+    result.append((ann.following, ann.followers, ben.followers, ben.posts, ben.audience))
     assert_whole(social)
-    return told
+    return result
 
 
 @pytest.mark.parametrize("store", STORES)

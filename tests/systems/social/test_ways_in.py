@@ -20,12 +20,12 @@ from tests.web.support import TestClient
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("social") / "social.db"
-    with pytest.MonkeyPatch.context() as patch, Social.open(found) as social:
+    result = tmp_path_factory.mktemp("social") / "social.db"
+    with pytest.MonkeyPatch.context() as patch, Social.open(result) as social:
         patch.setattr(limits, "READ_MAX", 10)
         sample(social, 40, silent)
         social.block(user_id(39), user_id(38))
-    return found
+    return result
 
 
 @pytest.fixture
@@ -37,10 +37,12 @@ def social(path: Path) -> Iterator[Social]:
 def arguments(social: Social, name: str) -> dict[str, Any]:
     """Arguments with which a read has something to tell."""
     reader = {"user_id": user_id(READER)}
-    post = max(social.feed(user_id(READER), limit=100), key=lambda one: (one.comments > 1, one.likes))
+    post = max(social.feed(user_id(READER), limit=100), key=lambda post: (post.comments > 1, post.likes))
     said = social.comments_on_post(post.post_id).items[0]
     part = social.conversations(user_id(0)).items[0]
-    delivered = next(one for one in social.following(user_id(READER)) if one.delivery == "write").followed_id
+    delivered = next(
+        element for element in social.following(user_id(READER)) if element.delivery == "write"
+    ).followed_id
     known: dict[str, dict[str, Any]] = {
         "feed": {**reader, "limit": 3},
         "following": {**reader, "limit": 3},
@@ -74,8 +76,8 @@ EMPTY = {"user_tallies", "post_tallies", "undelivered", "deliveries_of"}
 @pytest.mark.parametrize("name", list(Social.compiled.reads))
 def test_a_read_answers_alike_in_every_way(social: Social, path: Path, name: str) -> None:
     answer = alike_in_every_way(social, path, name, arguments(social, name))
-    found = answer.get("items", answer) if isinstance(answer, dict) else answer
-    assert bool(found) is (name not in EMPTY)
+    result = answer.get("items", answer) if isinstance(answer, dict) else answer
+    assert bool(result) is (name not in EMPTY)
 
 
 def test_writes_work_in_every_way(social: Social, path: Path) -> None:
@@ -89,7 +91,7 @@ def test_writes_work_in_every_way(social: Social, path: Path) -> None:
     with TestClient(app(social)) as client:
         made.append(client.post("/api/publish", json={**given, "text": "five"}).json()["text"])
         newest = client.get("/api/posts_of_user", params={"user_id": user_id(3), "limit": 5}).json()
-        assert [one["text"] for one in newest["items"]] == made[::-1]
+        assert [item["text"] for item in newest["items"]] == made[::-1]
         refused = client.post("/api/follow", json={**given, "followed_id": user_id(3)})
         assert (refused.status_code, refused.json()["error"]["code"]) == (409, "Refused")
         missing = client.post("/api/follow", json={**given, "followed_id": "nobody"})
@@ -100,25 +102,25 @@ def test_writes_work_in_every_way(social: Social, path: Path) -> None:
 
 
 def test_the_command_line_tells_what_is_refused(social: Social, path: Path) -> None:
-    found = run("call", "social", "like", "post_id=none", "user_id=u_0003", "--db", str(path))
-    assert found.exit_code == 1
-    assert "there is no post 'none'" in found.stderr
-    found = run("import", "social", "nowhere.txt")
-    assert found.exit_code == 2
-    assert SYSTEM.input in found.stderr
+    result = run("call", "social", "like", "post_id=none", "user_id=u_0003", "--db", str(path))
+    assert result.exit_code == 1
+    assert "there is no post 'none'" in result.stderr
+    result = run("import", "social", "nowhere.txt")
+    assert result.exit_code == 2
+    assert SYSTEM.input in result.stderr
 
 
 @pytest.mark.parametrize("name", list(Social.compiled.patterns))
 def test_every_pattern_is_explained(name: str) -> None:
-    found = json_of("explain", "social", name)
-    assert found["proof"]
-    assert found["operation"] != "Scan"
+    result = json_of("explain", "social", name)
+    assert result["proof"]
+    assert result["operation"] != "Scan"
 
 
 def test_the_feed_is_explained_whole() -> None:
     """Four conditions, one after the other, and none of them hidden."""
-    found = json_of("explain", "social", "feed")["key_condition"].split(" → ")
-    assert [one.partition(",")[0] for one in found] == [
+    result = json_of("explain", "social", "feed")["key_condition"].split(" → ")
+    assert [value.partition(",")[0] for value in result] == [
         "gsi1pk = user#{user_id}#following",
         "pk = user#{user_id}#timeline",
         "pk = user#{Following.followed_id}#post",

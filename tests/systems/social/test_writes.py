@@ -26,9 +26,9 @@ from tests.systems.support import all_pages, recorded
 
 
 def refused(call: object, *arguments: object, kind: type[KeyplanError] = Refused) -> str:
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as raised:
         call(*arguments)  # type: ignore[operator]
-    return str(told.value)
+    return str(raised.value)
 
 
 # Users
@@ -63,11 +63,11 @@ def test_follow_and_unfollow(social: Social) -> None:
     assert ben is not None
     assert ann is not None
     assert (ben.followers, ben.following, ann.followers, ann.following) == (2, 0, 0, 1)
-    assert [one.follower_id for one in social.followers("ben")] == ["ann", "cid"]
-    assert [one.followed_id for one in social.following("ann")] == ["ben"]
+    assert [follower.follower_id for follower in social.followers("ben")] == ["ann", "cid"]
+    assert [element.followed_id for element in social.following("ann")] == ["ben"]
     assert_whole(social)
     social.unfollow("ann", "ben")
-    assert [one.follower_id for one in social.followers("ben")] == ["cid"]
+    assert [follower.follower_id for follower in social.followers("ben")] == ["cid"]
     assert_whole(social)
 
 
@@ -88,7 +88,7 @@ def test_a_timeline_begins_with_what_was_written_before_and_ends_with_the_follow
     assert social.follow("ann", "ben").delivery == "write"
     social.publish("ben", "3")
     assert_whole(social)
-    assert [one.text for one in all_pages(social.feed, "ann", limit=2)] == ["3", "2", "1", "0"]
+    assert [page.text for page in all_pages(social.feed, "ann", limit=2)] == ["3", "2", "1", "0"]
     social.unfollow("ann", "ben")
     assert social.feed("ann").items == []
     assert_whole(social)
@@ -117,7 +117,7 @@ def test_an_author_with_a_long_past_is_read_on_read(small: None, social: Social)
 
 def test_posts_are_counted_and_found(social: Social) -> None:
     first, second = social.publish("ann", "one"), social.publish("ann", "two")
-    assert [one.text for one in social.posts_of_user("ann")] == ["two", "one"]
+    assert [post.text for post in social.posts_of_user("ann")] == ["two", "one"]
     assert social.post_by_id(first.post_id) == first
     social.delete_post(first.post_id)
     assert social.post_by_id(first.post_id) is None
@@ -132,9 +132,9 @@ def test_posts_of_one_moment_have_an_order(social: Social) -> None:
     social.follow("cid", "ben")
     add_posts(social, (Post(user_id=who, text="hello", created_at=moment) for _ in range(5) for who in ("ann", "ben")))
     for asked, number in ((social.posts_of_user, 5), (social.feed, 10)):
-        found = all_pages(asked, "ann" if number == 5 else "cid", limit=3)
-        assert [one.post_id for one in found] == sorted({one.post_id for one in found}, reverse=True)
-        assert len(found) == number
+        pages = all_pages(asked, "ann" if number == 5 else "cid", limit=3)
+        assert [value.post_id for value in pages] == sorted({value.post_id for value in pages}, reverse=True)
+        assert len(pages) == number
 
 
 def test_posts_that_are_refused(social: Social) -> None:
@@ -194,14 +194,14 @@ def test_likes_count_once(social: Social) -> None:
     social.like(post.post_id, "ben")
     assert "already" in refused(social.like, post.post_id, "ben")
     social.like(post.post_id, "cid")
-    found = social.post_by_id(post.post_id)
-    assert found is not None
-    assert found.likes == 2
+    result = social.post_by_id(post.post_id)
+    assert result is not None
+    assert result.likes == 2
     social.unlike(post.post_id, "ben")
     assert "doesn't like" in refused(social.unlike, post.post_id, "ben")
     assert "no post" in refused(social.like, "none", "ben", kind=ItemNotFound)
     assert "no user" in refused(social.like, post.post_id, "zoe", kind=ItemNotFound)
-    assert [one.user_id for one in social.likes_of_post(post.post_id)] == ["cid"]
+    assert [like.user_id for like in social.likes_of_post(post.post_id)] == ["cid"]
     assert_whole(social)
 
 
@@ -209,9 +209,9 @@ def test_comments_are_in_order(social: Social) -> None:
     post = social.publish("ann", "hello")
     made = [social.comment(post.post_id, name, f"by {name}") for name in ("ben", "cid", "ben")]
     assert all_pages(social.comments_on_post, post.post_id, limit=2) == made
-    found = social.post_by_id(post.post_id)
-    assert found is not None
-    assert found.comments == 3
+    result = social.post_by_id(post.post_id)
+    assert result is not None
+    assert result.comments == 3
     assert_whole(social)
 
 
@@ -229,10 +229,10 @@ def test_a_posts_counters_are_spread_and_stay_exact(social: Social, monkeypatch:
     assert len(everything(social)[PostTally]) == limits.SHARDS
     assert_whole(social)
     assert social.gather_post(post.post_id).likes == 29
-    found = social.post_by_id(post.post_id)
-    assert found is not None
-    assert (found.likes, found.comments, found.shards) == (29, 1, limits.SHARDS)
-    add_likes(social, found, [Like(post_id=post.post_id, user_id="ann"), Like(post_id=post.post_id, user_id="u4")])
+    result = social.post_by_id(post.post_id)
+    assert result is not None
+    assert (result.likes, result.comments, result.shards) == (29, 1, limits.SHARDS)
+    add_likes(social, result, [Like(post_id=post.post_id, user_id="ann"), Like(post_id=post.post_id, user_id="u4")])
     assert_whole(social)
     social.delete_post(post.post_id)
     assert everything(social)[PostTally] == []
@@ -251,12 +251,12 @@ def test_a_spread_counter_leaves_the_users_item_alone(social: Social, monkeypatc
         key["pk"]["S"]
         for operation, parameters, _ in recorder.made
         if operation == "TransactWriteItems"
-        for one in parameters["TransactItems"]
-        for key in [next(iter(one.values())).get("Key") or next(iter(one.values()))["Item"]]
+        for item in parameters["TransactItems"]
+        for key in [next(iter(item.values())).get("Key") or next(iter(item.values()))["Item"]]
     ]
     assert "user#ann" not in written
     assert "user#ann#tally" in written
-    assert sum(one.followers for one in social.user_tallies("ann")) == 10
+    assert sum(tally.followers for tally in social.user_tallies("ann")) == 10
     ann = social.profile("ann")
     assert ann is not None
     assert ann.followers == 3
@@ -283,10 +283,10 @@ def test_one_in_some_changes_brings_the_number_up_to_date(social: Social, monkey
     post = social.publish("ann", "hello")
     for name in ("ben", "cid"):
         social.like(post.post_id, name)
-    ann, found = social.profile("ann"), social.post_by_id(post.post_id)
+    ann, result = social.profile("ann"), social.post_by_id(post.post_id)
     assert ann is not None
-    assert found is not None
-    assert (ann.followers, found.likes) == (2, 2)
+    assert result is not None
+    assert (ann.followers, result.likes) == (2, 2)
     assert_whole(social)
 
 
@@ -302,8 +302,8 @@ def test_messages(social: Social) -> None:
     ]:
         social.send_message(who, to, text)
     name = conversation_of("ben", "ann")
-    assert [one.user_id for one in all_pages(social.messages, name, limit=1)] == ["ann", "ben", "ann"]
-    assert [one.with_user_id for one in all_pages(social.conversations, "ann", limit=1)] == ["cid", "ben"]
+    assert [page.user_id for page in all_pages(social.messages, name, limit=1)] == ["ann", "ben", "ann"]
+    assert [page.with_user_id for page in all_pages(social.conversations, "ann", limit=1)] == ["cid", "ben"]
     (bens,) = social.conversations("ben")
     assert (bens.unread, len(bens.last_text), bens.last_text[-1]) == (2, PREVIEW_MAX, "…")
     social.mark_read("ben", name)
@@ -318,8 +318,8 @@ def test_a_message_of_a_clock_that_is_behind_isnt_the_last(social: Social) -> No
     later = now() + timedelta(seconds=9)
     (first,) = social.messages(name)
     social.transact([Delete(first), Create(first.model_copy(update={"sent_at": later}))])
-    parts = [one for who in ("ann", "ben") for one in social.conversations(who)]
-    social.transact(Update(one, last_message_at=later) for one in parts)
+    parts = [conversation for who in ("ann", "ben") for conversation in social.conversations(who)]
+    social.transact(Update(membership, last_message_at=later) for membership in parts)
     social.send_message("ben", "ann", "from ben")
     for who, unread in (("ann", 1), ("ben", 1)):
         (part,) = social.conversations(who)
@@ -338,6 +338,6 @@ def test_messages_that_are_refused(social: Social) -> None:
 
 def test_no_two_pairs_have_one_conversation() -> None:
     names = ["a", "b", "a:b", "b:a", "a%3Ab", ":", "%", "é", "\ud800"]
-    pairs = {frozenset((one, other)) for one in names for other in names if one != other}
+    pairs = {frozenset((name, other)) for name in names for other in names if name != other}
     assert len({conversation_of(*sorted(pair)) for pair in pairs}) == len(pairs)
     assert conversation_of("a", "b") == conversation_of("b", "a")

@@ -45,13 +45,13 @@ def _decided_by(entity: CompiledEntity, action: Action) -> set[str]:
     """The fields that were looked at, and that the update changes without expecting anything of them."""
     if action.kind != "Update":
         return set()
-    found = set(action.checked) & action.changes.keys()
-    bounded = {name for name in found if action.changes[name] == "Add" and entity.fields[name].bounds}
+    result = set(action.checked) & action.changes.keys()
+    bounded = {name for name in result if action.changes[name] == "Add" and entity.fields[name].bounds}
     pinned: set[str] = set()
     if action.by_instance:  # a relative change of what a key is made of is expected anyway
         inputs = {name for key in entity.index_keys for name in entity.inputs_of(key)}
-        pinned = {name for name in found & inputs if action.changes[name] != "set"}
-    return found - bounded - pinned - action.from_read  # what is computed from it is a lost update: KP308
+        pinned = {name for name in result & inputs if action.changes[name] != "set"}
+    return result - bounded - pinned - action.from_read  # what is computed from it is a lost update: KP308
 
 
 RULE = Rule("KP313", Severity.WARNING, _find, __name__, __doc__)

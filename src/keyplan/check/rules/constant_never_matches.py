@@ -27,8 +27,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for pattern in subject.design.reads.values():
         entities = dict.fromkeys(entities_of(pattern.plan))
         for name, value in pattern.constants.items():
-            owners = [one for one in entities if name in one.fields]
-            wrong = [one for one in values_asked(value) if not any(_can_be(owner, name, one) for owner in owners)]
+            owners = [compiled_entity for compiled_entity in entities if name in compiled_entity.fields]
+            wrong = [
+                element for element in values_asked(value) if not any(_can_be(owner, name, element) for owner in owners)
+            ]
             if owners and wrong:
                 yield Remark(
                     pattern.place,

@@ -32,7 +32,7 @@ ROUGH = frozenset(
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for account in subject.writes:
-        alone = [one for one in account.actions if not one.batched]
+        alone = [element for element in account.actions if not element.batched]
         if len(alone) != 1 or account.operation != "UpdateItem":
             continue
         action = alone[0]

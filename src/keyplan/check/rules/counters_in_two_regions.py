@@ -25,10 +25,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
     if not table.replicas or table.strong_across_regions:
         return
     added = {
-        one.entity.name
+        action.entity.name
         for written in subject.writes
-        for one in written.actions
-        if one.entity is not None and "Add" in one.changes.values()
+        for action in written.actions
+        if action.entity is not None and "Add" in action.changes.values()
     }
     for entity in subject.design.entities.values():
         kinds = [

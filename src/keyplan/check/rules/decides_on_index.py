@@ -49,9 +49,9 @@ def _global_index(subject: Subject, ask: Ask) -> str | None:
 def _relies(written: Account, entity: str) -> bool:
     """Whether the write makes such an item, or computes a change of one, by what it read."""
     return any(
-        one.entity is not None and one.entity.name == entity
-        and (one.kind in {"Put", "Create"} or (bool(one.from_read) and not one.conditional))
-        for one in written.actions
+        action.entity is not None and action.entity.name == entity
+        and (action.kind in {"Put", "Create"} or (bool(action.from_read) and not action.conditional))
+        for action in written.actions
     )  # fmt: skip
 
 

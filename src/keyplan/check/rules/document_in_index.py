@@ -26,15 +26,15 @@ def _find(subject: Subject) -> Iterator[Remark]:
         indexes = [
             key.index.name for key in entity.index_keys if key.index is not None and key.index.projection == "ALL"
         ]
-        documents = {one.name for one in subject.documents(entity)}
+        documents = {document.name for document in subject.documents(entity)}
         sizes = subject.sizes(entity)
         if not indexes or not documents:
             continue
         lines: list[str] = []
         if sizes is not None:
-            held = [one for one in sizes.fields if one.field in documents]
-            total = sum(one.size_bytes for one in held)
-            parts = " + ".join(f"{one.field} {one.size_bytes:,} bytes ({one.source})" for one in held)
+            held = [field for field in sizes.fields if field.field in documents]
+            total = sum(size.size_bytes for size in held)
+            parts = " + ".join(f"{size.field} {size.size_bytes:,} bytes ({size.source})" for size in held)
             copied = f"× {len(indexes)} indexes = {total * len(indexes):,} bytes copied"
             lines.append(f"{parts}, of {sizes.item_bytes:,} bytes of the item; {copied}")
         yield Remark(

@@ -23,13 +23,20 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for entity in subject.design.entities.values():
-        for one, other in combinations(entity.keys, 2):
-            shorter, longer = sorted((one, other), key=lambda key: (len(_sort(key)), key.index is not None))
-            same = _partition(one) == _partition(other) and _sort(longer)[: len(_sort(shorter))] == _sort(shorter)
+        for compiled_key, other in combinations(entity.keys, 2):
+            shorter, longer = sorted((compiled_key, other), key=lambda key: (len(_sort(key)), key.index is not None))
+            same = _partition(compiled_key) == _partition(other) and _sort(longer)[: len(_sort(shorter))] == _sort(
+                shorter
+            )
             spare = shorter if shorter.index is not None else longer
             together = any(len(query.plan.matches) > 1 for query in subject.readers(spare))
-            covered = shorter.when == longer.when and one.shards == other.shards and not together
-            if same and covered and spare.index is not None and (spare is shorter or _sort(one) == _sort(other)):
+            covered = shorter.when == longer.when and compiled_key.shards == other.shards and not together
+            if (
+                same
+                and covered
+                and spare.index is not None
+                and (spare is shorter or _sort(compiled_key) == _sort(other))
+            ):
                 kept = longer if spare is shorter else shorter
                 yield Remark(
                     f"{entity.name}.{spare.name}",

@@ -30,9 +30,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if entity.ttl is None:
             continue
         readers = [
-            one.name
-            for one in subject.design.reads.values()
-            if entity in entities_of(one.plan) and not _filtered(one.plan, entity)
+            pattern.name
+            for pattern in subject.design.reads.values()
+            if entity in entities_of(pattern.plan) and not _filtered(pattern.plan, entity)
         ]
         if readers:
             yield Remark(
@@ -52,8 +52,8 @@ def _condition(ttl: StoredField) -> str:
 def _filtered(plan: Plan, entity: CompiledEntity) -> bool:
     assert entity.ttl is not None  # noqa: S101 - asked by the caller
     attribute = entity.ttl.attribute
-    found = (getattr(one, "filter", None) for one in plans_in(plan))
-    return any(one is not None and attribute in one.names.values() for one in found)
+    result = (getattr(element, "filter", None) for element in plans_in(plan))
+    return any(value is not None and attribute in value.names.values() for value in result)
 
 
 RULE = Rule("KP602", Severity.WARNING, _find, __name__, __doc__)

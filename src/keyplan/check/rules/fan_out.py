@@ -40,7 +40,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _remark(place: str, junction: str, end: QueryPlan, items: float | None) -> Remark:
     entity = end.matches[0].entity.name
-    told = "as many as there are" if items is None else number(items)
+    text = "as many as there are" if items is None else number(items)
     lines: tuple[str, ...] = ()
     if items is not None:
         spread = f" × {end.shards} shards" if end.shards > 1 else ""
@@ -48,7 +48,7 @@ def _remark(place: str, junction: str, end: QueryPlan, items: float | None) -> R
         lines = (f"{asked} = {number(1 + items * end.shards)} requests a page",)
     return Remark(
         place,
-        f"it queries a partition of {entity} for every {junction}, {told}",
+        f"it queries a partition of {entity} for every {junction}, {text}",
         f"bound how many {junction} items there are, or write to the readers when a {entity} is made",
         lines,
     )

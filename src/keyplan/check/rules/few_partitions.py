@@ -30,7 +30,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         count = subject.partitions(entity, key)
         if not values or count is None or count >= FEW or key.shards > 1:
             continue
-        parts = [f"{name} ({', '.join(map(str, found or ()))}: {len(found or ())})" for name, found in values.items()]
+        parts = [
+            f"{name} ({', '.join(map(str, result or ()))}: {len(result or ())})" for name, result in values.items()
+        ]
         several = "s" if count > 1 else ""
         yield Remark(
             f"{entity.name}.{key.name}",

@@ -33,7 +33,9 @@ _MIXED = ("Aa", "Aa@Example.com", "Aa-Bb")
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for entity in subject.design.entities.values():
-        names = {name for key in (*entity.claims, *entity.keys) for _, one in key.attributes for name in one.fields}
+        names = {
+            name for key in (*entity.claims, *entity.keys) for _, template in key.attributes for name in template.fields
+        }
         for name in sorted(names):
             stored = entity.fields[name]
             if stored.computed or kind_of(stored.annotation) is not str:

@@ -35,9 +35,11 @@ def _find(subject: Subject) -> Iterator[Remark]:
         limit, kind, total, worst = partition.limit, partition.kind, partition.per_second, partition.worst
         if total <= limit / 2:
             continue
-        lines = [one.line for one in partition.demands]
+        lines = [demand.line for demand in partition.demands]
         if len(lines) > 1:
-            lines.append(f"{' + '.join(number(one.per_second) for one in partition.demands)} = {number(total)} units/s")
+            lines.append(
+                f"{' + '.join(number(demand.per_second) for demand in partition.demands)} = {number(total)} units/s"
+            )
         lines.append(f"{number(total)} of the {limit:,} {kind} units/s of one partition")
         parts = -(-total // (limit * HEADROOM)) * worst.key.shards
         if kind == "write":

@@ -49,17 +49,17 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _parts(entity: CompiledEntity, template: Template) -> list[tuple[int, str]] | None:
     """The most bytes of each part, with their arithmetic; None where a part has no bound."""
-    found: list[tuple[int, str]] = []
+    result: list[tuple[int, str]] = []
     for part in template.parts:
         if isinstance(part, Literal_):
             size = len(part.text.encode())
-            found.append((size, f"{size} ({part.text!r})"))
+            result.append((size, f"{size} ({part.text!r})"))
             continue
         size_of = _longest(entity, part)
         if size_of is None:
             return None
-        found.append(size_of)
-    return found
+        result.append(size_of)
+    return result
 
 
 def _longest(entity: CompiledEntity, variable: Variable) -> tuple[int, str] | None:
@@ -69,7 +69,7 @@ def _longest(entity: CompiledEntity, variable: Variable) -> tuple[int, str] | No
         return size, f"{size} ({variable.field})"
     choices = values_of(annotation)
     if choices is not None:
-        size = max(len(str(one).encode()) for one in choices)
+        size = max(len(str(choice).encode()) for choice in choices)
         return size, f"{size} ({variable.field})"
     if isinstance(variable.format, TextFormat) and kind_of(annotation) is str:
         length = length_max(annotation)

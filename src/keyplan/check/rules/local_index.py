@@ -23,7 +23,9 @@ __all__ = ["RULE"]
 def _find(subject: Subject) -> Iterator[Remark]:
     for index in subject.design.table.indexes:
         if index.local:
-            strong = [one.pattern.name for one in subject.queries if one.plan.index is index and one.plan.consistent]
+            strong = [
+                query.pattern.name for query in subject.queries if query.plan.index is index and query.plan.consistent
+            ]
             why = "" if strong else ", and no pattern reads it consistently"
             yield Remark(
                 index.name,

@@ -28,7 +28,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
         count, sizes = subject.stored(entity).count, subject.sizes(entity)
         if sizes is None or count is None or count < COUNT_MIN:
             continue
-        names = [one.attribute for one in sizes.fields] + [one.name for one, _ in entity.primary.attributes]
+        names = [field.attribute for field in sizes.fields] + [
+            attribute.name for attribute, _ in entity.primary.attributes
+        ]
         total = sum(len(name.encode()) for name in names)
         if total > SHARE * sizes.item_bytes:
             yield Remark(

@@ -53,11 +53,11 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _types(index: Index) -> Types:
-    return tuple(one.type for one in index.partition), tuple(one.type for one in index.sort)
+    return tuple(attribute.type for attribute in index.partition), tuple(attribute.type for attribute in index.sort)
 
 
 def _form(types: Types) -> str:
-    partition, sort = ("+".join(one) for one in types)
+    partition, sort = ("+".join(kind) for kind in types)
     return f"keys of types {partition}{f' and {sort}' if sort else ''}"
 
 

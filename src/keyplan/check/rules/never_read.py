@@ -20,7 +20,7 @@ __all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    read = {entity.name for one in subject.design.reads.values() for entity in entities_of(one.plan)}
+    read = {entity.name for pattern in subject.design.reads.values() for entity in entities_of(pattern.plan)}
     asked = {
         action.entity.name
         for written in subject.writes

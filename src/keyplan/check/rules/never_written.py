@@ -22,13 +22,13 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     writes = subject.writes
-    made = [one for written in writes for one in written.actions if one.kind in {"Put", "Create"}]
-    if not writes or not all(one.known for one in writes) or any(one.entity is None for one in made):
+    made = [action for written in writes for action in written.actions if action.kind in {"Put", "Create"}]
+    if not writes or not all(account.known for account in writes) or any(action.entity is None for action in made):
         return
     # What a write changes, deletes or checks is made somewhere: by a plain verb, or by a loader.
-    written = {one.entity.name for code in writes for one in code.actions if one.entity is not None}
+    written = {action.entity.name for code in writes for action in code.actions if action.entity is not None}
     for entity in subject.design.entities.values():
-        readers = [one.name for one in subject.design.reads.values() if entity in entities_of(one.plan)]
+        readers = [pattern.name for pattern in subject.design.reads.values() if entity in entities_of(pattern.plan)]
         if readers and entity.name not in written:
             yield Remark(
                 entity.name,

@@ -30,9 +30,13 @@ def _find(subject: Subject) -> Iterator[Remark]:
         (attribute, template), *_ = entity.primary.partition
         if attribute.type != "S" or _says_what_it_is(template) or _is_a_field(entity, attribute):
             continue
-        together = [one for one in entities if one.primary.partition[0][1].source == template.source]
-        word = min(together, key=lambda one: len(one.key_fields)).name.upper()
-        others = [one.name for one in together if one is not entity]
+        together = [
+            compiled_entity
+            for compiled_entity in entities
+            if compiled_entity.primary.partition[0][1].source == template.source
+        ]
+        word = min(together, key=lambda entity: len(entity.key_fields)).name.upper()
+        others = [compiled_entity.name for compiled_entity in together if compiled_entity is not entity]
         also = f" here and in {' and '.join(others)}, which stand in the same partitions" if others else ""
         yield Remark(
             f"{entity.name}.{entity.primary.name}",
@@ -48,7 +52,7 @@ def _says_what_it_is(template: Template) -> bool:
 
 def _is_a_field(entity: CompiledEntity, attribute: KeyAttribute) -> bool:
     """Whether the attribute is a field's own: the table's names are natural, and a word has no place in them."""
-    return any(one.attribute == attribute.name for one in entity.fields.values())
+    return any(field.attribute == attribute.name for field in entity.fields.values())
 
 
 RULE = Rule("KP208", Severity.WARNING, _find, __name__, __doc__)

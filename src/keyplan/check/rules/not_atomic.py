@@ -26,7 +26,7 @@ __all__ = ["RULE"]
 def _find(subject: Subject) -> Iterator[Remark]:
     for written in subject.writes:
         batched = dict.fromkeys(_names(written, "Put", batched=True))
-        beside = dict.fromkeys(one for one in _names(written, batched=False) if one not in batched)
+        beside = dict.fromkeys(name for name in _names(written, batched=False) if name not in batched)
         if _moves(written):
             yield Remark(
                 written.pattern.place,
@@ -47,14 +47,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _moves(written: Account) -> bool:
     """Whether a Batch moves something: it removes, and writes."""
-    batched = [one for one in written.actions if one.batched and not one.looped]
-    return {one.kind for one in batched} >= {"Put", "Delete"}
+    batched = [action for action in written.actions if action.batched and not action.looped]
+    return {action.kind for action in batched} >= {"Put", "Delete"}
 
 
 def _names(written: Account, kind: str | None = None, *, batched: bool) -> list[str]:
     """The entities of a write's actions, where the code tells."""
-    found = (one for one in written.actions if one.batched is batched and kind in {None, one.kind})
-    return [one.entity.name for one in found if one.entity is not None]
+    result = (action for action in written.actions if action.batched is batched and kind in {None, action.kind})
+    return [action.entity.name for action in result if action.entity is not None]
 
 
 RULE = Rule("KP307", Severity.WARNING, _find, __name__, __doc__)

@@ -25,16 +25,20 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for entity, key in subject.keys:
         # Keys that share an attribute agree on when=, so it must suit the questions of them all.
         names = {attribute.name for attribute, _ in key.partition}
-        sharing = [one for one in entity.index_keys if names & {attribute.name for attribute, _ in one.attributes}]
-        readers = [query for one in sharing for query in subject.readers(one)]
+        sharing = [
+            compiled_key
+            for compiled_key in entity.index_keys
+            if names & {attribute.name for attribute, _ in compiled_key.attributes}
+        ]
+        readers = [query for compiled_key in sharing for query in subject.readers(compiled_key)]
         if key.index is None or not subject.readers(key):
             continue
         for name in dict.fromkeys(name for _, template in key.partition for name in template.fields):
             choices = values_of(entity.fields[name].annotation)
-            if choices is None or name in key.when or not all(name in one.pattern.constants for one in readers):
+            if choices is None or name in key.when or not all(name in reader.pattern.constants for reader in readers):
                 continue
-            asked = dict.fromkeys(value for one in readers for value in values_asked(one.pattern.constants[name]))
-            unread = [one for one in choices if one not in asked]
+            asked = dict.fromkeys(value for reader in readers for value in values_asked(reader.pattern.constants[name]))
+            unread = [choice for choice in choices if choice not in asked]
             if unread:
                 yield _remark(f"{entity.name}.{key.name}", key.place, name, [*map(repr, asked)], [*map(repr, unread)])
 

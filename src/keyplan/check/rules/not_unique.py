@@ -49,7 +49,9 @@ def _is_unique(subject: Subject, query: Query) -> bool:
         subject.generated(entity, name) or _own_id(entity, name) for name in names
     ):
         return True
-    return any({name for _, one in claim.attributes for name in one.fields} <= names for claim in entity.claims)
+    return any(
+        {name for _, template in claim.attributes for name in template.fields} <= names for claim in entity.claims
+    )
 
 
 def _own_id(entity: CompiledEntity, name: str) -> bool:

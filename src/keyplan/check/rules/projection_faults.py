@@ -26,7 +26,7 @@ PROJECTED_NAMES_PER_INDEX_MAX = 20
 def _find(subject: Subject) -> Iterator[Remark]:
     table = subject.design.table
     included = [(index, index.projection) for index in table.indexes if isinstance(index.projection, tuple)]
-    stored = {one.attribute for entity in subject.design.entities.values() for one in entity.fields.values()}
+    stored = {field.attribute for entity in subject.design.entities.values() for field in entity.fields.values()}
     for index, names in included:
         keys = _key_names(subject, index)
         for name in names:
@@ -60,7 +60,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _key_names(subject: Subject, index: Index) -> set[str]:
-    return {*subject.design.table.key_names, *(one.name for one in (*index.partition, *index.sort))}
+    return {*subject.design.table.key_names, *(attribute.name for attribute in (*index.partition, *index.sort))}
 
 
 RULE = Rule("KP104", Severity.ERROR, _find, __name__, __doc__)

@@ -26,13 +26,13 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for written in subject.writes:
-        found = {
+        result = {
             action.entity.name: action
             for action in written.actions
             if action.kind == "Put" and action.entity is not None and not action.conditional
             and action.entity.version is None and _can_meet(subject, action.entity)
         }  # fmt: skip
-        for name, action in found.items():
+        for name, action in result.items():
             entity = subject.design.by_name[name]
             batch = ", and a Batch can't ask" if action.batched else ""
             yield Remark(

@@ -89,7 +89,8 @@ def _changing(subject: Subject, entity: CompiledEntity, ranked: str) -> list[str
         for written in subject.writes
         if not _rare(subject, written.pattern)
         and any(
-            one.entity is entity and one.kind == "Update" and inputs & one.changes.keys() for one in written.actions
+            action.entity is entity and action.kind == "Update" and inputs & action.changes.keys()
+            for action in written.actions
         )
     ]
 

@@ -30,18 +30,18 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if id(plan) in seen or (len(plan.matches) == 1 and query.match.full):
             continue
         seen.add(id(plan))
-        found = dict.fromkeys(entity.name for entity, _ in neighbours(plan, subject.design.entities.values()))
-        if found and len(plan.matches) == 1:
+        result = dict.fromkeys(entity.name for entity, _ in neighbours(plan, subject.design.entities.values()))
+        if result and len(plan.matches) == 1:
             start = start_of(query.match)
             what = f"what begins with {start!r}" if start else "all"
             yield Remark(
                 query.pattern.place,
-                f"it reads {what} of a partition in {query.key.place}, {' and '.join(found)} too, and leaves that out",
+                f"it reads {what} of a partition in {query.key.place}, {' and '.join(result)} too, and leaves that out",
                 f"begin the sort key of {query.match.entity.name}.{query.key.name} with a word of its own",
             )
-        elif found:
+        elif result:
             asked = " and ".join(match.entity.name for match in plan.matches)
-            between = " and ".join(found)
+            between = " and ".join(result)
             yield Remark(
                 query.pattern.place,
                 f"one query reads {asked} in {query.key.place}, and leaves out {between}, which it reads between them",

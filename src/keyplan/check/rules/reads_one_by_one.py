@@ -23,10 +23,10 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for account in subject.writes:
-        for name in dict.fromkeys(one.name for one in account.asks if one.looped):
-            line = next(one.line for one in account.asks if one.name == name and one.looped)
+        for name in dict.fromkeys(ask.name for ask in account.asks if ask.looped):
+            line = next(ask.line for ask in account.asks if ask.name == name and ask.looped)
             pattern = subject.design.reads[name]
-            if any(one.kind is ParameterKind.EACH for one in pattern.signature.parameters):
+            if any(parameter.kind is ParameterKind.EACH for parameter in pattern.signature.parameters):
                 continue  # many at once already
             if pattern.shape.many and pattern.limit is not None:
                 continue  # page by page

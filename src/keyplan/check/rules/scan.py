@@ -36,7 +36,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
         load = subject.load(pattern)
         lines: list[str] = []
         counts = [(entity, subject.stored(entity).count) for entity in subject.design.entities.values()]
-        sizes = [(count or 0) * (one.item_bytes if (one := subject.sizes(entity)) else 0) for entity, count in counts]
+        sizes = [
+            (count or 0) * (item_sizes.item_bytes if (item_sizes := subject.sizes(entity)) else 0)
+            for entity, count in counts
+        ]
         if sum(sizes):
             units = read_units(int(sum(sizes)), consistent=pattern.plan.consistent)
             lines.append(f"{number(sum(sizes))} bytes stored ÷ 4,096 × 0.5 = {number(units)} read units a call")
@@ -70,7 +73,7 @@ def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Iterator[Rem
 
 def _is_sparse(entity: CompiledEntity, key: CompiledKey) -> bool:
     named = (entity.fields[name] for _, template in key.attributes for name in template.fields)
-    return bool(key.when) or any(one.optional for one in named)
+    return bool(key.when) or any(field.optional for field in named)
 
 
 RULE = Rule("KP301", Severity.WARNING, _find, __name__, __doc__)

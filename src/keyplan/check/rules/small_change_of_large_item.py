@@ -31,7 +31,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             names = action.moving
             if entity is None or action.kind != "Update" or not names:
                 continue
-            sizes, documents = subject.sizes(entity), [one.name for one in subject.documents(entity)]
+            sizes, documents = subject.sizes(entity), [document.name for document in subject.documents(entity)]
             if sizes is None or not documents or sizes.item_bytes <= WRITE_UNIT_BYTES or names & set(documents):
                 continue
             units = write_units(sizes.item_bytes)

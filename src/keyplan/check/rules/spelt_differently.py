@@ -38,7 +38,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _texts(subject: Subject, entity: CompiledEntity, name: str) -> set[str]:
     """The texts that the design names for a field."""
-    found: list[Any] = list(values_of(entity.fields[name].annotation) or ())
+    result: list[Any] = list(values_of(entity.fields[name].annotation) or ())
     info = entity.cls.model_fields.get(name)
     named = [key.when[name] for key in entity.keys if name in key.when]
     named += [
@@ -46,9 +46,9 @@ def _texts(subject: Subject, entity: CompiledEntity, name: str) -> set[str]:
         for pattern in subject.design.reads.values()
         if name in pattern.constants and entity in entities_of(pattern.plan)
     ]
-    if found or named:
-        found += [*(value for values in named for value in values), *([info.default] if info is not None else [])]
-    return {text for text in found if isinstance(text, str)}
+    if result or named:
+        result += [*(value for values in named for value in values), *([info.default] if info is not None else [])]
+    return {text for text in result if isinstance(text, str)}
 
 
 def _style(text: str) -> str:

@@ -43,9 +43,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
             place = f"{entity.name}.{entity.ttl.name}"
             yield Remark(place, "a table that is strongly consistent across regions has no expiry", hint)
     for written in subject.writes:
-        single = [one for one in written.actions if not one.batched]
-        claimed = any(one.entity is not None and one.entity.claims for one in single)
-        if len(single) > 1 or claimed or any(one.looped for one in single):
+        single = [action for action in written.actions if not action.batched]
+        claimed = any(action.entity is not None and action.entity.claims for action in single)
+        if len(single) > 1 or claimed or any(action.looped for action in single):
             place = written.pattern.place
             yield Remark(place, "a table that is strongly consistent across regions has no transactions", hint)
 

@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         load = subject.load(written.pattern)
         if load.items is None:
             yield from _unbounded(written)
-        if load.items is None or (written.known and all(one.batched for one in written.actions)):
+        if load.items is None or (written.known and all(action.batched for action in written.actions)):
             continue
         hint = "bound what one call can make, or put what need not be all-or-nothing into a Batch"
         if load.items > TRANSACT_ACTIONS_MAX:
@@ -50,7 +50,9 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _unbounded(written: Account) -> Iterator[Remark]:
     """Actions for each of any number of things."""
-    sources = dict.fromkeys(one.unbounded for one in written.actions if one.unbounded is not None and not one.batched)
+    sources = dict.fromkeys(
+        action.unbounded for action in written.actions if action.unbounded is not None and not action.batched
+    )
     for source in sources:
         yield Remark(
             written.pattern.place,

@@ -35,16 +35,16 @@ def _find(subject: Subject) -> Iterator[Remark]:
         seen.add(pattern.name)
         items, size = subject.load(pattern).items, subject.bytes_of(query)
         lines: tuple[str, ...] = ()
-        told = "it reads all items of its partition, however many there are"
+        text = "it reads all items of its partition, however many there are"
         if items is not None and size is not None:
             pages = -(-int(items * size) // PAGE_BYTES_MAX)
             if pages <= 1:
                 continue
             lines = (f"{number(items)} items × {size:,} bytes ÷ {PAGE_BYTES_MAX:,} = {pages:,} requests in a row",)
-            told = f"it reads {number(items)} items, in {pages:,} requests"
+            text = f"it reads {number(items)} items, in {pages:,} requests"
         yield Remark(
             pattern.place,
-            told,
+            text,
             "return a Page (limit and cursor) or an Iterator, or say items= where the number is known to be small",
             lines,
         )
@@ -53,8 +53,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
 def _asked_in_part(query: Query) -> bool:
     """Whether a call must give a range or a prefix."""
     return ranged(query) and any(
-        one.required and part.condition is not None and one.name == part.condition.field
-        for one in query.pattern.signature.parameters
+        parameter.required and part.condition is not None and parameter.name == part.condition.field
+        for parameter in query.pattern.signature.parameters
         for part in query.match.sort
     )
 

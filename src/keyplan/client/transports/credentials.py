@@ -74,10 +74,10 @@ class FromEnvironment:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
-        found = from_environment(environment)
-        if found is None:
+        credentials = from_environment(environment)
+        if credentials is None:
             raise StoreError("the environment has no AWS_ACCESS_KEY_ID")
-        self._credentials = found
+        self._credentials = credentials
 
     def current(self) -> Credentials:
         """The credentials."""
@@ -85,10 +85,10 @@ class FromEnvironment:
 
     def renew(self) -> bool:
         """Read the environment again."""
-        found = from_environment(self._environment)
-        if found is None or found == self._credentials:
+        credentials = from_environment(self._environment)
+        if credentials is None or credentials == self._credentials:
             return False
-        self._credentials = found
+        self._credentials = credentials
         return True
 
 
@@ -153,17 +153,17 @@ def find_credentials(location: Location, environment: Mapping[str, str] = os.env
 
 def _load(location: Location) -> Any:
     try:
-        found = _session(location).get_credentials()
+        credentials = _session(location).get_credentials()
     except StoreError:
         raise
     except Exception as error:
         raise StoreError(f"{location.url}: no credentials: {error}", hint="see to the profile or role") from error
-    if found is None:
+    if credentials is None:
         raise StoreError(
             f"{location.url}: no credentials were found",
             hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile (?profile=NAME), or run under a role",
         )
-    return found
+    return credentials
 
 
 def find_region(location: Location) -> str:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from keyplan.client.conversations import Request
 from keyplan.client.transports.workers import Workers
-from keyplan.client.watching import OnCall, Tally, metered
+from keyplan.client.watching import OnCall, RunningCall, metered
 from keyplan.errors import KeyplanError
 
 __all__ = ["AsyncEmbedded", "Embedded", "InProcess"]
@@ -108,9 +108,9 @@ def _told(call: Call, hook: OnCall) -> Call:
         try:
             answer = call(operation, dict(metered(operation, parameters)))
         except KeyplanError as error:
-            hook(Tally.told(operation, started, (0, 0), 0, error, parameters))
+            hook(RunningCall.told(operation, started, (0, 0), 0, error, parameters))
             raise
-        hook(Tally.told(operation, started, (0, 0), 0, answer, parameters))
+        hook(RunningCall.told(operation, started, (0, 0), 0, answer, parameters))
         return answer
 
     return telling

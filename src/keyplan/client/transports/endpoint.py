@@ -19,7 +19,7 @@ from keyplan.client.transports.replies import Failure, Kind, answer_of
 from keyplan.client.transports.retries import Attempts, Quota
 from keyplan.client.transports.signing import Signed, Signer
 from keyplan.client.transports.urls import Location
-from keyplan.client.watching import OnCall, Tally, metered
+from keyplan.client.watching import OnCall, RunningCall, metered
 from keyplan.errors import KeyplanError, RequestError, StoreError
 
 __all__ = ["Endpoint"]
@@ -131,4 +131,4 @@ class Endpoint:
         hook = self.on_call
         if hook is not None:
             retries = 0 if attempts is None else attempts.count - 1
-            hook(Tally.told(operation, started, sizes, retries, outcome, parameters))
+            hook(RunningCall.told(operation, started, sizes, retries, outcome, parameters))

@@ -6,7 +6,7 @@ import os
 import socket
 import ssl
 
-from keyplan.client.transports.http1 import Garbage
+from keyplan.client.transports.http1 import ProtocolViolation
 from keyplan.client.transports.proxies import Proxy, ProxyRefusedError
 from keyplan.client.transports.replies import Failure, Kind
 from keyplan.client.transports.urls import Location
@@ -46,11 +46,11 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Pro
     return Failure(StoreError(f"{where}: {why}", hint=hint), Kind.TRANSIENT)
 
 
-def exchange_failed(location: Location, error: OSError | ssl.SSLError | Garbage) -> Failure:
+def exchange_failed(location: Location, error: OSError | ssl.SSLError | ProtocolViolation) -> Failure:
     """The connection broke, or what came isn't an answer, after something was sent."""
     if isinstance(error, TimeoutError):
         return too_slow(location)
-    if isinstance(error, Garbage):
+    if isinstance(error, ProtocolViolation):
         text = f"{location.endpoint}: {error}"
         hint = "see that the URL is that of DynamoDB; an endpoint with TLS is dynamodb+https://HOST:PORT/TABLE"
         return Failure(StoreError(text, hint=hint), Kind.TRANSIENT, lost=True)

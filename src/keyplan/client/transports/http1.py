@@ -6,7 +6,7 @@ Source: RFC 9112.
 
 from __future__ import annotations
 
-__all__ = ["Garbage", "Reply", "ReplyReader"]
+__all__ = ["ProtocolViolation", "Reply", "ReplyReader"]
 
 _HEX = b"0123456789abcdefABCDEF"
 HEAD_BYTES_MAX = 64 * 1024
@@ -15,7 +15,7 @@ BODY_BYTES_MAX = 64 * 1024 * 1024
 """Well over the 16 MB of DynamoDB's largest answers, and little enough to be held."""
 
 
-class Garbage(Exception):
+class ProtocolViolation(Exception):
     """What came isn't an answer in HTTP/1.1."""
 
 
@@ -32,7 +32,7 @@ class Reply:
 
 
 class ReplyReader:
-    """Reads one answer: ``feed`` it bytes until it gives the answer. Raises Garbage."""
+    """Reads one answer: ``feed`` it bytes until it gives the answer. Raises ProtocolViolation."""
 
     __slots__ = ("_bytes", "_chunks", "_headers", "_keep", "_length", "_missing", "_start", "_status")
 
@@ -56,9 +56,9 @@ class ReplyReader:
             self._bytes += data
             held = self._bytes
         if self._headers is not None or self._head(held):
-            found = self._body(held)
-            if found is not None:
-                body, end = found
+            result = self._body(held)
+            if result is not None:
+                body, end = result
                 # More than the answer was sent: whatever that is, the next answer doesn't begin with it.
                 return Reply(self._status, self._headers or {}, body, keep=self._keep and end == len(held))
             if self._length is not None:
@@ -68,7 +68,7 @@ class ReplyReader:
         if not self._bytes:
             self._bytes += data
         if len(self._bytes) > BODY_BYTES_MAX + HEAD_BYTES_MAX:
-            raise Garbage(f"the answer is over {BODY_BYTES_MAX:,} bytes")
+            raise ProtocolViolation(f"the answer is over {BODY_BYTES_MAX:,} bytes")
         return None
 
     def _part(self, data: bytes) -> Reply | None:
@@ -95,12 +95,12 @@ class ReplyReader:
             end = held.find(b"\r\n\r\n", self._start)
             if end < 0:
                 if len(held) - self._start > HEAD_BYTES_MAX or not held.startswith(b"HTTP/1."[: len(held)]):
-                    raise Garbage(f"the answer isn't HTTP: {bytes(held[:60])!r}")
+                    raise ProtocolViolation(f"the answer isn't HTTP: {bytes(held[:60])!r}")
                 return False
             lines = bytes(held[self._start : end]).split(b"\r\n")
             first = lines[0]
             if not first.startswith(b"HTTP/1.") or not first[9:12].isdigit() or first[8:9] != b" ":
-                raise Garbage(f"the answer isn't HTTP: {first[:60]!r}")
+                raise ProtocolViolation(f"the answer isn't HTTP: {first[:60]!r}")
             self._status = int(first[9:12])
             self._start = end + 4
             if self._status >= 200:
@@ -109,7 +109,7 @@ class ReplyReader:
         for line in lines[1:]:
             name, colon, value = line.partition(b":")
             if not colon:
-                raise Garbage(f"a header of the answer isn't one: {line[:60]!r}")
+                raise ProtocolViolation(f"a header of the answer isn't one: {line[:60]!r}")
             headers[name.lower()] = value.strip()
         self._keep = first.startswith(b"HTTP/1.1") and headers.get(b"connection", b"").lower() != b"close"
         self._measure(headers)
@@ -120,9 +120,11 @@ class ReplyReader:
         length = headers.get(b"content-length")
         if b"transfer-encoding" in headers:
             if headers[b"transfer-encoding"].lower() != b"chunked" or length is not None:
-                raise Garbage("the answer's length is given in a way that can't be relied on")
+                raise ProtocolViolation("the answer's length is given in a way that can't be relied on")
         elif length is None or not length.isdigit() or int(length) > BODY_BYTES_MAX:
-            raise Garbage(f"the answer's length is {'missing' if length is None else length.decode('latin-1')[:30]}")
+            raise ProtocolViolation(
+                f"the answer's length is {'missing' if length is None else length.decode('latin-1')[:30]}"
+            )
         else:
             self._length = int(length)
 
@@ -132,21 +134,21 @@ class ReplyReader:
             end = held.find(b"\r\n", self._start, self._start + CHUNK_LINE_BYTES_MAX)
             if end < 0:
                 if len(held) - self._start > CHUNK_LINE_BYTES_MAX:
-                    raise Garbage("a chunk of the answer doesn't say its length")
+                    raise ProtocolViolation("a chunk of the answer doesn't say its length")
                 return None
             size_text = bytes(held[self._start : end]).partition(b";")[0].strip()
             if not size_text.isalnum() or size_text.strip(_HEX):
-                raise Garbage(f"a chunk of the answer has the length {size_text[:30]!r}")
+                raise ProtocolViolation(f"a chunk of the answer has the length {size_text[:30]!r}")
             size = int(size_text, 16)
             if size > BODY_BYTES_MAX:
-                raise Garbage(f"a chunk of the answer has the length {size_text[:30]!r}")
+                raise ProtocolViolation(f"a chunk of the answer has the length {size_text[:30]!r}")
             start = end + 2
             if size == 0:
                 return self._trailers(held, start)
             if len(held) < start + size + 2:
                 return None
             if held[start + size : start + size + 2] != b"\r\n":
-                raise Garbage("a chunk of the answer doesn't end where it says")
+                raise ProtocolViolation("a chunk of the answer doesn't end where it says")
             self._chunks.append(bytes(memoryview(held)[start : start + size]))
             self._start = start + size + 2
 

@@ -16,7 +16,7 @@ from keyplan.client.conversations import Request, converse_async
 from keyplan.client.transports.calling import AsyncExchange, Sending, call
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
-from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
+from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
 from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX
 from keyplan.client.transports.proxies import Proxy, Tunnel, proxy_for
 from keyplan.client.transports.replies import Failure
@@ -51,7 +51,7 @@ class _Connection(asyncio.Protocol):
             return
         try:
             reply = self._reader.feed(data)
-        except Garbage as error:
+        except ProtocolViolation as error:
             self._fail(exchange_failed(self._location, error))
         else:
             if reply is not None:
@@ -283,9 +283,9 @@ class AsyncHttp:
                     failed = True
                     return error
 
-        found = await asyncio.gather(*(one(request) for request in requests))
+        result = await asyncio.gather(*(one(request) for request in requests))
         answers: list[dict[str, Any]] = []
-        for answer in found:
+        for answer in result:
             if isinstance(answer, KeyplanError):
                 raise answer
             if answer is not None:

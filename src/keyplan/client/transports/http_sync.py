@@ -19,7 +19,7 @@ from keyplan.client.conversations import Request, converse
 from keyplan.client.transports.calling import Exchange, Sending, call
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
-from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
+from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
 from keyplan.client.transports.proxies import Tunnel, proxy_for
 from keyplan.client.transports.replies import Failure
 from keyplan.client.transports.signing import Signed
@@ -120,7 +120,7 @@ class Pool:
                 if reply is not None:
                     return reply
                 _wait_until(connection, until)
-        except (OSError, Garbage) as error:
+        except (OSError, ProtocolViolation) as error:
             raise exchange_failed(location, error) from error
 
     def _forked(self) -> None:

@@ -85,9 +85,9 @@ _HINTS = {
     "UnrecognizedClientException": "the access key isn't known there: see that key, token and region are right",
 }
 _CLASSES: dict[str, type[DynamoDBError]] = {
-    one.type: one
-    for one in vars(wire_errors).values()
-    if inspect.isclass(one) and issubclass(one, DynamoDBError) and one.__name__ == one.type
+    var.type: var
+    for var in vars(wire_errors).values()
+    if inspect.isclass(var) and issubclass(var, DynamoDBError) and var.__name__ == var.type
 }
 _TEXT_MAX = 200
 
@@ -128,16 +128,16 @@ def _unzip(encoding: bytes, body: bytes) -> bytes:
 def _failure(reply: Reply, body: bytes) -> Failure:
     """The failure of a reply that isn't 200."""
     try:
-        told = orjson.loads(body)
-        kind = str(told.pop("__type")).rpartition("#")[2].partition(":")[0]
+        loads = orjson.loads(body)
+        kind = str(loads.pop("__type")).rpartition("#")[2].partition(":")[0]
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
         return _foreign(reply, body)
-    message = told.pop("message", None) or told.pop("Message", None) or ""
+    message = loads.pop("message", None) or loads.pop("Message", None) or ""
     error = _CLASSES.get(kind, DynamoDBError)
     made = error.__new__(error)
-    DynamoDBError.__init__(made, str(message), type=kind, fields=told)
+    DynamoDBError.__init__(made, str(message), type=kind, fields=loads)
     made.hint = _HINTS.get(kind)
-    failure = Failure(made, _kind(kind, reply.status, told))
+    failure = Failure(made, _kind(kind, reply.status, loads))
     failure.lost = failure.kind is Kind.TRANSIENT and kind not in _REFUSED
     failure.date = date_of(reply)
     return failure

@@ -87,12 +87,12 @@ def repeatable(operation: str, parameters: Mapping[str, Any]) -> bool:
 def _has_token(parameters: Mapping[str, Any]) -> bool:
     """Whether an update puts a token into its item, and expects that it isn't there yet: as ``Update.once`` does."""
     condition: str = parameters.get("ConditionExpression", "")
-    found = _NOT_YET.search(condition)
-    if found is None or re.search(r"\bOR\b", _outside(condition)):
+    match = _NOT_YET.search(condition)
+    if match is None or re.search(r"\bOR\b", _outside(condition)):
         return False
     names, given = parameters.get("ExpressionAttributeNames", {}), parameters.get("ExpressionAttributeValues", {})
-    token = given.get(found[2], {}).get("S")
-    own = {placeholder for placeholder, name in names.items() if name == names.get(found[1])}
+    token = given.get(match[2], {}).get("S")
+    own = {placeholder for placeholder, name in names.items() if name == names.get(match[1])}
     added = re.findall(r"(#\w+) (:\w+)", parameters.get("UpdateExpression", "").partition("ADD ")[2])
     return any(name in own and token in given.get(value, {}).get("SS", ()) for name, value in added)
 

@@ -119,8 +119,8 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
         raise _wrong(text, "it names no host")
     tls = parts.scheme.endswith("https")
     on_aws = host.endswith(tuple(f".{partition.domain}" for partition in PARTITIONS))
-    found = re.search(r"(?:^|\.)dynamodb(?:-fips)?\.([a-z0-9-]+)\.|\.([a-z0-9-]+)\.vpce\.", host)
-    region = region or (next(filter(None, found.groups()), "") if found and on_aws else "")
+    match = re.search(r"(?:^|\.)dynamodb(?:-fips)?\.([a-z0-9-]+)\.|\.([a-z0-9-]+)\.vpce\.", host)
+    region = region or (next(filter(None, match.groups()), "") if match and on_aws else "")
     region = region or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or LOCAL_REGION
     port = port or (443 if tls else 80)
     return Location(text, host, port, tls, region, table, profile, on_aws, settings)
@@ -144,15 +144,15 @@ def _aws_host(region: str) -> str:
 
 
 def _options(text: str, query: str) -> dict[str, str]:
-    names = ["region", "profile", *(one.name for one in fields(Settings))]
-    found: dict[str, str] = {}
+    names = ["region", "profile", *(field.name for field in fields(Settings))]
+    result: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
             raise StoreError(f"{text}: there is no option {name!r}", hint=hint)
-        found[name] = value
-    return found
+        result[name] = value
+    return result
 
 
 def _truth(text: str) -> bool:
@@ -165,20 +165,20 @@ _CONVERSIONS: dict[str, Callable[[str], int | float | bool]] = {"int": int, "flo
 
 
 def _settings(text: str, options: Mapping[str, str]) -> Settings:
-    found: dict[str, int | float | bool] = {}
-    for one in fields(Settings):
-        given = options.get(one.name)
+    result: dict[str, int | float | bool] = {}
+    for field in fields(Settings):
+        given = options.get(field.name)
         if given is None:
             continue
-        convert = _CONVERSIONS[str(one.type)]
+        convert = _CONVERSIONS[str(field.type)]
         try:
             value = convert(given)
         except ValueError:
-            raise _wrong(text, f"{one.name}={given} is no {one.type}") from None
-        if one.type != "bool" and not 0 < value < 1e6:
-            raise _wrong(text, f"{one.name}={given} must be over 0")
-        found[one.name] = value
-    return Settings(**found)  # type: ignore[arg-type]  # converted by the fields' own types
+            raise _wrong(text, f"{field.name}={given} is no {field.type}") from None
+        if field.type != "bool" and not 0 < value < 1e6:
+            raise _wrong(text, f"{field.name}={given} must be over 0")
+        result[field.name] = value
+    return Settings(**result)  # type: ignore[arg-type]  # converted by the fields' own types
 
 
 def _wrong(text: str, why: str) -> StoreError:

@@ -20,19 +20,19 @@ Candidate: TypeAlias = tuple[CompiledKey, tuple[KeyMatch, ...]]
 """A key that serves, and how it does for each entity of the answer."""
 
 
-def choose(found: Sequence[Candidate], order_by: str | None, constants: Mapping[str, Any]) -> Candidate:
+def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Mapping[str, Any]) -> Candidate:
     """The key that is read: of those that serve in the order asked for, the one that costs least. Raises Problem
     where several orders are possible and none is asked for.
     """
     wanted = None if order_by is None else order_by.lstrip("-")
     if wanted is not None:
-        fitting = [one for one in found if ordered_by(one[1], wanted)]
+        fitting = [element for element in candidates if ordered_by(element[1], wanted)]
         if not fitting:
-            orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in found)
+            orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in candidates)
             raise Problem(f"no key that serves orders by {wanted}: {orders}")
-        found = fitting
-    best, *others = sorted(found, key=lambda one: rank(one, constants))
-    rivals = [one for one in others if not _same_order(best[1], one[1])]
+        candidates = fitting
+    best, *others = sorted(candidates, key=lambda element: rank(element, constants))
+    rivals = [element for element in others if not _same_order(best[1], element[1])]
     if rivals and wanted is None:
         choices = [best, *rivals]
         names = ", ".join(f"{key.name} (ordered by {_order(matches)})" for key, matches in choices)
@@ -57,20 +57,20 @@ def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[int, int, 
 def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
     """Whether the answer has the order asked for: all keys that leave something open begin with that field."""
     firsts = [match.order[0][0] for match in matches if match.order]
-    return bool(firsts) and all(one == wanted for one in firsts) and unsorted(matches) is None
+    return bool(firsts) and all(text == wanted for text in firsts) and unsorted(matches) is None
 
 
 def unsorted(matches: tuple[KeyMatch, ...]) -> str | None:
     """The field that leads the order of an answer and whose texts don't sort as its values do; None where they do."""
     firsts = (_opened(match)[0] for match in matches if match.order)
-    return next((one.field for one in firsts if not getattr(one.format, "sorts", True)), None)
+    return next((variable.field for variable in firsts if not getattr(variable.format, "sorts", True)), None)
 
 
-def _same_order(one: tuple[KeyMatch, ...], other: tuple[KeyMatch, ...]) -> bool:
+def _same_order(element: tuple[KeyMatch, ...], other: tuple[KeyMatch, ...]) -> bool:
     """Whether two keys give an answer in the same order, or one of them orders what the other leaves open."""
-    return _entities_in_order(one) == _entities_in_order(other) and all(
+    return _entities_in_order(element) == _entities_in_order(other) and all(
         left == right
-        for mine, theirs in zip(one, other, strict=True)
+        for mine, theirs in zip(element, other, strict=True)
         for left, right in zip(_ordering(mine), _ordering(theirs), strict=False)
     )
 
@@ -86,12 +86,15 @@ def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
     whole.
     """
     opened = _opened(match)
-    return [(one.field, one.format.descending is not opened[0].format.descending, one.format.whole) for one in opened]
+    return [
+        (variable.field, variable.format.descending is not opened[0].format.descending, variable.format.whole)
+        for variable in opened
+    ]
 
 
 def _opened(match: KeyMatch) -> list[Variable]:
     """The variables of the sort key that are open."""
-    variables = [one for _, template in match.key.sort for one in template.variables]
+    variables = [variable for _, template in match.key.sort for variable in template.variables]
     return variables[len(variables) - len(match.order) :]
 
 

@@ -18,15 +18,15 @@ __all__ = ["can_collide"]
 Segment = tuple[str, "Variable | None"]
 
 
-def can_collide(one: CompiledKey, other: CompiledKey) -> bool:
+def can_collide(key: CompiledKey, other: CompiledKey) -> bool:
     """Whether some item of one key and some item of the other can have the same key."""
-    pairs = zip(one.attributes, other.attributes, strict=True)
+    pairs = zip(key.attributes, other.attributes, strict=True)
     first = True
     for (_, left), (_, right) in pairs:
         if _is_raw(left) or _is_raw(right):
             if not _begin_alike(left, right):
                 return False
-        elif not _meet(_segments(left, one.shards if first else 1), _segments(right, other.shards if first else 1)):
+        elif not _meet(_segments(left, key.shards if first else 1), _segments(right, other.shards if first else 1)):
             return False
         first = False
     return True
@@ -34,18 +34,18 @@ def can_collide(one: CompiledKey, other: CompiledKey) -> bool:
 
 def _is_raw(template: Template) -> bool:
     """Whether a value in it may hold delimiters."""
-    return any(one.style.raw for one in template.variables)
+    return any(variable.style.raw for variable in template.variables)
 
 
 def _begin_alike(left: Template, right: Template) -> bool:
     """Whether the fixed texts that two templates begin with can begin one key."""
-    one, other = literal_start(left), literal_start(right)
+    text, other = literal_start(left), literal_start(right)
     if not left.variables and not right.variables:
-        return one == other
+        return text == other
     if not left.variables or not right.variables:
         fixed, pattern = (left.source, right.regex) if not left.variables else (right.source, left.regex)
         return pattern.fullmatch(fixed) is not None
-    return one.startswith(other) or other.startswith(one)
+    return text.startswith(other) or other.startswith(text)
 
 
 def _segments(template: Template, shards: int) -> list[Segment]:
@@ -57,7 +57,7 @@ def _segments(template: Template, shards: int) -> list[Segment]:
             text, _ = segments[-1]
             if first:
                 segments[-1] = (text + first, None)
-            segments.extend((one, None) for one in more)
+            segments.extend((word, None) for word in more)
         else:
             segments[-1] = (segments[-1][0], part)
     if shards > 1:
@@ -68,11 +68,11 @@ def _segments(template: Template, shards: int) -> list[Segment]:
 
 def _meet(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
     for position in range(max(len(left), len(right))):
-        one = left[position] if position < len(left) else None
+        element = left[position] if position < len(left) else None
         other = right[position] if position < len(right) else None
-        if (one and _open(one)) or (other and _open(other)):
-            return one is not None and other is not None
-        if one is None or other is None or not _segment_meets(one, other):
+        if (element and _open(element)) or (other and _open(other)):
+            return element is not None and other is not None
+        if element is None or other is None or not _segment_meets(element, other):
             return False
     return True
 
@@ -83,8 +83,8 @@ def _open(segment: Segment) -> bool:
     return variable is not None and (variable.bare or isinstance(variable.format, PartsFormat))
 
 
-def _segment_meets(one: Segment, other: Segment) -> bool:
-    (left_text, left), (right_text, right) = one, other
+def _segment_meets(segment: Segment, other: Segment) -> bool:
+    (left_text, left), (right_text, right) = segment, other
     if left is None and right is None:
         return left_text == right_text
     if left is None:

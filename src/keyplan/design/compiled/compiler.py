@@ -75,13 +75,15 @@ class _Question:
 
     def __init__(self, signature: Signature, options: Options, entities: Entities) -> None:
         self.signature = signature
-        self.direction = next((one for one in signature.parameters if one.kind is ParameterKind.DIRECTION), None)
+        self.direction = next(
+            (parameter for parameter in signature.parameters if parameter.kind is ParameterKind.DIRECTION), None
+        )
         self.options = options
         if self.direction is not None and options.newest_first is None:
             self.options = replace(options, newest_first=newest_by_default(self.direction))
         self.declared = options
         self.shape: Shape = shape_of(signature.returns, options.of)
-        self.targets = tuple(self._target(entities[one]) for one in self.shape.entities)
+        self.targets = tuple(self._target(entities[entity]) for entity in self.shape.entities)
         self.entities = entities
         self.constants: dict[str, Any] = {}
         self.filter_text = options.where if isinstance(options.where, str) else None
@@ -101,7 +103,7 @@ class _Question:
 
     def _ranged(self, entity: CompiledEntity) -> list[str]:
         """The fields with which what a key condition lets through is compared."""
-        ranged = (one.name for one in self.signature.parameters if one.kind is ParameterKind.RANGE)
+        ranged = (parameter.name for parameter in self.signature.parameters if parameter.kind is ParameterKind.RANGE)
         return [name for name in ranged if name in entity.fields]
 
     def compile(self) -> ReadPattern:
@@ -126,9 +128,9 @@ class _Question:
     def considered(self) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
         """See keys_considered."""
         self.constants = self._checked_constants()
-        parts = [(one, self._knowns(one)) for one in self.targets if self.options.through is None]
+        parts = [(target, self._knowns(target)) for target in self.targets if self.options.through is None]
         for junction, _ in self._junctions() if self.options.through is not None else ():
-            own = [one.name for one in self._conditions() if one.name in junction.fields]
+            own = [condition.name for condition in self._conditions() if condition.name in junction.fields]
             parts.append((junction, self._knowns(junction, own)))
         for entity, knowns in parts:
             misses: list[Miss] = []
@@ -141,7 +143,9 @@ class _Question:
 
     def _conditions(self) -> list[Parameter]:
         named = named_in(self.filter_text)
-        return [one for one in self.signature.parameters if one.condition and one.name not in named]
+        return [
+            parameter for parameter in self.signature.parameters if parameter.condition and parameter.name not in named
+        ]
 
     def _knowns(self, entity: CompiledEntity, names: Iterable[str] | None = None) -> dict[str, Known]:
         """What is known of ``entity``'s fields by parameters (all, or those named) and constants."""
@@ -164,15 +168,15 @@ class _Question:
         """The constants of ``where=``, as the fields of that name have them."""
         where = self.options.where if isinstance(self.options.where, Mapping) else {}
         owners = [*self.targets, *(junction for junction, _ in self._junctions_named())]
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for name, value in where.items():
             for entity in owners:
                 if name in entity.fields:
-                    found[name] = constant_of(entity.name, entity.fields[name], value)
+                    result[name] = constant_of(entity.name, entity.fields[name], value)
         whole = self.options.scan or self.options.all_of is not None
         if self.shape.kind in {ShapeKind.LIST, ShapeKind.COUNT} and not whole:
-            found |= all_slots(self.targets, {*found, *self.signature.by_name})
-        return found
+            result |= all_slots(self.targets, {*result, *self.signature.by_name})
+        return result
 
     def _junctions_named(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
         return [] if self.options.through is None else self._junctions()
@@ -188,13 +192,17 @@ class _Question:
             return {}
         from keyplan.design.compiled.conditions import translate  # noqa: PLC0415 - see _filter
 
-        found: dict[str, tuple[Any, ...]] = {}
+        result: dict[str, tuple[Any, ...]] = {}
         parameters = self.signature.by_name
         for name, placeholders in translate(self.filter_text, self.targets).fixed.items():
-            domains = [domain_of(parameters[one].value_type) for one in placeholders if one in parameters]
+            domains = [
+                domain_of(parameters[placeholder].value_type)
+                for placeholder in placeholders
+                if placeholder in parameters
+            ]
             if None not in domains and len(domains) == len(placeholders):
-                found[name] = tuple(value for domain in domains for value in domain or ())
-        return found
+                result[name] = tuple(value for domain in domains for value in domain or ())
+        return result
 
     def _check_field(self, entity: CompiledEntity, parameter: Parameter) -> None:
         field = entity.fields.get(parameter.name)
@@ -327,7 +335,7 @@ class _Question:
             self.shape.kind is ShapeKind.COUNT
             and self.options.total is None
             and plan.one_interval
-            and not any(one.entity.labels or one.key.is_raw for one in plan.matches)
+            and not any(match.entity.labels or match.key.is_raw for match in plan.matches)
             and not any(others_between(plan, self.entities.values()))
         )
 
@@ -342,9 +350,9 @@ class _Question:
     def _candidates(self) -> list[Candidate]:
         """The keys that serve. Raises Problem where none does."""
         misses: list[Miss] = []
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         knowns = [self._knowns(entity) for entity in self.targets]
-        must = frozenset(name for one in knowns for name in self._must(one))
+        must = frozenset(name for element in knowns for name in self._must(element))
         first = self.targets[0]
         for key in self._usable(first.keys, misses):
             matches = self._matches_at(key, knowns, must, misses)
@@ -352,17 +360,17 @@ class _Question:
             if why is not None:
                 misses.append(Miss(key, why, 2))
             elif matches is not None:
-                found.append((key, matches))
-        if not found:
+                candidates.append((key, matches))
+        if not candidates:
             raise self._no_key(misses)
-        return self._holding(found)
+        return self._holding(candidates)
 
-    def _holding(self, found: list[Candidate]) -> list[Candidate]:
+    def _holding(self, candidates: list[Candidate]) -> list[Candidate]:
         """Those that hold what is wanted, where any does, in the order that is asked for."""
         wanted = (self.options.order_by or "").lstrip("-")
-        holding = [one for one in found if not any(lacking_in_index(match) for match in one[1])]
+        holding = [element for element in candidates if not any(lacking_in_index(match) for match in element[1])]
         fits = any(not wanted or ordered_by(matches, wanted) for _, matches in holding)
-        return holding if fits and not self.options.complete else found
+        return holding if fits and not self.options.complete else candidates
 
     def _matches_at(
         self, key: CompiledKey, knowns: list[dict[str, Known]], must: frozenset[str], misses: list[Miss]
@@ -415,8 +423,10 @@ class _Question:
 
     def _is_named(self, key: CompiledKey) -> bool:
         """Whether ``key=`` names the key, or the one of another entity of the answer in the same place."""
-        others = (same_place(one, key) for one in self.targets if key not in one.keys)
-        return any(one is not None and one.declared == self.options.key for one in (key, *others))
+        others = (same_place(target, key) for target in self.targets if key not in target.keys)
+        return any(
+            compiled_key is not None and compiled_key.declared == self.options.key for compiled_key in (key, *others)
+        )
 
     def _rank(self, one: Candidate) -> tuple[int, int, int]:
         return rank(one, self.constants)
@@ -465,7 +475,7 @@ class _Question:
             if not matches or any(name in match.entity.fields and name not in match.used for match in matches)
         }
         narrowed = {name for match in matches for name in match.narrowed}
-        asked = [one for one in self.signature.parameters if one.name in narrowed]
+        asked = [parameter for parameter in self.signature.parameters if parameter.name in narrowed]
         if not rest and not asked and self.filter_text is None:
             return None
         # The grammar of expressions is imported by designs that filter.
@@ -477,14 +487,14 @@ class _Question:
 
     def _junctions(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
         """The junctions that ``through=`` names, each with its mapping of the end's fields to its own."""
-        found: list[tuple[CompiledEntity, dict[str, str]]] = []
+        result: list[tuple[CompiledEntity, dict[str, str]]] = []
         for through in junctions_of(self.options.through):
             if through.entity not in self.entities:
                 raise Problem(f"{through.entity.__name__} isn't an entity of the table")
-            found.append((self.entities[through.entity], dict(through.fields)))
-        if not found:
+            result.append((self.entities[through.entity], dict(through.fields)))
+        if not result:
             raise Problem("through= names no junction", "name one, or leave it out")
-        return found
+        return result
 
     def _through(self) -> ThroughPlan:
         if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION or self.shape.told:
@@ -504,8 +514,8 @@ class _Question:
                 raise Problem(
                     f"through= maps {end.name}.{target} to {junction.name}.{source}, and one of them is no field"
                 )
-        own = [one.name for one in self._conditions() if one.name in junction.fields]
-        rest = [one.name for one in self._conditions() if one.name not in junction.fields]
+        own = [condition.name for condition in self._conditions() if condition.name in junction.fields]
+        rest = [condition.name for condition in self._conditions() if condition.name not in junction.fields]
         end_knowns = self._knowns(end, rest)
         for name in end.fields:
             source = mapping.get(name, name)
@@ -543,17 +553,17 @@ class _Question:
         must = self._must(knowns)
         if self.shape.kind is ShapeKind.ONE:
             return self._one(junction, knowns, must)
-        found = self._serving(junction, knowns, must)
+        result = self._serving(junction, knowns, must)
         if ordered:
-            return self._query(*choose(found, self.options.order_by, self.constants))
-        return self._query(*min(found, key=self._rank), ordered=False)
+            return self._query(*choose(result, self.options.order_by, self.constants))
+        return self._query(*min(result, key=self._rank), ordered=False)
 
     def _serving(
         self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str], *, full: bool = False
     ) -> list[Candidate]:
         """The keys of one entity that serve (``full``: that name one item). Raises Problem where none does."""
         misses: list[Miss] = []
-        found: list[Candidate] = []
+        candidates: list[Candidate] = []
         for key in self._usable(entity.keys, misses):
             match = self._match(entity, key, knowns, must)
             why = None if isinstance(match, Miss) else self._why_unfiltered(key, (match,))
@@ -562,10 +572,10 @@ class _Question:
             elif why is not None:
                 misses.append(Miss(key, why, 2))
             elif match.full or not full:
-                found.append((key, (match,)))
-        if not found:
+                candidates.append((key, (match,)))
+        if not candidates:
             raise self._no_key(misses)
-        return found
+        return candidates
 
     def _one_end(self, end: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | QueryPlan:
         match = self._match(end, end.primary, knowns, must)
@@ -573,8 +583,8 @@ class _Question:
             return GetPlan(end, self.options.consistent)
         if self.shape.many:
             return self._query(*choose(self._serving(end, knowns, must), self.options.order_by, self.constants))
-        found = self._serving(end, knowns, must, full=True)
-        return self._query(*min(found, key=self._rank), ordered=False)
+        result = self._serving(end, knowns, must, full=True)
+        return self._query(*min(result, key=self._rank), ordered=False)
 
     # When nothing serves
 
@@ -585,7 +595,7 @@ class _Question:
 def junctions_of(through: Any) -> list[Through]:
     """What ``through=`` names: one junction or several."""
     given = list(through) if isinstance(through, Sequence) else [through] if through is not None else []
-    return [one if isinstance(one, Through) else Through(one) for one in given]
+    return [value if isinstance(value, Through) else Through(value) for value in given]
 
 
 def named_in(where: Any) -> set[str]:

@@ -26,15 +26,15 @@ def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent
     """The keys by which entities stand in an index that is read whole. Raises Problem for one that doesn't, and where
     the index can't be read so.
     """
-    found: list[KeyMatch] = []
+    matches: list[KeyMatch] = []
     for entity in entities:
         keys = [key for key in entity.index_keys if key.index is not None and key.index.same_keys(wanted)]
         if not keys:
             raise Problem(f"{entity.name} has no key on {wanted.name}", "name an index in which it stands")
-        found.extend(KeyMatch(entity, key, (), (), frozenset(), (), full=False) for key in keys)
+        matches.extend(KeyMatch(entity, key, (), (), frozenset(), (), full=False) for key in keys)
     if consistent and not wanted.local:
         raise Problem("a global index can't be read with strong consistency", "leave consistent=True out")
-    return found
+    return matches
 
 
 def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -
     return {
         name: value
         for name, value in constants.items()
-        if not all(name in one.key.when and all_in(one.key.when[name], values_asked(value)) for one in matches)
+        if not all(name in match.key.when and all_in(match.key.when[name], values_asked(value)) for match in matches)
     }
 
 
@@ -55,7 +55,7 @@ def all_of_index(
         check_projected(matches, condition)
         return plan
     _check_lacking(matches, condition)
-    keys_only = tuple(seen_by(one, ()) for one in entities)
+    keys_only = tuple(seen_by(entity, ()) for entity in entities)
     return replace(plan, entities=keys_only, completed=entities, operation="Scan, BatchGetItem")
 
 
@@ -64,8 +64,8 @@ def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]])
     by. Raises Problem.
     """
     _check_lacking(plan.matches, plan.filter)
-    keys_only = tuple(replace(one, entity=seen_by(one.entity, fields_of(one.entity))) for one in plan.matches)
-    whole = tuple(one.entity for one in plan.matches)
+    keys_only = tuple(replace(match, entity=seen_by(match.entity, fields_of(match.entity))) for match in plan.matches)
+    whole = tuple(match.entity for match in plan.matches)
     return replace(plan, matches=keys_only, completed=whole, operation="Query, BatchGetItem")
 
 

@@ -37,7 +37,7 @@ class Operand:
 
     def why_not(self, annotation: Any) -> str | None:
         """Why a value of a type can't stand here; None where it can."""
-        return next((why for one in self.targets if (why := one.why_not(annotation)) is not None), None)
+        return next((why for target in self.targets if (why := target.why_not(annotation)) is not None), None)
 
     def encoded(self, value: Any) -> dict[str, Any]:
         """The value as it is sent. Raises ArgumentError for one that what it is compared with never has."""
@@ -114,7 +114,7 @@ class _Translation:
                 return tree.Between(first, least, most)
             case tree.In(operand, options):
                 alone = len(options) == 1
-                pairs = [self._compared("IN", operand, one, alone=alone) for one in options]
+                pairs = [self._compared("IN", operand, option, alone=alone) for option in options]
                 return tree.In(pairs[0][0], tuple(option for _, option in pairs))
             case tree.Call():
                 return self._function(node)
@@ -125,28 +125,30 @@ class _Translation:
         count = 0
         while isinstance(inner, tree.Not):
             inner, count = inner.condition, count + 1
-        found = self.condition(inner)
+        result = self.condition(inner)
         for _ in range(count):
-            found = tree.Not(found)
-        return found
+            result = tree.Not(result)
+        return result
 
     def _compared(
         self, operator: str, left: tree.Operand, right: tree.Operand, *, alone: bool = False
     ) -> tuple[tree.Operand, tree.Operand]:
         """Both sides of a comparison. Raises Problem where it could never hold."""
-        one, other = self._stored(left), self._stored(right)
-        for side in (one, other):
+        element, other = self._stored(left), self._stored(right)
+        for side in (element, other):
             why = side.why_unordered() if side is not None and operator in {*_ORDERING, "BETWEEN"} else None
             if side is not None and why is not None:
                 raise Problem(f"{side.name} can't be compared by {operator}: {why}", "compare it with = or IN")
-        if one is not None and other is not None and not one.comparable(other):
-            raise Problem(f"{one.name} and {other.name} are stored in different forms", "compare fields of one type")
-        return self._operand(left, other), self._operand(right, one, alone=alone)
+        if element is not None and other is not None and not element.comparable(other):
+            raise Problem(
+                f"{element.name} and {other.name} are stored in different forms", "compare fields of one type"
+            )
+        return self._operand(left, other), self._operand(right, element, alone=alone)
 
     def _function(self, call: tree.Call) -> tree.Condition:
         """A function as a condition: ``begins_with`` and its like; the grammar counts their operands."""
         if len(call.arguments) != 2:
-            return tree.Call(call.function, tuple(self._operand(one, None) for one in call.arguments))
+            return tree.Call(call.function, tuple(self._operand(argument, None) for argument in call.arguments))
         first, second = call.arguments
         subject = self._stored(first)
         wanted = subject
@@ -173,7 +175,7 @@ class _Translation:
             case tree.Value(name):
                 return tree.Value(self._placeholder(name.removeprefix(":"), target or UNKNOWN, alone=alone))
             case tree.Call(function, arguments):
-                return tree.Call(function, tuple(self._operand(one, None) for one in arguments))
+                return tree.Call(function, tuple(self._operand(argument, None) for argument in arguments))
             case tree.Arithmetic():  # pragma: no cover - the grammar of conditions has none
                 return node
 
@@ -234,10 +236,10 @@ class _Translation:
 
     def _stored_path(self, parts: tuple[str | int, ...]) -> Stored:
         name, *steps = parts
-        found = [stored_field(entity, str(name)) for entity in self._owners(name)]
+        result = [stored_field(entity, str(name)) for entity in self._owners(name)]
         for step in steps:
-            found = [part_of(one, step) for one in found]
-        first, *others = found
+            result = [part_of(element, step) for element in result]
+        first, *others = result
         for other in others:
             if first.form != other.form:
                 raise Problem(f"{first.name} and {other.name} are stored in different forms", "ask for each by itself")
@@ -246,13 +248,13 @@ class _Translation:
 
 def _fixed(condition: tree.Condition) -> dict[str, frozenset[str]]:
     """Fields that a condition lets be equal to some values only, with the values' names."""
-    found: dict[str, frozenset[str]] = {}
+    result: dict[str, frozenset[str]] = {}
     for part in condition.conditions if isinstance(condition, tree.And) else (condition,):
         equal = list(_equalities(part))
         fields = {name for name, _ in equal}
         if len(fields) == 1 and None not in fields:
-            found.setdefault(str(equal[0][0]), frozenset(value for _, value in equal))
-    return found
+            result.setdefault(str(equal[0][0]), frozenset(value for _, value in equal))
+    return result
 
 
 def _equalities(condition: tree.Condition) -> Iterator[tuple[str | None, str]]:
@@ -266,8 +268,8 @@ def _equalities(condition: tree.Condition) -> Iterator[tuple[str | None, str]]:
             for option in options:
                 yield (name, option.name.removeprefix(":")) if isinstance(option, tree.Value) else (None, "")
         case tree.Or(conditions):
-            for one in conditions:
-                yield from _equalities(one)
+            for element in conditions:
+                yield from _equalities(element)
         case _:
             yield None, ""
 
@@ -288,4 +290,4 @@ def symbol_of(name: str) -> str:
     """A name as placeholders can hold it: two names never become one, whatever letters they are made of."""
     if _PLAIN.fullmatch(name) and not _TAKEN.fullmatch(name):
         return name
-    return "0" + "".join(one if one.isascii() and one.isalnum() else f"_{ord(one):x}_" for one in name)
+    return "0" + "".join(text if text.isascii() and text.isalnum() else f"_{ord(text):x}_" for text in name)

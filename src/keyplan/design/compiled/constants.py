@@ -43,8 +43,8 @@ def constant_of(owner: str, field: StoredField, given: Any) -> Any:
     if not given:
         raise Problem(f"{owner}.{field.name} is given no value at all", "name the values that it may have")
     ordered: Iterable[Any] = sorted(given, key=str) if isinstance(given, set | frozenset) else given
-    found = list({repr(one): one for one in (_constant(owner, field, each) for each in ordered)}.values())
-    return found[0] if len(found) == 1 else AnyOf(found)
+    result = list({repr(value): value for value in (_constant(owner, field, each) for each in ordered)}.values())
+    return result[0] if len(result) == 1 else AnyOf(result)
 
 
 def all_slots(entities: Iterable[CompiledEntity], said: Container[str]) -> dict[str, AnyOf]:
@@ -103,17 +103,17 @@ def _validated(annotation: Any, value: Any) -> Any:
 def _constant(owner: str, field: StoredField, value: Any) -> Any:
     if value is None and not field.optional:
         raise Problem(f"{owner}.{field.name} is never None", "leave it out, or make the field optional")
-    found = value if value is None else _validated(field.annotation, value)
-    if found is _INVALID:
+    result = value if value is None else _validated(field.annotation, value)
+    if result is _INVALID:
         domain = domain_of(field.annotation)
-        if domain is None or type(value) not in {type(one) for one in domain}:
+        if domain is None or type(value) not in {type(element) for element in domain}:
             raise Problem(f"{owner}.{field.name} is {type_name(field.annotation)}, and never {value!r}")
-        found = value  # misspelt, and reported so by the checker
+        result = value  # misspelt, and reported so by the checker
     try:
-        if found is not None:
-            field.encode(found)
+        if result is not None:
+            field.encode(result)
     except KeyFieldError as error:
         raise Problem(f"{owner}.{field.name} can't be {value!r}: {error.message}", error.hint) from None
     except (ValueFault, NumberError, TypeError, UnicodeEncodeError) as error:
         raise Problem(f"{owner}.{field.name} can't be {value!r}: {error}") from None
-    return found
+    return result

@@ -42,7 +42,7 @@ class _EntityCompiler:
     def __init__(self, cls: type[Entity], table: Table) -> None:
         self.cls = cls
         self.table = table
-        self.stored = {one.name: one for one in stored_fields(cls)}
+        self.stored = {field.name: field for field in stored_fields(cls)}
         self.faults: list[Fault] = []
 
     def fault(self, name: str, problem: Problem) -> None:
@@ -70,7 +70,7 @@ class _EntityCompiler:
         if primary is not None:
             templates = tuple(template for _, template in primary.attributes)
             compiled = [self._key(name, key, templates) for name, key in keys.items() if key.index is not None]
-            index_keys = [one for one in compiled if one is not None]
+            index_keys = [compiled_key for compiled_key in compiled if compiled_key is not None]
         claims = [self._claim(name, value) for name, value in declared.items() if isinstance(value, Unique)]
         for key in (*([primary] if primary is not None else []), *claims):
             if key is not None:
@@ -87,7 +87,7 @@ class _EntityCompiler:
             return None
         labels = tuple(value for value in declared.values() if isinstance(value, Label))
         self._check_labels(labels, (primary, *index_keys))
-        named = tuple(one for one in claims if one is not None)
+        named = tuple(claim for claim in claims if claim is not None)
         stored = tuple(self.stored.values())
         made = CompiledEntity(self.cls, primary, tuple(index_keys), named, labels, stored)
         for name, problem in comeback_faults(made):
@@ -97,14 +97,14 @@ class _EntityCompiler:
 
     def _check_tokens(self) -> None:
         """An entity has one field for the tokens of its updates, which begins empty and is a set of DynamoDB's."""
-        found = [one for one in self.stored.values() if TOKENS.name in marks_of(one.annotation)]
-        for one in found[1:]:
+        fields = [field for field in self.stored.values() if TOKENS.name in marks_of(field.annotation)]
+        for field in fields[1:]:
             self.fault(
-                one.name, Problem(f"{found[0].name} keeps the tokens of its updates", "leave out one of the two")
+                field.name, Problem(f"{fields[0].name} keeps the tokens of its updates", "leave out one of the two")
             )
-        for one in found:
-            if one.default or one.form is not Form.OURS or one.codec is not None:
-                self.fault(one.name, Problem("tokens begin empty, as a set", f"write {one.name}: Tokens = set()"))
+        for field in fields:
+            if field.default or field.form is not Form.OURS or field.codec is not None:
+                self.fault(field.name, Problem("tokens begin empty, as a set", f"write {field.name}: Tokens = set()"))
 
     def _check_slots(self, primary: CompiledKey) -> None:
         """A slot spreads what stands in a partition of its own."""
@@ -121,7 +121,7 @@ class _EntityCompiler:
 
     def _check_labels(self, labels: tuple[Label, ...], keys: Iterable[CompiledKey]) -> None:
         """A label has an attribute of its own."""
-        taken = {one.attribute: one.name for one in self.stored.values()}
+        taken = {field.attribute: field.name for field in self.stored.values()}
         taken |= {attribute.name: key.name for key in keys for attribute, _ in key.attributes}
         for label in labels:
             if label.attribute in taken:
@@ -136,7 +136,9 @@ class _EntityCompiler:
 
     def _check_whole(self, key: CompiledKey) -> None:
         """A key names one item only if each of its fields can be told from it whole."""
-        whole = {one.field for _, template in key.attributes for one in template.variables if one.format.whole}
+        whole = {
+            variable.field for _, template in key.attributes for variable in template.variables if variable.format.whole
+        }
         for name in dict.fromkeys(name for _, template in key.attributes for name in template.fields):
             if name not in whole:
                 self.fault(
@@ -160,7 +162,7 @@ class _EntityCompiler:
                 ),
             )
             return None
-        if key.shards > 1 and [one.type for one in partition] != ["S"]:
+        if key.shards > 1 and [attribute.type for attribute in partition] != ["S"]:
             self.fault(name, Problem("shards need one partition key attribute of type S"))
             return None
         style = key.style or self.table.key_style
@@ -169,7 +171,7 @@ class _EntityCompiler:
         if compiled_partition is None or compiled_sort is None:
             return None
         when = self._when(name, key)
-        own = {one.attribute for one in self.stored.values()}
+        own = {field.attribute for field in self.stored.values()}
         if when and all(attribute.name in own for attribute, _ in (*compiled_partition, *compiled_sort)):
             self.fault(
                 name,
@@ -179,7 +181,7 @@ class _EntityCompiler:
                 ),
             )
         sort_templates = tuple(template for _, template in compiled_sort)
-        if key.shards > 1 and not primary and not any(one.variables for one in sort_templates):
+        if key.shards > 1 and not primary and not any(template.variables for template in sort_templates):
             self.fault(
                 name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key")
             )
@@ -190,7 +192,7 @@ class _EntityCompiler:
         """The key's index as the table has it: it may be projected for views there."""
         if key.index is None:
             return None
-        own = next((one for one in self.table.indexes if one.same_keys(key.index)), None)
+        own = next((index for index in self.table.indexes if index.same_keys(key.index)), None)
         if own is None:
             self.fault(
                 name, Problem(f"{key.index.name} isn't among the table's indexes", "add it: Table(..., indexes=[...])")
@@ -211,15 +213,15 @@ class _EntityCompiler:
         *,
         sorts: bool,
     ) -> tuple[tuple[KeyAttribute, Template], ...] | None:
-        found: list[tuple[KeyAttribute, Template]] = []
+        result: list[tuple[KeyAttribute, Template]] = []
         for attribute, source in zip(attributes, sources, strict=True):
             try:
                 template = self._template(attribute, source, style, sorts=sorts)
                 self._check_own_attribute(attribute, template)
-                found.append((attribute, template))
+                result.append((attribute, template))
             except Problem as problem:
                 self.fault(name, Problem(f"{source!r}: {problem}", problem.hint))
-        return tuple(found) if len(found) == len(sources) else None
+        return tuple(result) if len(result) == len(sources) else None
 
     def _template(self, attribute: KeyAttribute, source: str, style: KeyStyle, *, sorts: bool) -> Template:
         pieces = split_template(source, raw=style.raw)
@@ -254,7 +256,7 @@ class _EntityCompiler:
     def _format(self, stored: StoredField, spec: str, attribute: KeyAttribute, *, sorts: bool) -> Format:
         """How a field stands in a key: as its format says, else in its stored form."""
         if stored.codec is None or spec:
-            ranks = tuple(one for one in domain_of(stored.annotation) or () if one is not None)
+            ranks = tuple(value for value in domain_of(stored.annotation) or () if value is not None)
             kind = kind_of(stored.annotation)
             return format_for(kind, spec, attribute_type=attribute.type, sorts=sorts, ranks=ranks)
         form = {"S": stored.codec.key, "N": stored.codec.number_key}.get(attribute.type)
@@ -269,7 +271,7 @@ class _EntityCompiler:
         """A key attribute may be a field's own attribute where it holds the whole field and nothing else. The field is
         then stored as the key holds it, where it has no stored form of its own.
         """
-        owner = next((one for one in self.stored.values() if one.attribute == attribute.name), None)
+        owner = next((field for field in self.stored.values() if field.attribute == attribute.name), None)
         if owner is None:
             return
         variable = template.variables[0] if len(template.parts) == 1 and template.variables else None
@@ -293,7 +295,7 @@ class _EntityCompiler:
         self.stored[owner.name] = held_in_key(owner, variable, attribute.type)
 
     def _when(self, name: str, key: Key) -> dict[str, tuple[Any, ...]]:
-        found: dict[str, tuple[Any, ...]] = {}
+        result: dict[str, tuple[Any, ...]] = {}
         if key.when and key.index is None:
             self.fault(name, Problem("a primary key can't be sparse", "when= belongs to a key with an index"))
         for field_name, value in (key.when or {}).items():
@@ -302,10 +304,10 @@ class _EntityCompiler:
                 self.fault(name, Problem(f"when= names {field_name!r}, which is no field of {self.cls.__name__}"))
                 continue
             try:
-                found[field_name] = values_asked(constant_of(self.cls.__name__, stored, value))
+                result[field_name] = values_asked(constant_of(self.cls.__name__, stored, value))
             except Problem as problem:
                 self.fault(name, Problem(f"when= waits for what can't be: {problem}", problem.hint))
-        return found
+        return result
 
     def _claim(self, name: str, unique: Unique) -> CompiledKey | None:
         partition = (self.table.partition,)
@@ -319,30 +321,30 @@ class _EntityCompiler:
 
     def _check_shared(self, keys: Iterable[CompiledKey]) -> None:
         """Keys that share an attribute must agree on what it holds, and when; or they exclude each other."""
-        for one, other in combinations(keys, 2):
-            if _exclude(one, other):
-                if can_collide(one, other):
+        for key, other in combinations(keys, 2):
+            if _exclude(key, other):
+                if can_collide(key, other):
                     self.fault(
                         other.name,
                         Problem(
-                            f"its texts in {other.place} can be the same as {one.name}'s: {other} against {one}",
+                            f"its texts in {other.place} can be the same as {key.name}'s: {other} against {key}",
                             "begin one of the templates with another word, so that they are told apart",
                         ),
                     )
                 continue
-            shared = next((pair for pair in _shared(one, other) if not _agree(one, other, *pair)), None)
+            shared = next((pair for pair in _shared(key, other) if not _agree(key, other, *pair)), None)
             if shared is not None:
-                self._sharing_fault(one, other, shared[0])
+                self._sharing_fault(key, other, shared[0])
 
-    def _sharing_fault(self, one: CompiledKey, other: CompiledKey, shared: tuple[KeyAttribute, Template]) -> None:
+    def _sharing_fault(self, key: CompiledKey, other: CompiledKey, shared: tuple[KeyAttribute, Template]) -> None:
         attribute, held = shared
-        both = one.index is not None and other.index is not None and one.index.name == other.index.name
+        both = key.index is not None and other.index is not None and key.index.name == other.index.name
         way = ", or when= that excludes the other's: other values of one field" if both else ""
         self.fault(
             other.name,
             Problem(
-                f"it shares the attribute {attribute.name} with {one.name}, which holds {held} there "
-                f"(when={dict(one.when)}, shards={one.shards})",
+                f"it shares the attribute {attribute.name} with {key.name}, which holds {held} there "
+                f"(when={dict(key.when)}, shards={key.shards})",
                 f"give both keys the same template, when= and shards=, or an attribute of its own{way}",
             ),
         )
@@ -351,32 +353,32 @@ class _EntityCompiler:
 Held = tuple[KeyAttribute, Template]
 
 
-def _exclude(one: CompiledKey, other: CompiledKey) -> bool:
+def _exclude(key: CompiledKey, other: CompiledKey) -> bool:
     """Whether two keys on one index are never an item's at once: they wait for other values of one field."""
-    if one.index is None or other.index is None or one.index.name != other.index.name:
+    if key.index is None or other.index is None or key.index.name != other.index.name:
         return False
-    fields = one.when.keys() & other.when.keys()
-    return any(not any(value in other.when[name] for value in one.when[name]) for name in fields)
+    fields = key.when.keys() & other.when.keys()
+    return any(not any(value in other.when[name] for value in key.when[name]) for name in fields)
 
 
-def _shared(one: CompiledKey, other: CompiledKey) -> Iterator[tuple[Held, Held]]:
+def _shared(key: CompiledKey, other: CompiledKey) -> Iterator[tuple[Held, Held]]:
     """The attributes that two keys share, as each of them has it."""
-    held = {attribute.name: (attribute, template) for attribute, template in one.attributes}
+    held = {attribute.name: (attribute, template) for attribute, template in key.attributes}
     for attribute, template in other.attributes:
         if attribute.name in held:
             yield held[attribute.name], (attribute, template)
 
 
-def _agree(one: CompiledKey, other: CompiledKey, held: Held, wanted: Held) -> bool:
+def _agree(key: CompiledKey, other: CompiledKey, held: Held, wanted: Held) -> bool:
     """Whether two keys have the same in an attribute, and at the same time."""
     same = held[1].source == wanted[1].source and _style(held[1]) == _style(wanted[1])
-    if one.index is not None and one.when != other.when:
+    if key.index is not None and key.when != other.when:
         return False  # what stands in a primary key is always there: a local index is sparse by its own attribute
-    return same and (other.shards == one.shards or wanted not in other.partition)
+    return same and (other.shards == key.shards or wanted not in other.partition)
 
 
 def _style(template: Template) -> KeyStyle:
-    return next((one.style for one in template.variables), OURS)
+    return next((variable.style for variable in template.variables), OURS)
 
 
 def _is_of_texts(annotation: Any) -> bool:

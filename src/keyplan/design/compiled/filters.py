@@ -110,8 +110,8 @@ def _constant(
     name = placeholder_of(attribute, names)
     stored: list[str] = []
     clauses: list[str] = []
-    for one in values_asked(wanted):
-        encoded = _encoded(entity, entity.fields[field], one)
+    for value in values_asked(wanted):
+        encoded = _encoded(entity, entity.fields[field], value)
         if encoded is None:
             clauses.append(f"attribute_not_exists({name})")
             continue
@@ -126,7 +126,7 @@ def _constant(
 
 def _check_parameters(text: str, operands: Iterable[Operand], signature: Signature) -> None:
     """Every placeholder is a parameter, of a type that what it is compared with can have. Raises Problem."""
-    unknown = sorted({one.name for one in operands} - signature.by_name.keys())
+    unknown = sorted({element.name for element in operands} - signature.by_name.keys())
     if unknown:
         raise Problem(f"where= uses :{', :'.join(unknown)}, which is no parameter")
     for operand in operands:

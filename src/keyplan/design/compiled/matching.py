@@ -40,15 +40,15 @@ def match_key(
     """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused). ``fixed``: the
     only values that a filter in DynamoDB's grammar lets fields have.
     """
-    found = _partition(key, knowns)
-    if isinstance(found, Miss):
-        return replace(found, distance=found.distance + len(needed - key.fields))
-    used, each = found
+    result = _partition(key, knowns)
+    if isinstance(result, Miss):
+        return replace(result, distance=result.distance + len(needed - key.fields))
+    used, each = result
     sort: list[SortPart] = []
     order: list[tuple[str, bool]] = []
     for attribute, template in key.sort:
         if order:
-            order.extend((one.field, one.format.descending) for one in template.variables)
+            order.extend((variable.field, variable.format.descending) for variable in template.variables)
             continue
         part, part_used, part_order = _sort_part(attribute, template, knowns)
         used |= part_used
@@ -74,11 +74,11 @@ def match_key(
 
 def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
     """The fields of which what the question fixes holds a part only, so that it can't tell their values apart."""
-    asked = [one for _, template in key.partition for one in template.variables]
+    asked = [variable for _, template in key.partition for variable in template.variables]
     for part in sort:
-        asked.extend(one for one in part.known if isinstance(one, Variable))
-    whole = {one.field for one in asked if one.format.exact}
-    return {one.field for one in asked} - whole
+        asked.extend(element for element in part.known if isinstance(element, Variable))
+    whole = {variable.field for variable in asked if variable.format.exact}
+    return {variable.field for variable in asked} - whole
 
 
 def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str], tuple[str, ...]] | Miss:
@@ -120,8 +120,8 @@ def _sort_part(
         condition = part if fact is not None and _takes(part, fact) else None
         if condition is not None:
             used.add(part.field)
-        rest = [one for one in template.parts[position:] if isinstance(one, Variable)]
-        order = [(one.field, one.format.descending) for one in rest]
+        rest = [element for element in template.parts[position:] if isinstance(element, Variable)]
+        order = [(variable.field, variable.format.descending) for variable in rest]
         kind = fact.kind if fact is not None and condition is not None else None
         return SortPart(attribute, template, tuple(known), condition, kind, complete=False), used, order
     return SortPart(attribute, template, tuple(known), None, None, complete=True), used, []
@@ -160,7 +160,7 @@ def _implied(
 
 def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether all of some values are among others; values needn't be hashable."""
-    return all(one in others for one in some)
+    return all(value in others for value in some)
 
 
 def _many(known: Known) -> bool:
@@ -187,7 +187,7 @@ def same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
         if (
             same_index
             and own.shards == key.shards
-            and [str(one) for _, one in own.partition] == [str(one) for _, one in key.partition]
+            and [str(template) for _, template in own.partition] == [str(template) for _, template in key.partition]
         ):
             return own
     return None

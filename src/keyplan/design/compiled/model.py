@@ -72,12 +72,12 @@ class CompiledDesign:
 
     def pattern(self, name: str) -> ReadPattern | WritePattern:
         """The pattern of that name. Raises UnknownPattern, with the nearest name there is."""
-        found = self.patterns.get(name)
-        if found is None:
+        result = self.patterns.get(name)
+        if result is None:
             near = difflib.get_close_matches(name, self.patterns, n=1)
             hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"
             raise UnknownPattern(f"{self.name} has no pattern {name!r}", place=self.name, hint=hint)
-        return found
+        return result
 
     @property
     def ttl_attribute(self) -> str | None:
@@ -142,7 +142,7 @@ class _Compiler:
     def _doc(self) -> str:
         """The docstring of the class, or of a design that it is made from; not that of ``Design`` itself."""
         designs = [self.cls, *(base for base in self.cls.__mro__[1:] if "compiled" in vars(base))]
-        return next((inspect.cleandoc(one.__doc__) for one in designs if one.__doc__), "")
+        return next((inspect.cleandoc(design.__doc__) for design in designs if design.__doc__), "")
 
     def _raise(self) -> None:
         if self.faults:
@@ -155,7 +155,9 @@ class _Compiler:
 
     def _check_silence(self) -> None:
         given: Any = self.silence
-        if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
+        if not isinstance(given, Mapping) or not all(
+            isinstance(value, str) for pair in given.items() for value in pair
+        ):
             self.fault(
                 self.cls.__name__,
                 Problem("silence= isn't a mapping of texts", 'write silence={"KP201 Message.primary": "a few a day"}'),
@@ -178,12 +180,13 @@ class _Compiler:
             self.fault(place, Problem(f"{local} local indexes: DynamoDB allows {LOCAL_INDEXES_MAX}"))
         types: dict[str, str] = {}
         for owner, attributes in _key_attributes(table):
-            for one in attributes:
-                if types.setdefault(one.name, one.type) != one.type:
+            for attribute in attributes:
+                if types.setdefault(attribute.name, attribute.type) != attribute.type:
                     self.fault(
                         place,
                         Problem(
-                            f"the key attribute {one.name} is {types[one.name]} in one place and {one.type} in {owner}"
+                            f"the key attribute {attribute.name} is {types[attribute.name]} in one place "
+                            f"and {attribute.type} in {owner}"
                         ),
                     )
         for index in table.indexes:
@@ -199,9 +202,9 @@ class _Compiler:
 
     def _patterns(self) -> dict[str, Pattern]:
         members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
-        found = {name: value for name, value in members if isinstance(value, Pattern)}
+        result = {name: value for name, value in members if isinstance(value, Pattern)}
         ids: dict[str, str] = {}
-        for name, pattern in found.items():
+        for name, pattern in result.items():
             problem = pattern_problem(self.cls, name)
             if problem is not None:
                 self.fault(f"{self.cls.__name__}.{name}", problem)
@@ -211,17 +214,17 @@ class _Compiler:
                     f"{self.cls.__name__}.{name}",
                     Problem(f"{pattern.options.id} is {other}'s id already", "give each pattern its own"),
                 )
-        return found
+        return result
 
     def _signatures(self, patterns: Mapping[str, Pattern]) -> dict[str, Signature]:
-        found: dict[str, Signature] = {}
+        result: dict[str, Signature] = {}
         for name, pattern in patterns.items():
             place = f"{self.cls.__name__}.{name}"
             try:
-                found[name] = signature_of(pattern.function, place, self.namespace)
+                result[name] = signature_of(pattern.function, place, self.namespace)
             except Problem as problem:
                 self.fault(place, problem)
-        return found
+        return result
 
     # Entities
 
@@ -231,7 +234,7 @@ class _Compiler:
         classes: dict[type[Entity], None] = dict.fromkeys(table.entities)
         for name, signature in signatures.items():
             classes.update(dict.fromkeys(_mentioned(patterns[name], signature)))
-        found: dict[type[Entity], CompiledEntity] = {}
+        result: dict[type[Entity], CompiledEntity] = {}
         names: dict[str, type[Entity]] = {}
         for cls in classes:
             other = names.setdefault(cls.__name__, cls)
@@ -243,19 +246,19 @@ class _Compiler:
                 self.fault(f"{cls.__name__}.{name}", problem)
             compiled = None if problems else compile_entity(cls, table, self.faults)
             if compiled is not None:
-                found[cls] = compiled
-        return found
+                result[cls] = compiled
+        return result
 
     def _check_ttl(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
         """A table has one attribute that items expire by."""
-        found = {entity.ttl.attribute: entity for entity in entities.values() if entity.ttl is not None}
-        first, *others = found or [""]
+        result = {entity.ttl.attribute: entity for entity in entities.values() if entity.ttl is not None}
+        first, *others = result or [""]
         for attribute in others:
-            entity = found[attribute]
+            entity = result[attribute]
             self.fault(
                 entity.name,
                 Problem(
-                    f"it expires by {attribute}, and {found[first].name} by {first}: a table has one such attribute",
+                    f"it expires by {attribute}, and {result[first].name} by {first}: a table has one such attribute",
                     "give the Ttl fields the same name, or alias",
                 ),
             )
@@ -263,7 +266,7 @@ class _Compiler:
     def _check_views(
         self, signatures: Mapping[str, Signature], entities: Mapping[type[Entity], CompiledEntity]
     ) -> None:
-        views = dict.fromkeys(view for one in signatures.values() for view in views_in(one.returns))
+        views = dict.fromkeys(view for signature in signatures.values() for view in views_in(signature.returns))
         for view in views:
             entity = entities.get(entity_of_view(view) or Entity)
             for name, problem in () if entity is None else view_problems(view, entity):
@@ -272,17 +275,17 @@ class _Compiler:
 
     def _check_collisions(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
         keys = [(entity, key) for entity in entities.values() for key in (entity.primary, *entity.claims)]
-        for (left, one), (right, other) in combinations(keys, 2):
-            if not can_collide(one, other):
+        for (left, compiled_key), (right, other) in combinations(keys, 2):
+            if not can_collide(compiled_key, other):
                 continue
-            if left.is_told_from(right) and not one.is_claim and not other.is_claim:
+            if left.is_told_from(right) and not compiled_key.is_claim and not other.is_claim:
                 left.shares_keys = right.shares_keys = True
             else:
                 self.fault(
                     f"{right.name}.{other.name}",
                     Problem(
-                        f"its key can be the same as {left.name}.{one.name}'s: {other} against {one}; "
-                        "one item would overwrite the other",
+                        f"its key can be the same as {left.name}.{compiled_key.name}'s: {other} against "
+                        f"{compiled_key}; one item would overwrite the other",
                         "begin one of the templates with another word, e.g. its entity's name; or, where other "
                         'programs made the keys, give both a Label("type", "...") that tells their items apart',
                     ),
@@ -300,7 +303,9 @@ class _Compiler:
         writes: dict[str, WritePattern] = {}
         for name, pattern in patterns.items():
             signature = signatures.get(name)
-            if signature is None or any(one not in entities for one in _mentioned(pattern, signature)):
+            if signature is None or any(
+                entity_class not in entities for entity_class in _mentioned(pattern, signature)
+            ):
                 continue  # its fault, or its entity's, is told already
             if not self.wrong_views.isdisjoint(views_in(signature.returns)):
                 continue
@@ -341,10 +346,10 @@ def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...
 
 def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
     """Every entity that a pattern has to do with."""
-    found = [*entities_in(signature.returns), *pattern.options.of]
+    entity_classes = [*entities_in(signature.returns), *pattern.options.of]
     for parameter in signature.parameters:
-        found += entities_in(parameter.annotation)
-    return [*found, *(one.entity for one in junctions_of(pattern.options.through))]
+        entity_classes += entities_in(parameter.annotation)
+    return [*entity_classes, *(element.entity for element in junctions_of(pattern.options.through))]
 
 
 def entities_in(annotation: Any) -> list[type[Entity]]:
@@ -356,5 +361,5 @@ def entities_in(annotation: Any) -> list[type[Entity]]:
         entity = entity_of_view(annotation)
         return [] if entity is None else [entity]
     if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
-        return [one for part in get_type_hints(annotation).values() for one in entities_in(part)]
-    return [one for part in get_args(annotation) for one in entities_in(part)]
+        return [entity_class for part in get_type_hints(annotation).values() for entity_class in entities_in(part)]
+    return [entity_class for part in get_args(annotation) for entity_class in entities_in(part)]

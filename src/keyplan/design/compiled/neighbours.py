@@ -54,11 +54,11 @@ def start_of(match: KeyMatch) -> str:
     return known[0].text if known and isinstance(known[0], Literal_) else ""
 
 
-def same_partition(one: CompiledKey, other: CompiledKey) -> bool:
+def same_partition(key: CompiledKey, other: CompiledKey) -> bool:
     """Whether items of both keys can stand in one partition of one place."""
-    if one.place != other.place:
+    if key.place != other.place:
         return False
-    return can_collide(replace(one, sort=()), replace(other, sort=()))
+    return can_collide(replace(key, sort=()), replace(other, sort=()))
 
 
 def _lies_in(own: str, matches: Sequence[KeyMatch]) -> bool:

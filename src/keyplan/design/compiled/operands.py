@@ -109,7 +109,7 @@ class Stored:
         if self.tag == "B":
             return Stored(self.name, bytes, bytes, "B", encode_value)
         if self.tag in {"L", "a set"}:
-            parts = [one for one in get_args(_inner(self.annotation)) if one is not Ellipsis]
+            parts = [value for value in get_args(_inner(self.annotation)) if value is not Ellipsis]
             return _nested(f"an element of {self.name}", parts[0]) if len(set(map(str, parts))) == 1 else None
         if self.codec is None and (self.kind is object or self.tag is None):
             return None
@@ -202,16 +202,16 @@ def stored_field(entity: CompiledEntity, name: str) -> Stored:
     """A field of an entity as it is stored."""
     field = entity.fields[name]
     annotation = unbounded(field.annotation)
-    found = _stored(f"{entity.name}.{name}", annotation, field.encode, keeps_null=field.keeps_null)
+    result = _stored(f"{entity.name}.{name}", annotation, field.encode, keeps_null=field.keeps_null)
     if TTL.name in marks_of(field.annotation):
-        return Stored(found.name, datetime, annotation, "N", field.encode, epoch=True, keeps_null=found.keeps_null)
+        return Stored(result.name, datetime, annotation, "N", field.encode, epoch=True, keeps_null=result.keeps_null)
     if field.codec is not None:
-        return replace(found, tag=field.codec.tag, encode=field.codec.compare, codec=field.codec)
+        return replace(result, tag=field.codec.tag, encode=field.codec.compare, codec=field.codec)
     if field.form is Form.KEYED:  # as its key holds it, it sorts as its values do
-        return replace(found, tag=field.key_type)
+        return replace(result, tag=field.key_type)
     if field.form is not Form.OURS:
-        return replace(found, tag=None)
-    return found
+        return replace(result, tag=None)
+    return result
 
 
 def part_of(whole: Stored, step: str | int) -> Stored:
@@ -246,7 +246,7 @@ def _field_annotation(model: type[BaseModel], owner: str, step: str) -> Any:
 
 
 def _element(arguments: tuple[Any, ...], step: int) -> Any:
-    parts = [one for one in arguments if one is not Ellipsis]
+    parts = [argument for argument in arguments if argument is not Ellipsis]
     if len(parts) == 1:
         return parts[0]
     return parts[step] if step < len(parts) else object
@@ -254,7 +254,9 @@ def _element(arguments: tuple[Any, ...], step: int) -> Any:
 
 def _inner(annotation: Any) -> Any:
     """The type behind Annotated, aliases and Optional, with its arguments."""
-    return next((one for one in layers(annotation) if get_origin(one) and kind_of(one) is get_origin(one)), annotation)
+    return next(
+        (layer for layer in layers(annotation) if get_origin(layer) and kind_of(layer) is get_origin(layer)), annotation
+    )
 
 
 def _nested(name: str, annotation: Any) -> Stored:

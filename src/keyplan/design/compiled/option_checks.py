@@ -52,7 +52,7 @@ def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parame
 
 
 def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
-    kinds = [one.kind for one in signature.parameters]
+    kinds = [parameter.kind for parameter in signature.parameters]
     if ParameterKind.CURSOR in kinds and shape.kind is not ShapeKind.PAGE:
         raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
     if shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
@@ -64,7 +64,7 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
         )
     if ParameterKind.LIMIT in kinds and not shape.many:
         raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or drop the limit")
-    each = [one.name for one in signature.parameters if one.kind is ParameterKind.EACH]
+    each = [parameter.name for parameter in signature.parameters if parameter.kind is ParameterKind.EACH]
     if each and not (shape.many or shape.told):
         raise Problem(f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one")
 
@@ -86,12 +86,12 @@ def _check_segments(signature: Signature, options: Options, shape: Shape) -> Non
         raise Problem("segments= reads what the index holds, and complete= more", "leave one of them out")
     if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.COUNT}:
         raise Problem("segments= reads everything", "return an Iterator, a list or an int")
-    if any(one.kind is ParameterKind.LIMIT for one in signature.parameters):
+    if any(parameter.kind is ParameterKind.LIMIT for parameter in signature.parameters):
         raise Problem("segments= reads everything, and limit a part of it", "leave one of them out")
 
 
 def _check_direction(signature: Signature, options: Options) -> None:
-    directed = any(one.kind is ParameterKind.DIRECTION for one in signature.parameters)
+    directed = any(parameter.kind is ParameterKind.DIRECTION for parameter in signature.parameters)
     if directed and (options.newest_first is not None or (options.order_by or "").startswith("-")):
         raise Problem(
             "the decorator says the direction of the answer, and the parameter newest_first says it too",
@@ -123,11 +123,11 @@ def _check_key(options: Options, owners: Sequence[CompiledEntity]) -> None:
         return
     if options.scan or options.all_of is not None:
         raise Problem("what is read whole is asked by no key", "leave key= out")
-    if not any(own.declared == chosen for one in owners for own in one.keys):
+    if not any(own.declared == chosen for owner in owners for own in owner.keys):
         named = ", ".join((*chosen.partition, *chosen.sort))
         raise Problem(
-            f"key= names {named}, which is no key of {' or '.join(one.name for one in owners)}",
-            f"give one of theirs: {', '.join(f'{one.name}.{own.name}' for one in owners for own in one.keys)}",
+            f"key= names {named}, which is no key of {' or '.join(owner.name for owner in owners)}",
+            f"give one of theirs: {', '.join(f'{owner.name}.{own.name}' for owner in owners for own in owner.keys)}",
         )
 
 
@@ -138,7 +138,7 @@ def _check_where(signature: Signature, options: Options, owners: Sequence[Compil
     unknown = [name for name in where if name not in known]
     if unknown:
         raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
-    twice = [one.name for one in signature.parameters if one.condition and one.name in where]
+    twice = [parameter.name for parameter in signature.parameters if parameter.condition and parameter.name in where]
     if twice:
         raise Problem(
             f"{', '.join(twice)} is fixed by where= and known by a parameter too",

@@ -69,7 +69,7 @@ def lacking_in_index(match: KeyMatch) -> list[str]:
         return []
     entity = match.entity
     held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
-    keys = [one for key in (entity.primary, match.key) for one in key.attributes]
+    keys = [attribute for key in (entity.primary, match.key) for attribute in key.attributes]
     held |= {attribute.name for attribute, _ in keys}
     in_keys = {name for _, template in keys if template.exact for name in template.fields}
     asked = None if entity.asked is None else set(entity.asked)
@@ -82,7 +82,7 @@ def lacking_in_index(match: KeyMatch) -> list[str]:
         and field.name not in in_keys
     ]
     if entity.shares_keys:
-        lacking += [one for one in entity.labels if one not in held]
+        lacking += [label for label in entity.labels if label not in held]
     return lacking
 
 
@@ -114,7 +114,7 @@ def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> Non
         for attribute, _ in (*match.entity.primary.attributes, *match.key.attributes)
     }
     firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # what follows a dot lies within an attribute
-    lacking = [name for one in dict.fromkeys(firsts) if (name := condition.names[one]) not in held]
+    lacking = [name for value in dict.fromkeys(firsts) if (name := condition.names[value]) not in held]
     if lacking:
         raise Problem(
             f"{index.name} doesn't project {', '.join(lacking)}, which where= filters by", "add it to projection="

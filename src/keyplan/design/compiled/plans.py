@@ -209,7 +209,9 @@ class ScanPlan:
     def keys(self) -> tuple[CompiledKey, ...]:
         """The keys by which the entities stand in the index."""
         name = None if self.index is None else self.index.name
-        return tuple(key for one in self.entities for key in one.index_keys if key.index and key.index.name == name)
+        return tuple(
+            key for entity in self.entities for key in entity.index_keys if key.index and key.index.name == name
+        )
 
 
 @dataclass(frozen=True)
@@ -263,7 +265,7 @@ def _turned(plan: Plan) -> Plan:
                 plan,
                 junction=_query_turned(junction) if isinstance(junction, QueryPlan) else junction,
                 end=_query_turned(end) if isinstance(end, QueryPlan) else end,
-                also=tuple(one for way in plan.also if isinstance(one := _turned(way), ThroughPlan)),
+                also=tuple(element for way in plan.also if isinstance(element := _turned(way), ThroughPlan)),
             )
         case _:
             return plan
@@ -276,7 +278,7 @@ def _query_turned(plan: QueryPlan) -> QueryPlan:
 def turns(plan: Plan) -> bool:
     """Whether each call says in which direction something of the plan is read."""
     if isinstance(plan, ThroughPlan):
-        return any(turns(one) for way in plan.ways for one in (way.junction, way.end))
+        return any(turns(element) for way in plan.ways for element in (way.junction, way.end))
     return isinstance(plan, QueryPlan) and plan.turns
 
 
@@ -315,7 +317,7 @@ class ReadPattern:
         return self._of_kind(ParameterKind.DIRECTION)
 
     def _of_kind(self, kind: ParameterKind) -> Parameter | None:
-        return next((one for one in self.signature.parameters if one.kind is kind), None)
+        return next((parameter for parameter in self.signature.parameters if parameter.kind is kind), None)
 
     @cached_property
     def turned(self) -> ReadPattern:

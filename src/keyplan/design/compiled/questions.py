@@ -79,21 +79,21 @@ class Signature:
     def __post_init__(self) -> None:
         self.by_name = {parameter.name: parameter for parameter in self.parameters}
         self._names = tuple(self.by_name)
-        self._defaults = {one.name: one.default for one in self.parameters if not one.required}
-        self._texts = frozenset(one.name for one in self.parameters if one.annotation is str)
+        self._defaults = {parameter.name: parameter.default for parameter in self.parameters if not parameter.required}
+        self._texts = frozenset(parameter.name for parameter in self.parameters if parameter.annotation is str)
         self._adapters: dict[str, Callable[..., Any]] = {}
-        self._required = frozenset(one.name for one in self.parameters if one.required)
+        self._required = frozenset(parameter.name for parameter in self.parameters if parameter.required)
 
     def _validator(self, name: str) -> Callable[..., Any]:
-        found = self._adapters.get(name)
-        if found is None:
+        result = self._adapters.get(name)
+        if result is None:
             parameter = self.by_name[name]
             if parameter.kind is ParameterKind.RANGE:
-                found = _range_validator(parameter)
+                result = _range_validator(parameter)
             else:
-                found = _validator_of(adapted(parameter))
-            self._adapters[name] = found
-        return found
+                result = _validator_of(adapted(parameter))
+            self._adapters[name] = result
+        return result
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, strict: bool = True) -> dict[str, Any]:
         """The arguments of a call by name, defaults included, each checked against its type.
@@ -133,9 +133,9 @@ class Signature:
         if len(args) > len(self._names):
             faults.append(Fault("", f"takes {len(self._names)} arguments, {len(args)} given"))
         return faults + [
-            Fault(one.name, "missing", f"its type is {type_name(one.annotation)}")
-            for one in self.parameters
-            if one.required and one.name not in given and one.name not in kwargs
+            Fault(parameter.name, "missing", f"its type is {type_name(parameter.annotation)}")
+            for parameter in self.parameters
+            if parameter.required and parameter.name not in given and parameter.name not in kwargs
         ]
 
     @property
@@ -148,8 +148,9 @@ class Signature:
 
     def __str__(self) -> str:
         texts = [
-            f"{one.name}: {type_name(one.annotation)}" + ("" if one.required else f" = {one.default!r}")
-            for one in self.parameters
+            f"{parameter.name}: {type_name(parameter.annotation)}"
+            + ("" if parameter.required else f" = {parameter.default!r}")
+            for parameter in self.parameters
         ]
         return f"{self.place.rpartition('.')[2]}({', '.join(texts)}) -> {type_name(self.result)}"
 
@@ -228,10 +229,10 @@ def type_name(annotation: Any) -> str:
             return f"Each[{type_name(get_args(arguments[0])[0])}]"
         return type_name(arguments[0])
     if origin in {Union, types.UnionType}:
-        return " | ".join(type_name(one) for one in arguments)
+        return " | ".join(type_name(argument) for argument in arguments)
     if origin is not None and arguments:
         name = getattr(origin, "__name__", str(origin).replace("typing.", ""))
-        return f"{name}[{', '.join(_argument_name(one) for one in arguments)}]"
+        return f"{name}[{', '.join(_argument_name(argument) for argument in arguments)}]"
     return getattr(annotation, "__name__", None) or str(annotation).replace("typing.", "")
 
 
@@ -249,12 +250,12 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
     except NameError as error:
         raise Problem(f"{error}, in an annotation", "import the name at run time, not only for type checking") from None
     parameters: list[Parameter] = []
-    for name, one in list(inspect.signature(function).parameters.items())[1:]:
-        if one.kind in {one.VAR_POSITIONAL, one.VAR_KEYWORD}:
-            raise Problem(f"{one} can't be read: what is known must be named", "name each parameter")
+    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
+            raise Problem(f"{parameter} can't be read: what is known must be named", "name each parameter")
         if name not in hints:
             raise Problem(f"the parameter {name} has no type", "annotate it")
-        parameters.append(_parameter(name, hints[name], one.default))
+        parameters.append(_parameter(name, hints[name], parameter.default))
     if "return" not in hints:
         raise Problem("there is no return type: it says what is wanted", "annotate it, e.g. -> Page[Article]")
     doc = inspect.getdoc(function) or ""
@@ -281,7 +282,7 @@ def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
 
 def _without_none(annotation: Any) -> Any:
     if get_origin(annotation) in {Union, types.UnionType}:
-        kinds = [one for one in get_args(annotation) if one is not type(None)]
+        kinds = [value for value in get_args(annotation) if value is not type(None)]
         if len(kinds) == 1:
             return unaliased(kinds[0])
     return annotation

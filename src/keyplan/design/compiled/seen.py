@@ -23,7 +23,9 @@ def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tup
         field = entity.fields.get(name)
         if field is None or field.computed:
             why = "computed there, and not stored" if name in entity.cls.model_computed_fields else "no field of it"
-            stored = ", ".join(one.name for one in entity.fields.values() if not one.computed)
+            stored = ", ".join(
+                stored_field.name for stored_field in entity.fields.values() if not stored_field.computed
+            )
             yield name, Problem(f"it is {why}", f"{entity.name} has {stored}")
         elif kind_of(annotation) is not kind_of(field.annotation) or is_optional(annotation) != field.optional:
             yield (

@@ -83,7 +83,7 @@ class Shape:
     @property
     def given(self) -> tuple[type[Any], ...]:
         """The classes of what is in the answer: entities and views."""
-        return tuple(self.views.get(one, one) for one in self.entities)
+        return tuple(self.views.get(entity, entity) for entity in self.entities)
 
 
 _ITERATORS = {
@@ -120,7 +120,7 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
         return Shape(_MANY[origin], entities, views=views, lenient=_takes_unreadable(arguments[0]))
     union = arguments if origin in {Union, types.UnionType} else (annotation,)
     optional, lenient = type(None) in union, Unreadable in union
-    kinds = [one for one in union if one not in {type(None), Unreadable}]
+    kinds = [value for value in union if value not in {type(None), Unreadable}]
     if len(kinds) == 1 and _is_given(kinds[0]):
         entities, views = entities_of(kinds[0])
         return Shape(ShapeKind.ONE, entities, views=views, optional=optional, lenient=lenient)
@@ -137,7 +137,7 @@ def _told(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
     if not of:
         what = "how many" if kind is ShapeKind.COUNT else "whether"
         raise Problem(f"it doesn't say of which entity it tells {what} there are", 'name it: @read("...", of=Order)')
-    if not all(_is_entity(one) for one in of):
+    if not all(_is_entity(entity_class) for entity_class in of):
         raise Problem("of= names what isn't an entity", "give an entity, or several")
     return Shape(kind, tuple(of))
 
@@ -155,7 +155,7 @@ def entities_of(annotation: Any) -> tuple[Entities, Views]:
         raise Problem(f"{_name(annotation)} isn't an entity or a view of one, nor a union of such")
     views: Views = {_entity_of(part): part for part in parts if is_view(part)}
     entities = tuple(_entity_of(part) for part in parts)
-    twice = [one.__name__ for one in dict.fromkeys(entities) if entities.count(one) > 1]
+    twice = [entity.__name__ for entity in dict.fromkeys(entities) if entities.count(entity) > 1]
     if twice:
         raise Problem(
             f"{_name(annotation)} names {', '.join(twice)} twice", "each entity is given once, whole or as one view"
@@ -166,10 +166,10 @@ def entities_of(annotation: Any) -> tuple[Entities, Views]:
 def _entity_of(given: Any) -> type[Entity]:
     if not is_view(given):
         return given  # type: ignore[no-any-return]
-    found = entity_of_view(given)
-    if found is None:
+    entity_class = entity_of_view(given)
+    if entity_class is None:
         raise Problem(f"the view {given.__name__} doesn't say of which entity", f"class {given.__name__}(View[Order])")
-    return found
+    return entity_class
 
 
 def _takes_unreadable(annotation: Any) -> bool:
@@ -190,17 +190,21 @@ def _collection(factory: Any, *, optional: bool) -> Shape:
             )
         if get_origin(annotation) is list:
             entities, views = entities_of(get_args(annotation)[0])
-            members.extend(Member(name, one, views.get(one, one), many=True, optional=False) for one in entities)
+            members.extend(
+                Member(name, entity, views.get(entity, entity), many=True, optional=False) for entity in entities
+            )
             continue
         inner = shape_of(annotation)
         if inner.kind is not ShapeKind.ONE:
             raise Problem(f"{factory.__name__}.{name} is neither an entity nor a list of them")
         members.append(Member(name, inner.entities[0], inner.given[0], many=False, optional=inner.optional))
-    found = tuple(dict.fromkeys(member.entity for member in members))
-    if len(found) != len(members):
+    entity_classes = tuple(dict.fromkeys(member.entity for member in members))
+    if len(entity_classes) != len(members):
         raise Problem(f"{factory.__name__} names an entity twice", "each entity of a collection has one field")
     own = {member.entity: member.gives for member in members if member.gives is not member.entity}
-    return Shape(ShapeKind.COLLECTION, found, views=own, optional=optional, factory=factory, members=tuple(members))
+    return Shape(
+        ShapeKind.COLLECTION, entity_classes, views=own, optional=optional, factory=factory, members=tuple(members)
+    )
 
 
 def _is_entity(value: Any) -> bool:

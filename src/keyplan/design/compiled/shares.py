@@ -92,11 +92,15 @@ class Shares:
     def asks(self) -> list[Ask]:
         """What may be asked in parallel now; nothing when the page is whole."""
         reach = self._reach()
-        fresh = [at for at, one in enumerate(self._partitions) if not one.asked][:PARALLEL_MAX]
+        fresh = [at for at, partition in enumerate(self._partitions) if not partition.asked][:PARALLEL_MAX]
         if fresh:
             limit = None if self._wanted is None else self._first_share(self._wanted)
             return [self._ask(at, limit, reach) for at in fresh]
-        opened = [at for at, one in enumerate(self._partitions) if not one.ended and self._is_before(one.known, reach)]
+        opened = [
+            at
+            for at, partition in enumerate(self._partitions)
+            if not partition.ended and self._is_before(partition.known, reach)
+        ]
         if self._wanted is None:
             return [self._ask(at, None, None) for at in opened[:PARALLEL_MAX]]
         return self._refills(self._wanted, opened, reach)[:PARALLEL_MAX] if opened else []
@@ -146,23 +150,25 @@ class Shares:
             end = reach or end
         if end is None and not self._even:
             end = self._furthest(opened)
-        going_on = sum(one.weight for one in self._partitions if not one.ended)
+        going_on = sum(partition.weight for partition in self._partitions if not partition.ended)
         beyond = len(self._found) - sum(count <= wanted for count in counts)
         wasted = max(WASTED_LATER, round(WASTED_MAX - beyond / len(self._partitions), 1))
         asks: list[Ask] = []
         for at in opened:
-            one = self._partitions[at]
-            if end is not None and not self._is_before(one.known, end):
+            partition = self._partitions[at]
+            if end is not None and not self._is_before(partition.known, end):
                 continue
-            missing = max(0.0, wanted - self._count_before(one.known, counts)) * one.weight / going_on
+            missing = max(0.0, wanted - self._count_before(partition.known, counts)) * partition.weight / going_on
             if end is None or not self._bounded:
                 limit = _share(missing, wasted)
             else:
-                limit = max(math.ceil(missing + 2 * math.sqrt(missing)) + 2, 2 * one.refill if one.filled else 0)
-                one.refill = limit
+                limit = max(
+                    math.ceil(missing + 2 * math.sqrt(missing)) + 2, 2 * partition.refill if partition.filled else 0
+                )
+                partition.refill = limit
             if not self._even:
-                limit = min(limit, max(UNEVEN_MAX, UNEVEN_GROWTH * len(one.entries)))
-            asks.append(self._ask(at, self._at_most(one, limit, wanted), end))
+                limit = min(limit, max(UNEVEN_MAX, UNEVEN_GROWTH * len(partition.entries)))
+            asks.append(self._ask(at, self._at_most(partition, limit, wanted), end))
         self._found_before = len(self._found)
         return asks
 
@@ -170,10 +176,10 @@ class Shares:
         """Expect of each partition as large a share as it has of what is known of all."""
         known = [self._partitions[at].known for at in opened]
         least = min(known, key=self._rank)
-        counts = [self._own_rank(one, least) for one in self._partitions]
+        counts = [self._own_rank(partition, least) for partition in self._partitions]
         whole = sum(counts) + len(counts)
-        for one, count in zip(self._partitions, counts, strict=True):
-            one.weight = (count + 1) / whole
+        for partition, count in zip(self._partitions, counts, strict=True):
+            partition.weight = (count + 1) / whole
 
     def _furthest(self, opened: Sequence[int]) -> Place | None:
         """The place up to which one of the partitions is known, where others aren't: these are read up to there first,
@@ -183,11 +189,11 @@ class Shares:
         least, most = min(known, key=self._rank), max(known, key=self._rank)
         return most if self._bounded and self._is_before(least, most) else None
 
-    def _at_most(self, one: _Partition, limit: int, wanted: int) -> int:
+    def _at_most(self, partition: _Partition, limit: int, wanted: int) -> int:
         """The limit where items of others stand between; else at most what the page takes."""
-        if one.mixed:
+        if partition.mixed:
             return max(2 * limit, LOOKED_AT_MIN)
-        return max(1, min(limit, wanted - self._rank(one.known)))
+        return max(1, min(limit, wanted - self._rank(partition.known)))
 
     def _estimate(self, wanted: int, opened: Sequence[int]) -> tuple[list[float], Place | None]:
         """How many entries all partitions are expected to have up to each place that was found, and the place with
@@ -234,14 +240,14 @@ class Shares:
             return 0
         return bisect_right(entries, place) if forward else len(entries) - bisect_left(entries, place)
 
-    def _own_rank(self, one: _Partition, place: Place | None) -> int:
+    def _own_rank(self, partition: _Partition, place: Place | None) -> int:
         """How many entries a partition gave up to a place, it included."""
-        return self._count(one.entries, place, forward=self._forward)
+        return self._count(partition.entries, place, forward=self._forward)
 
-    def _is_before(self, one: Place | None, other: Place | None) -> bool:
-        if one is None or other is None:
+    def _is_before(self, place: Place | None, other: Place | None) -> bool:
+        if place is None or other is None:
             return True
-        return one < other if self._forward else one > other
+        return place < other if self._forward else place > other
 
 
 @lru_cache(maxsize=1024)
@@ -252,11 +258,11 @@ def _share(expected: float, wasted: float) -> int:
     if expected > LARGE:
         return max(1, int(expected - 1.3 * math.sqrt(expected)))
     chance = math.exp(-expected)
-    below, loss, found = 0.0, 0.0, 0
+    below, loss, number = 0.0, 0.0, 0
     while True:
         below += chance
         if loss + below > wasted:
-            return max(1, found)
+            return max(1, number)
         loss += below
-        found += 1
-        chance *= expected / found
+        number += 1
+        chance *= expected / number

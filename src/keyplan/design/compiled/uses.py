@@ -59,20 +59,20 @@ def _uses(plan: Plan) -> Iterator[Use]:
 
 def patterns_of_index(design: CompiledDesign) -> dict[str, list[str]]:
     """By an index's name the reads that it serves, in the order of the class."""
-    found: dict[str, list[str]] = {index.name: [] for index in design.table.indexes}
+    result: dict[str, list[str]] = {index.name: [] for index in design.table.indexes}
     for pattern in design.reads.values():
         for use in uses_of(pattern):
             if use.index is not None:
-                found[use.index].append(pattern.name)
-    return found
+                result[use.index].append(pattern.name)
+    return result
 
 
 def key_notes(design: CompiledDesign, index: str | None) -> dict[str, str]:
     """By a key attribute of an index (None: of the table) what it holds: the entities' templates, each once."""
-    found: dict[str, dict[str, None]] = {}
+    result: dict[str, dict[str, None]] = {}
     for entity in design.entities.values():
         for key in (*entity.keys, *entity.claims):
             if (key.index.name if key.index else None) == index:
                 for attribute, template in key.attributes:
-                    found.setdefault(attribute.name, {})[str(template)] = None
-    return {name: ", ".join(texts) for name, texts in found.items()}
+                    result.setdefault(attribute.name, {})[str(template)] = None
+    return {name: ", ".join(texts) for name, texts in result.items()}

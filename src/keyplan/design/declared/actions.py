@@ -237,7 +237,7 @@ class Update(_ByKey[E_co]):
         is sent again by the client, and may be called again by you.
         """
         anything: Any = token
-        if not isinstance(anything, str) or not anything or any("\ud800" <= one <= "\udfff" for one in token):
+        if not isinstance(anything, str) or not anything or any("\ud800" <= text <= "\udfff" for text in token):
             raise ArgumentError(
                 f"a token is a text of valid Unicode that isn't empty, not {shown(token)}", place="once"
             )

@@ -63,9 +63,9 @@ def typical_value(annotation: Any, name: str, serial: int = 0) -> Any:
 def accepted_value(annotation: Any) -> Any:
     """A value that a type's own validators take, of a few that such types often take. Raises Problem."""
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-    for one in _candidates(annotation):
+    for candidate in _candidates(annotation):
         try:
-            return adapter.validate_python(one)
+            return adapter.validate_python(candidate)
         except ValidationError:
             continue
     raise Problem(f"nothing can be thought of that {annotation} takes")
@@ -134,10 +134,10 @@ def _compound(annotation: Any, name: str, serial: int) -> Any:
         return {typical(key, "", serial + at).value: typical(value, "", serial + at).value for at in range(count)}
     if origin in {list, set, frozenset, tuple} or (isinstance(origin, type) and issubclass(origin, Iterable)):
         part = arguments[0] if arguments else str
-        found = [typical(part, "", serial + at).value for at in range(count)]
-        return origin(found) if origin in {set, frozenset, tuple} else found
+        result = [typical(part, "", serial + at).value for at in range(count)]
+        return origin(result) if origin in {set, frozenset, tuple} else result
     if get_origin(inner) in {Union, types.UnionType}:
-        return typical(next(one for one in arguments if one is not type(None)), name, serial).value
+        return typical(next(argument for argument in arguments if argument is not type(None)), name, serial).value
     return text_of(TEXT_BYTES, serial)
 
 
@@ -149,7 +149,7 @@ def _inner(annotation: Any) -> Any:
     if origin is Annotated:
         return _inner(get_args(annotation)[0])
     if origin in {Union, types.UnionType} and is_optional(annotation):
-        parts = [one for one in get_args(annotation) if one is not type(None)]
+        parts = [value for value in get_args(annotation) if value is not type(None)]
         return _inner(parts[0]) if len(parts) == 1 else annotation
     return getattr(annotation, "__supertype__", annotation)
 
@@ -185,7 +185,7 @@ def _refused(model: type[BaseModel], given: Mapping[str, Any]) -> list[str]:
     try:
         model.model_validate(dict(given), by_name=True)
     except ValidationError as error:
-        names = {str(one["loc"][0]) if one["loc"] else "" for one in error.errors(include_url=False)}
+        names = {str(element["loc"][0]) if element["loc"] else "" for element in error.errors(include_url=False)}
         return [name for name, info in model.model_fields.items() if names & {name, info.alias, ""}]
     return []
 
@@ -202,7 +202,7 @@ def choices_of(annotation: Any) -> Sequence[Any]:
 
 def of_one_length(annotation: Any) -> bool:
     """Whether all values of a Literal or an Enum are of one length."""
-    lengths = {len(str(one.value if isinstance(one, enum.Enum) else one)) for one in choices_of(annotation)}
+    lengths = {len(str(value.value if isinstance(value, enum.Enum) else value)) for value in choices_of(annotation)}
     return len(lengths) == 1
 
 
@@ -249,7 +249,7 @@ def varied(text: str, serial: int) -> str:
 def _candidates(annotation: Any) -> Iterable[Any]:
     """Values to try for a type that refuses its typical one."""
     low, high = limits(annotation, "value")
-    yield from (one for one in (low, high) if one is not None)
+    yield from (value for value in (low, high) if value is not None)
     yield from _FORMED
     yield from (1, 0, 10, 100, -1, (), [], {}, set())
     yield from (["a"], ("a",), {"a"}, {"a": "a"}, {"a": 1})

@@ -243,14 +243,14 @@ _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 def bounds_of(annotation: Any) -> list[tuple[str, Any]]:
     """The bounds of a number's type, each as an operator and a value: ``Field(ge=0)`` is ``(">=", 0)``."""
-    found: list[tuple[str, Any]] = []
+    result: list[tuple[str, Any]] = []
     for layer in layers(annotation):
         if not isinstance(layer, type) and not isinstance(layer, Mark):
             for name, operator in _BOUNDS.items():
                 bound = getattr(layer, name, None)
                 if isinstance(bound, int | float | Decimal):
-                    found.append((operator, bound))
-    return found
+                    result.append((operator, bound))
+    return result
 
 
 def unbounded(annotation: Any) -> Any:

@@ -36,7 +36,7 @@ def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | No
         return ()
     if isinstance(given, str | KeyAttribute):
         given = [given]
-    return tuple(KeyAttribute(one) if isinstance(one, str) else one for one in given)
+    return tuple(KeyAttribute(text) if isinstance(text, str) else text for text in given)
 
 
 class Projected(Protocol):

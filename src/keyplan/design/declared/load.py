@@ -88,7 +88,7 @@ class Load:
     @property
     def given(self) -> dict[str, Any]:
         """The members that somebody gave, by name."""
-        members = {one.name: getattr(self, one.name) for one in fields(self)}
+        members = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in members.items() if value is not None}
 
 
@@ -99,7 +99,7 @@ def checked_load(load: Load) -> Load:
     try:
         return TypeAdapter(Load).validate_python(load.given)
     except ValidationError as error:
-        raise Problem("; ".join(str(fault_of(one)) for one in error.errors(include_url=False))) from None
+        raise Problem("; ".join(str(fault_of(element)) for element in error.errors(include_url=False))) from None
 
 
 def fault_of(detail: ErrorDetails) -> Fault:

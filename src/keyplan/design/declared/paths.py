@@ -44,8 +44,8 @@ class _Recorder:
 def steps_of(path: Callable[[Any], Any]) -> Steps:
     """The fields, keys and positions that a path goes by. Raises ArgumentError."""
     anything: Any = path
-    found: Any = anything(_Recorder(())) if callable(anything) else None
-    steps: Steps = object.__getattribute__(found, "_steps") if isinstance(found, _Recorder) else ()
+    result: Any = anything(_Recorder(())) if callable(anything) else None
+    steps: Steps = object.__getattribute__(result, "_steps") if isinstance(result, _Recorder) else ()
     if not steps or not isinstance(steps[0], str):
         raise ArgumentError(
             "a path goes from the item to a part of it", place="at", hint="write .at(lambda user: user.address.city)"

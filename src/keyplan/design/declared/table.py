@@ -58,21 +58,21 @@ class Table:
     @property
     def attribute_types(self) -> dict[str, str]:
         """The types of all key attributes, the table's and its indexes', by their names."""
-        return {one.name: one.type for one in self._key_attributes()}
+        return {attribute.name: attribute.type for attribute in self._key_attributes()}
 
     def create_request(self, name: str | None = None) -> dict[str, Any]:
         """The CreateTable request (on-demand billing) for this table under its own or another ``name``."""
         types = self.attribute_types
         request: dict[str, Any] = {
             "TableName": name or self.name,
-            "AttributeDefinitions": [{"AttributeName": one, "AttributeType": kind} for one, kind in types.items()],
+            "AttributeDefinitions": [{"AttributeName": text, "AttributeType": kind} for text, kind in types.items()],
             "KeySchema": _key_schema((self.partition,), () if self.sort is None else (self.sort,)),
             "BillingMode": "PAY_PER_REQUEST",
         }
         for member, local in (("GlobalSecondaryIndexes", False), ("LocalSecondaryIndexes", True)):
-            found = [_index_request(index) for index in self.indexes if index.local is local]
-            if found:
-                request[member] = found
+            result = [_index_request(index) for index in self.indexes if index.local is local]
+            if result:
+                request[member] = result
         return request
 
     def _key_attributes(self) -> Iterable[KeyAttribute]:
@@ -86,8 +86,8 @@ class Table:
 
 def _key_schema(partition: Sequence[KeyAttribute], sort: Sequence[KeyAttribute]) -> list[dict[str, str]]:
     return [
-        *({"AttributeName": one.name, "KeyType": "HASH"} for one in partition),
-        *({"AttributeName": one.name, "KeyType": "RANGE"} for one in sort),
+        *({"AttributeName": attribute.name, "KeyType": "HASH"} for attribute in partition),
+        *({"AttributeName": attribute.name, "KeyType": "RANGE"} for attribute in sort),
     ]
 
 

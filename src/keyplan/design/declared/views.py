@@ -56,8 +56,8 @@ class View(BaseModel, Generic[EntityT]):
         keys of the table or of the index.
         """
         entity = entity_of_view(cls)
-        keys = [] if entity is None else [one for base in entity.__mro__ for one in vars(base).values()]
-        own = [one for one in keys if isinstance(one, Key) and (one.index is None or one.index.name == index.name)]
+        keys = [] if entity is None else [var for base in entity.__mro__ for var in vars(base).values()]
+        own = [key for key in keys if isinstance(key, Key) and (key.index is None or key.index.name == index.name)]
         held = {name for key in own for source in (*key.partition, *key.sort) for name in _whole_in(source)}
         infos = cls.model_fields.items()
         return tuple(info.serialization_alias or info.alias or name for name, info in infos if name not in held)
@@ -95,10 +95,10 @@ def _take_fields(view: type[View[Any]], entity: type[Entity]) -> None:
         view.__pydantic_fields__[name] = entity.model_fields[name]
     own, theirs = view.__pydantic_decorators__, entity.__pydantic_decorators__
     for kind in ("field_validators", "field_serializers", "validators"):
-        for name, one in getattr(theirs, kind).items():
-            fields = tuple(field for field in one.info.fields if field == "*" or field in written)
+        for name, value in getattr(theirs, kind).items():
+            fields = tuple(field for field in value.info.fields if field == "*" or field in written)
             if fields:
-                getattr(own, kind)[name] = replace(one, info=replace(one.info, fields=fields))
+                getattr(own, kind)[name] = replace(value, info=replace(value.info, fields=fields))
     view.model_rebuild(force=True)
 
 

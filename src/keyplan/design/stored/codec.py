@@ -79,26 +79,26 @@ def plain(value: Any) -> Any:
         case BaseModel():
             return _model_fields(value)
         case Mapping():
-            return {str(plain(name)): plain(one) for name, one in value.items()}
+            return {str(plain(name)): plain(element) for name, element in value.items()}
         case set() | frozenset():
-            parts = {plain(one) for one in value}
+            parts = {plain(element) for element in value}
             return parts or []
         case list() | tuple():
-            return [plain(one) for one in value]
+            return [plain(element) for element in value]
         case _:
             return value
 
 
 def _model_fields(model: BaseModel) -> dict[str, Any]:
     """A nested model's fields by their names. None is left out only where nothing stored is read as None."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, info in type(model).model_fields.items():
         value = getattr(model, name)
         if value is not None or info.is_required() or info.default is not None or info.default_factory is not None:
-            found[name] = plain(value)
+            result[name] = plain(value)
     for name, value in (model.model_extra or {}).items():
-        found[name] = plain(value)
-    return found
+        result[name] = plain(value)
+    return result
 
 
 def encoder_of(annotation: Any) -> Encoder:
@@ -146,7 +146,7 @@ def _decode_strings(tag: str, value: Any) -> Any:
 
 def _decode_texts(tag: str, value: Any) -> Any:
     try:
-        return [one["S"] for one in value] if tag == "L" else _decode(tag, value)
+        return [element["S"] for element in value] if tag == "L" else _decode(tag, value)
     except KeyError:
         return _decode(tag, value)
 

@@ -55,17 +55,17 @@ def comeback_faults(entity: CompiledEntity) -> Iterator[tuple[str, Problem]]:
             ),
         )
     suspects = [
-        one
-        for one in entity.fields.values()
-        if not one.computed and not marks_of(one.annotation) and (_is_tried(one) or entity.reads_by_json)
+        field
+        for field in entity.fields.values()
+        if not field.computed and not marks_of(field.annotation) and (_is_tried(field) or entity.reads_by_json)
     ]
     if not suspects:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a type says of the samples it is offered concerns nobody
         others = _others(entity)
-        found = [(field.name, _problem(entity, field, others)) for field in suspects]
-    yield from ((name, problem) for name, problem in found if problem is not None)
+        result = [(field.name, _problem(entity, field, others)) for field in suspects]
+    yield from ((name, problem) for name, problem in result if problem is not None)
 
 
 def _is_tried(field: StoredField) -> bool:
@@ -75,13 +75,13 @@ def _is_tried(field: StoredField) -> bool:
 
 def _others(entity: CompiledEntity) -> dict[str, Any]:
     """Values of the required fields."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, info in entity.cls.model_fields.items():
         if info.is_required():
             for sample in _samples(entity.fields[name].annotation):
-                found[name] = sample
+                result[name] = sample
                 break
-    return found
+    return result
 
 
 def _problem(entity: CompiledEntity, field: StoredField, others: dict[str, Any]) -> Problem | None:
@@ -93,7 +93,7 @@ def _problem(entity: CompiledEntity, field: StoredField, others: dict[str, Any])
     except (PydanticUserError, TypeError, NameError):
         pass
     samples = _samples(field.annotation)
-    twice = next((one for one in samples if not _taken_again(field.annotation, one)), None)
+    twice = next((value for value in samples if not _taken_again(field.annotation, value)), None)
     if twice is not None:
         return Problem(f"its validator doesn't take {twice!r}, which it made: an instance is validated again", _HINT)
     for sample in samples:
@@ -135,23 +135,23 @@ def _tried(entity: CompiledEntity, field: StoredField, instance: Entity) -> Prob
         return Problem(f"{value!r} can't be stored: {error.message}", _HINT)
     shown = item.get(field.attribute)
     try:
-        found = getattr(entity.from_item(item), field.name)
+        result = getattr(entity.from_item(item), field.name)
     except KeyplanError as error:
-        own = next((one.message for one in error.faults if f".{field.name}" in one.place), None)
+        own = next((fault.message for fault in error.faults if f".{field.name}" in fault.place), None)
         if own is None and error.faults:
             return None  # another field of the sample is at fault
         return Problem(f"{value!r} is stored as {shown}, which can't be read back: {own or error.message}", _HINT)
-    if not _same(found, value):
-        return Problem(f"{value!r} is stored as {shown}, and read back as {found!r}", _HINT)
+    if not _same(result, value):
+        return Problem(f"{value!r} is stored as {shown}, and read back as {result!r}", _HINT)
     return None
 
 
-def _same(found: Any, value: Any) -> bool:
-    if type(found) is not type(value) and not (isinstance(found, int | float) and isinstance(value, int | float)):
+def _same(result: Any, value: Any) -> bool:
+    if type(result) is not type(value) and not (isinstance(result, int | float) and isinstance(value, int | float)):
         return False
     if _by_identity(value):
-        return vars(found) == vars(value) if hasattr(value, "__dict__") else True
-    return bool(found == value)
+        return vars(result) == vars(value) if hasattr(value, "__dict__") else True
+    return bool(result == value)
 
 
 def _has_own_config(annotation: Any) -> bool:
@@ -176,17 +176,17 @@ def _samples(annotation: Any, depth: int = 0) -> list[Any]:
         adapter: TypeAdapter[Any] = TypeAdapter(annotation, config=_config_of(annotation))
     except (PydanticUserError, TypeError, NameError):
         return []
-    found: list[Any] = []
-    for one in candidates:
+    result: list[Any] = []
+    for candidate in candidates:
         try:
-            value = adapter.validate_python(one)
+            value = adapter.validate_python(candidate)
         except PydanticUserError:  # a part of a type that is defined by the whole only
             return []
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
             continue
-        if value is not None and sum(type(other) is type(value) for other in found) < EACH_MAX:
-            found.append(value)
-    return found[:SAMPLES_MAX] or ([None] if is_optional(annotation) else [])
+        if value is not None and sum(type(other) is type(value) for other in result) < EACH_MAX:
+            result.append(value)
+    return result[:SAMPLES_MAX] or ([None] if is_optional(annotation) else [])
 
 
 def _by_identity(value: Any) -> bool:
@@ -222,7 +222,7 @@ def _made(annotation: Any, depth: int) -> Iterator[Any]:
             for name in _samples(arguments[0], depth)[:4]:
                 yield {name: value}
     elif isinstance(annotation, type) and (members := _members(annotation)):
-        samples = {name: next(iter(_samples(one, depth)), None) for name, one in members.items()}
+        samples = {name: next(iter(_samples(element, depth)), None) for name, element in members.items()}
         yield list(samples.values()) if issubclass(annotation, tuple) else samples
     else:
         yield from _typical(annotation)
@@ -232,7 +232,7 @@ def _members(cls: type[Any]) -> dict[str, Any]:
     """The fields of a model, a dataclass, a named tuple or a typed dictionary."""
     fields = getattr(cls, "model_fields", None)
     if isinstance(fields, dict):
-        return {name: annotated(one) for name, one in fields.items()}
+        return {name: annotated(value) for name, value in fields.items()}
     return members_of(cls)
 
 

@@ -66,19 +66,19 @@ class Dependence:
     def _learned(self, name: str) -> frozenset[str]:
         everything = frozenset(self._cls.model_fields)
         evaluated = 0
-        found: set[str] = set()
-        for values in islice(self._instances(found), TRIALS_MAX):
+        result: set[str] = set()
+        for values in islice(self._instances(result), TRIALS_MAX):
             read, value, failed = self._recorded(name, values)
-            found |= read
+            result |= read
             if failed:
                 continue
             again = self._recorded(name, values)[1]
             if not _same(value, again):
                 return everything
             evaluated += 1
-            if found >= everything:
+            if result >= everything:
                 break
-        return frozenset(found) if evaluated else everything
+        return frozenset(result) if evaluated else everything
 
     def _instances(self, read: set[str]) -> Iterator[dict[str, Any]]:
         """Values of instances: usual ones, others of each field in ``read``, which grows meanwhile, and of two."""
@@ -159,17 +159,17 @@ def _recorder_of(cls: type[BaseModel]) -> type[Any]:
 
     def read(self: Any, name: str) -> Any:
         state: _State = object.__getattribute__(self, _STATE)
-        found = state.get(self, name)
-        return super(recorder, self).__getattribute__(name) if found is _MISSING else found
+        result = state.get(self, name)
+        return super(recorder, self).__getattribute__(name) if result is _MISSING else result
 
     members = {"__getattribute__": read, "__module__": cls.__module__, "__qualname__": cls.__qualname__}
     recorder: type[Any] = type.__new__(type(cls), cls.__name__, (cls,), members)
     return recorder
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(value: Any, other: Any) -> bool:
     try:
-        return type(one) is type(other) and bool(one == other)
+        return type(value) is type(other) and bool(value == other)
     except Exception:  # noqa: BLE001 - values of any class, whose comparison may fail
         return False
 
@@ -195,7 +195,7 @@ def _values(annotation: Any) -> Iterator[Any]:
     elif isinstance(kind, type) and issubclass(kind, BaseModel):
         yield _model(kind)
     elif kind in {list, set, frozenset, tuple}:
-        yield from (kind(one) for one in _collections(kind, arguments))
+        yield from (kind(collection) for collection in _collections(kind, arguments))
     else:
         yield from _SINGLE.get(kind, _SINGLE[str])
     if is_optional(annotation):
@@ -218,7 +218,7 @@ _SINGLE: Mapping[Any, Sequence[Any]] = {
 
 
 def _collections(kind: Any, arguments: tuple[Any, ...]) -> Iterator[list[Any]]:
-    parts = [one for one in arguments if one is not Ellipsis]
+    parts = [argument for argument in arguments if argument is not Ellipsis]
     if kind is tuple and parts and Ellipsis not in arguments:
         yield [next(_values(part)) for part in parts]
         return
@@ -242,7 +242,7 @@ def _bare(annotation: Any) -> Any:
     if origin is Annotated:
         return _bare(get_args(annotation)[0])
     if origin in {Union, types.UnionType} and is_optional(annotation):
-        parts = [one for one in get_args(annotation) if one is not type(None)]
+        parts = [value for value in get_args(annotation) if value is not type(None)]
         return _bare(parts[0]) if len(parts) == 1 else annotation
     return annotation
 

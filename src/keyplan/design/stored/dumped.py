@@ -66,7 +66,7 @@ _SERIALIZERS = frozenset({"PlainSerializer", "WrapSerializer", "SerializeAsAny",
 def form_of_field(cls: type[BaseModel], name: str, annotation: Any) -> Form:
     """The form of one field of an entity."""
     decorators = cls.__pydantic_decorators__.field_serializers.values()
-    if any(name in one.info.fields or "*" in one.info.fields for one in decorators):
+    if any(name in decorator.info.fields or "*" in decorator.info.fields for decorator in decorators):
         return Form.CUSTOM
     return form_of(annotation)
 
@@ -82,12 +82,12 @@ def _form(annotation: Any, seen: set[Any]) -> Form:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         inner, *marks = arguments
-        return max(_form(inner, seen), *(_form_of_mark(one) for one in marks))
+        return max(_form(inner, seen), *(_form_of_mark(mark) for mark in marks))
     if origin in {Union, types.UnionType}:
-        parts = [one for one in arguments if one is not type(None)]
+        parts = [argument for argument in arguments if argument is not type(None)]
         return _form(parts[0], seen) if len(parts) == 1 else _most(Form.DUMPED, parts, seen)
     if origin is Literal:
-        kinds = {type(one) for one in arguments}
+        kinds = {type(argument) for argument in arguments}
         return Form.OURS if len(kinds) == 1 and kinds <= {str, int, bool} else Form.DUMPED
     supertype = getattr(annotation, "__supertype__", None)
     if supertype is not None:
@@ -98,7 +98,7 @@ def _form(annotation: Any, seen: set[Any]) -> Form:
 
 
 def _most(least: Form, parts: Any, seen: set[Any]) -> Form:
-    return max([least, *(_form(one, seen) for one in parts)])
+    return max([least, *(_form(part, seen) for part in parts)])
 
 
 def _form_of_mark(mark: Any) -> Form:
@@ -119,7 +119,7 @@ _CHECKS = frozenset({"pydantic.functional_validators", "pydantic.types", "pydant
 
 
 def _form_of_compound(origin: Any, arguments: tuple[Any, ...], seen: set[Any]) -> Form:
-    parts = [one for one in arguments if one is not Ellipsis]
+    parts = [argument for argument in arguments if argument is not Ellipsis]
     inner = _most(Form.OURS, parts, seen)
     if inner is not Form.OURS or not parts:
         return max(inner, Form.DUMPED)
@@ -138,12 +138,12 @@ def _is_one_of(annotation: Any, kinds: frozenset[Any]) -> bool:
     if origin is Annotated:
         return _is_one_of(arguments[0], kinds)
     if origin is Literal:
-        return all(isinstance(one, str) for one in arguments)
+        return all(isinstance(argument, str) for argument in arguments)
     supertype = getattr(annotation, "__supertype__", None)
     if supertype is not None:
         return _is_one_of(supertype, kinds)
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return all(type(one.value) is str for one in annotation)
+        return all(type(element.value) is str for element in annotation)
     return annotation in kinds
 
 
@@ -153,7 +153,7 @@ def _form_of_class(cls: Any, seen: set[Any]) -> Form:
     if not isinstance(cls, type):
         return Form.DUMPED
     if issubclass(cls, enum.Enum):
-        whole = not issubclass(cls, enum.Flag) and all(type(one.value) in {str, int} for one in cls)
+        whole = not issubclass(cls, enum.Flag) and all(type(element.value) in {str, int} for element in cls)
         return Form.OURS if whole and "__get_pydantic_core_schema__" not in _own_names(cls) else Form.DUMPED
     if not issubclass(cls, BaseModel):
         return Form.DUMPED
@@ -203,12 +203,12 @@ def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any
             dumped = cls.__pydantic_serializer__.to_python(
                 instance, mode="json", include={name}, by_alias=False, round_trip=True, warnings=False
             )
-            found = values.encode(dumped[name])
+            result = values.encode(dumped[name])
         except (PydanticSerializationError, ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
             raise values.ValueFault(f"it can't be stored: {_first_line(error)}") from None
         if check is not None:
-            _check(check, value, found)
-        return found
+            _check(check, value, result)
+        return result
 
     return dump
 
@@ -216,12 +216,12 @@ def dumper_of(cls: type[BaseModel], name: str, annotation: Any) -> Callable[[Any
 def _check(adapter: TypeAdapter[Any], value: Any, stored: AttributeValue) -> None:
     """Raises ValueFault where a value of any type comes back as another."""
     try:
-        found = adapter.validate_json(json.dumps(json_of(stored)))
+        result = adapter.validate_json(json.dumps(json_of(stored)))
     except ValidationError as error:
         raise values.ValueFault(f"it can't be read back: {error.errors()[0]['msg']}") from None
-    numbers = isinstance(found, int | float) and isinstance(value, int | float)
-    if found != value or (type(found) is not type(value) and not numbers):
-        raise values.ValueFault(f"it would be read back as {found!r}: JSON has no form for it, declare its type")
+    numbers = isinstance(result, int | float) and isinstance(value, int | float)
+    if result != value or (type(result) is not type(value) and not numbers):
+        raise values.ValueFault(f"it would be read back as {result!r}: JSON has no form for it, declare its type")
 
 
 def _first_line(error: Exception) -> str:
@@ -230,7 +230,7 @@ def _first_line(error: Exception) -> str:
 
 def holds_anything(annotation: Any) -> bool:
     """Whether values of no declared type stand in it."""
-    return holds(annotation, lambda one: one in _UNTYPED)
+    return holds(annotation, lambda value: value in _UNTYPED)
 
 
 _UNTYPED = frozenset({Any, object, list, dict, tuple, set, frozenset})
@@ -253,10 +253,10 @@ def _holds(annotation: Any, sought: Callable[[Any], bool], seen: set[Any]) -> bo
     if isinstance(annotation, type):
         fields = getattr(annotation, "model_fields", None)
         if isinstance(fields, dict):
-            parts += [annotated(one) for one in fields.values()]
+            parts += [annotated(field) for field in fields.values()]
         else:
             parts += members_of(annotation).values()
-    return any(_holds(one, sought, seen) for one in parts)
+    return any(_holds(part, sought, seen) for part in parts)
 
 
 def _has_members(cls: type[Any]) -> bool:
@@ -271,9 +271,9 @@ def members_of(cls: type[Any]) -> dict[str, Any]:
         return {}
 
 
-def _is_type(one: Any) -> bool:
+def _is_type(value: Any) -> bool:
     try:
-        hash(one)
+        hash(value)
     except TypeError:
         return False
     return True
@@ -289,11 +289,11 @@ def json_of(stored: Mapping[str, Any]) -> Any:
         case "N":
             return _number(content)
         case "M":
-            return {name: json_of(one) for name, one in content.items()}
+            return {name: json_of(value) for name, value in content.items()}
         case "L":
-            return [json_of(one) for one in content]
+            return [json_of(value) for value in content]
         case "NS":
-            return [_number(one) for one in content]
+            return [_number(value) for value in content]
         case "NULL":
             return None
         case _:
@@ -305,16 +305,16 @@ def plain_of(stored: Mapping[str, Any]) -> Any:
     ((tag, content),) = stored.items()
     match tag:
         case "N":
-            found = _number(content)
-            return Decimal(content) if isinstance(found, str) else found
+            result = _number(content)
+            return Decimal(content) if isinstance(result, str) else result
         case "B":
             return base64.b64decode(content)
         case "SS" | "NS" | "BS":
-            return {plain_of({tag[0]: one}) for one in content}
+            return {plain_of({tag[0]: value}) for value in content}
         case "M":
-            return {name: plain_of(one) for name, one in content.items()}
+            return {name: plain_of(value) for name, value in content.items()}
         case "L":
-            return [plain_of(one) for one in content]
+            return [plain_of(value) for value in content]
         case _:
             return json_of(stored)
 

@@ -61,13 +61,13 @@ class CompiledEntity:
         self.primary = primary
         self.index_keys = index_keys
         self.claims = claims
-        self.labels = {one.attribute: one.stored for one in labels}
+        self.labels = {label.attribute: label.stored for label in labels}
         """The attributes that tell its items from others, with their values."""
         self.shares_keys = False
         """Whether another entity's items can have its keys, so that the labels alone tell them apart."""
         keyed = {name for key in (primary, *index_keys, *claims) for name in key.fields}
         own = stored_fields(cls) if stored is None else stored
-        self.fields = {one.name: one for one in own if not one.computed or one.name in keyed}
+        self.fields = {field.name: field for field in own if not field.computed or field.name in keyed}
         self._readable = [
             (field.attribute, field.name, field.decode) for field in self.fields.values() if not field.computed
         ]
@@ -79,13 +79,13 @@ class CompiledEntity:
         self._inputs: dict[CompiledKey, frozenset[str]] = {}
         self._validate = cls.__pydantic_validator__.validate_python
         self._computed = [field.name for field in self.fields.values() if field.computed]
-        plain = [one for one in self.fields.values() if not one.computed]
-        self._moments = [one.name for one in plain if kind_of(one.annotation) is datetime]
+        plain = [field for field in self.fields.values() if not field.computed]
+        self._moments = [field.name for field in plain if kind_of(field.annotation) is datetime]
         self._in_keys = frozenset(self._defaulted_in_keys())
         self._empty = self._read_from_nothing()
         self._in_index_keys = self._optional_in_index_keys()
         self._keeps_others = cls.model_config.get("extra") == "allow"
-        self._is_lossy = any(one.form is Form.CUSTOM or _is_pair(one) for one in plain)
+        self._is_lossy = any(field.form is Form.CUSTOM or _is_pair(field) for field in plain)
         self.reads_by_json = reads_by_json(cls, plain)
         """Whether its items are read as JSON."""
         by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
@@ -126,7 +126,7 @@ class CompiledEntity:
         """The attributes of fields that are None by default and stand in an index's key, each with an attribute of that
         key: where that is there and the field's isn't, something else wrote the item, and its key has the value.
         """
-        found: list[tuple[str, str]] = []
+        result: list[tuple[str, str]] = []
         always = {attribute.name for attribute, _ in self.primary.attributes}
         for key in self.index_keys:
             for attribute, template in key.attributes:
@@ -138,25 +138,25 @@ class CompiledEntity:
                         continue
                     own = self.fields[name].attribute
                     if own != attribute.name:
-                        found.append((own, attribute.name))
-        return found
+                        result.append((own, attribute.name))
+        return result
 
     def _read_from_nothing(self) -> dict[str, Any]:
         """What required fields hold that aren't stored when they hold it: None, or an empty set."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for name, info in self.cls.model_fields.items():
             if info.is_required():
                 if self.fields[name].optional:
-                    found[name] = None
+                    result[name] = None
                 elif kind_of(self.fields[name].annotation) in _SETS:
-                    found[name] = kind_of(self.fields[name].annotation)()
-        return found
+                    result[name] = kind_of(self.fields[name].annotation)()
+        return result
 
     def giving(self, reader: CompiledEntity) -> CompiledEntity:
         """The same entity, whose items are read by another: as a view of it."""
         seen = copy(self)
         seen.gives = reader.cls
-        seen.asked = tuple(one.attribute for one in reader.fields.values())
+        seen.asked = tuple(field.attribute for field in reader.fields.values())
         seen.from_item = reader.from_item
         return seen
 
@@ -183,23 +183,23 @@ class CompiledEntity:
     @cached_property
     def version(self) -> StoredField | None:
         """The field marked as Version."""
-        return next((one for one in self.fields.values() if VERSION.name in marks_of(one.annotation)), None)
+        return next((field for field in self.fields.values() if VERSION.name in marks_of(field.annotation)), None)
 
     @cached_property
     def tokens(self) -> StoredField | None:
         """The field marked as Tokens."""
-        return next((one for one in self.fields.values() if TOKENS.name in marks_of(one.annotation)), None)
+        return next((field for field in self.fields.values() if TOKENS.name in marks_of(field.annotation)), None)
 
     @cached_property
     def slots(self) -> dict[str, int]:
         """The fields that spread a number over items, with how many slots each has."""
-        found = {name: slots_of(info) for name, info in self.cls.model_fields.items()}
-        return {name: count for name, count in found.items() if count is not None}
+        result = {name: slots_of(info) for name, info in self.cls.model_fields.items()}
+        return {name: count for name, count in result.items() if count is not None}
 
     @cached_property
     def ttl(self) -> StoredField | None:
         """The field marked as Ttl."""
-        return next((one for one in self.fields.values() if TTL.name in marks_of(one.annotation)), None)
+        return next((field for field in self.fields.values() if TTL.name in marks_of(field.annotation)), None)
 
     @cached_property
     def key_fields(self) -> tuple[str, ...]:
@@ -213,49 +213,51 @@ class CompiledEntity:
         """
         known = self._inputs.get(key)
         if known is None:  # asked at each update; a computed field is tried once
-            found = {name for name in key.fields if not self.fields[name].computed}
-            for name in key.fields - found:
-                found |= self.dependence.inputs(name)
-            known = self._inputs[key] = frozenset(found)
+            result = {name for name in key.fields if not self.fields[name].computed}
+            for name in key.fields - result:
+                result |= self.dependence.inputs(name)
+            known = self._inputs[key] = frozenset(result)
         return known
 
     def read_for(self, key: CompiledKey, field_values: Mapping[str, Any]) -> frozenset[str]:
         """The plain fields that decide where the item with these values stands under a key: of a computed field, what
         it reads of this very item besides what it was seen to read of others.
         """
-        found = self.inputs_of(key)
+        inputs = self.inputs_of(key)
         if not self._computed:
-            return found
+            return inputs
         reads = (self.dependence.reads(name, field_values) for name in key.fields if self.fields[name].computed)
-        return found.union(*reads)
+        return inputs.union(*reads)
 
     @cached_property
     def dependence(self) -> Dependence:
         """What the computed fields are made of."""
-        return Dependence(self.cls, {one.name: one.annotation for one in self.fields.values() if not one.computed})
+        return Dependence(
+            self.cls, {field.name: field.annotation for field in self.fields.values() if not field.computed}
+        )
 
     def field_values(self, instance: Entity) -> dict[str, Any]:
         """All fields of an instance, computed ones included and made anew: what a cached property keeps may be of
         another instance, since ``model_copy`` copies it. Moments are in UTC, as they are stored: what is computed of
         them (their day, say) must be the same when the item is read again.
         """
-        found = dict(instance.__dict__)
+        result = dict(instance.__dict__)
         if not self._computed:
-            return found
-        found = self.own_values(instance)
-        moments = {name: as_utc(found[name]) for name in self._moments if _is_elsewhere(found[name])}
-        if moments or len(instance.__dict__) > len(found):
-            found.update(moments)
+            return result
+        result = self.own_values(instance)
+        moments = {name: as_utc(result[name]) for name in self._moments if _is_elsewhere(result[name])}
+        if moments or len(instance.__dict__) > len(result):
+            result.update(moments)
             instance = instance.model_copy()
-            object.__setattr__(instance, "__dict__", dict(found))
+            object.__setattr__(instance, "__dict__", dict(result))
         for name in self._computed:
-            found[name] = getattr(instance, name)
-        return found
+            result[name] = getattr(instance, name)
+        return result
 
     def own_values(self, instance: Entity) -> dict[str, Any]:
         """The values of an instance's fields, without what cached properties keep beside them."""
-        found = instance.__dict__
-        own = {name: found[name] for name in self.cls.model_fields if name in found}
+        result = instance.__dict__
+        own = {name: result[name] for name in self.cls.model_fields if name in result}
         return {**(instance.__pydantic_extra__ or {}), **own}
 
     def checked(self, instance: Entity) -> Entity:
@@ -308,16 +310,16 @@ class CompiledEntity:
             raise ArgumentError("wrong values", place=self.name, faults=faults)
 
     def _kind_adapter(self, name: str) -> TypeAdapter[Any]:
-        found = self._kind_adapters.get(name)
-        if found is None:
-            found = self._kind_adapters[name] = TypeAdapter(unbounded(self.fields[name].annotation))
-        return found
+        adapter = self._kind_adapters.get(name)
+        if adapter is None:
+            adapter = self._kind_adapters[name] = TypeAdapter(unbounded(self.fields[name].annotation))
+        return adapter
 
     def _adapter(self, name: str) -> TypeAdapter[Any]:
-        found = self._adapters.get(name)
-        if found is None:
-            found = self._adapters[name] = TypeAdapter(self.fields[name].annotation)
-        return found
+        adapter = self._adapters.get(name)
+        if adapter is None:
+            adapter = self._adapters[name] = TypeAdapter(self.fields[name].annotation)
+        return adapter
 
     def item_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """The attributes of one key. Raises KeyFieldError that names the entity and the field."""
@@ -331,7 +333,7 @@ class CompiledEntity:
         """The attributes of one key of an item that is written. Raises KeyFieldError, also for a value that couldn't be
         told apart in a key without escapes.
         """
-        found = self.item_key(key, field_values)
+        result = self.item_key(key, field_values)
         name = key.ambiguous(field_values) if self._is_raw else None
         if name is not None:
             raise KeyFieldError(
@@ -340,7 +342,7 @@ class CompiledEntity:
                 place=f"{self.name}.{name}",
                 hint="give it another value; its keys have no escapes (KeyStyle(raw=True))",
             )
-        return found
+        return result
 
     def claim_item(self, claim: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The item that claims a unique value for the item with these field values. Raises KeyFieldError."""
@@ -351,16 +353,16 @@ class CompiledEntity:
 
         Raises ArgumentError, KeyFieldError, ItemTooLarge.
         """
-        found = self.field_values(instance)
-        item = self.encode_fields(found)
+        result = self.field_values(instance)
+        item = self.encode_fields(result)
         if instance.__pydantic_extra__:
             self._add_others(item, instance.__pydantic_extra__)
         if self.labels:
             item.update(self.labels)
         key_of = self.written_key if self._is_raw else self.item_key
         for key in self.keys:
-            if key is self.primary or key.member(found):
-                item.update(key_of(key, found))
+            if key is self.primary or key.member(result):
+                item.update(key_of(key, result))
         size = values.item_size(item)
         if size > ITEM_BYTES_MAX:
             largest = max(item, key=lambda name: values.value_size(item[name]))
@@ -375,8 +377,8 @@ class CompiledEntity:
     @cached_property
     def _attributes(self) -> frozenset[str]:
         """The attributes that are ours: of fields and of keys."""
-        found = {one.attribute for one in self.fields.values()} | self.labels.keys()
-        return frozenset(found.union(one.name for key in self.keys for one, _ in key.attributes))
+        result = {field.attribute for field in self.fields.values()} | self.labels.keys()
+        return frozenset(result.union(attribute.name for key in self.keys for attribute, _ in key.attributes))
 
     def _add_others(self, item: dict[str, dict[str, Any]], others: Mapping[str, Any]) -> None:
         """Values that no field declares (``extra="allow"``), under their own names. Raises ArgumentError."""
@@ -387,7 +389,7 @@ class CompiledEntity:
             item[name] = self.encode_field(name, values.encode, dumped)
 
     def _others(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        return {name: plain_of(one) for name, one in item.items() if name not in self._attributes}
+        return {name: plain_of(element) for name, element in item.items() if name not in self._attributes}
 
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
@@ -417,21 +419,21 @@ class CompiledEntity:
             raise ArgumentError(f"{shown(value)} can't be stored: {error}", place=f"{self.name}.{name}") from None
 
     def _read_slowly(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         with suppress(ValidationError, ValueError, ArithmeticError):
             for attribute, name, decode in self._readable:
                 stored = item.get(attribute)
                 if stored is not None:
                     ((tag, value),) = stored.items()
                     if tag != "NULL":
-                        found[name] = self._decoded(decode, tag, value, self.fields[name])
+                        result[name] = self._decoded(decode, tag, value, self.fields[name])
                     elif self.fields[name].keeps_null:
-                        found[name] = None
+                        result[name] = None
             if self._keeps_others:
-                found = {**self._others(item), **found}
+                result = {**self._others(item), **result}
             if self._is_whole(item):
-                return self._validate(found, by_name=True)  # type: ignore[no-any-return]
-        return self._from_keys_too(item, found)
+                return self._validate(result, by_name=True)  # type: ignore[no-any-return]
+        return self._from_keys_too(item, result)
 
     def _is_whole(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether no field's value stands in the item's keys alone."""
@@ -441,25 +443,25 @@ class CompiledEntity:
 
     def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         """As JSON, where a type is read from that only: strict types, and bytes in what pydantic dumps."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for attribute, name, decode in self._readable:
             stored = item.get(attribute)
             if stored is not None and ("NULL" not in stored or self.fields[name].keeps_null):
                 if self.ttl is not None and name == self.ttl.name:
-                    found[name] = str(self._decoded(decode, *next(iter(stored.items()))))
+                    result[name] = str(self._decoded(decode, *next(iter(stored.items()))))
                 elif self.fields[name].codec is not None:
-                    found[name] = self._as_json(
+                    result[name] = self._as_json(
                         name, self._decoded(decode, *next(iter(stored.items())), self.fields[name])
                     )
                 elif self.fields[name].form is Form.KEYED:
-                    found[name] = to_jsonable_python(
+                    result[name] = to_jsonable_python(
                         self._decoded(decode, *next(iter(stored.items())), self.fields[name])
                     )
                 else:
-                    found[name] = json_of(stored)
+                    result[name] = json_of(stored)
         if self._is_whole(item):
             with suppress(ValidationError):
-                instance: Entity = self.cls.__pydantic_validator__.validate_json(json.dumps(found), by_name=True)
+                instance: Entity = self.cls.__pydantic_validator__.validate_json(json.dumps(result), by_name=True)
                 if self._keeps_others and instance.__pydantic_extra__ is not None:
                     instance.__pydantic_extra__.update(self._others(item))
                 return instance
@@ -480,16 +482,16 @@ class CompiledEntity:
         except (ValueError, ArithmeticError):
             return value if field is None or field.codec is None else _Unreadable(tag, value)
 
-    def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], found: dict[str, Any]) -> Entity:
+    def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], result: dict[str, Any]) -> Entity:
         """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
         for key in self.keys:
             for name, value in (key.values(item) or {}).items():
                 if name in self.fields and not self.fields[name].computed:
-                    found.setdefault(name, value)
+                    result.setdefault(name, value)
         for name, empty in self._empty.items():
-            found.setdefault(name, empty)
+            result.setdefault(name, empty)
         try:
-            return self._validate(found, by_name=True)  # type: ignore[no-any-return]
+            return self._validate(result, by_name=True)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise ItemNotReadable(
                 f"the item's key is a {self.name}'s, but its attributes aren't",
@@ -500,7 +502,10 @@ class CompiledEntity:
 
     def describe_key(self, item: Mapping[str, Mapping[str, Any]]) -> str:
         """The item's primary key in words, for messages: ``pk=ARTICLE#1, sk=#METADATA``."""
-        pairs = ((one.name, item.get(one.name, {}).get(one.type)) for one, _ in self.primary.attributes)
+        pairs = (
+            (attribute.name, item.get(attribute.name, {}).get(attribute.type))
+            for attribute, _ in self.primary.attributes
+        )
         return ", ".join(f"{name}={value}" for name, value in pairs)
 
     def __eq__(self, other: object) -> bool:
@@ -532,11 +537,11 @@ def _is_pair(field: StoredField) -> bool:
 def _undeclared(value: Any) -> Any:
     """A value that no field declares, if it is the same when it comes back."""
     try:
-        found = plain_of(values.encode(value))
+        result = plain_of(values.encode(value))
     except (values.ValueFault, values.NumberError, TypeError, RecursionError, UnicodeEncodeError):
-        found = to_jsonable_python(value, fallback=repr)
-    if found != value:
-        raise ArgumentError(f"{value!r} would be read back as {found!r}", hint="declare a field of its type")
+        result = to_jsonable_python(value, fallback=repr)
+    if result != value:
+        raise ArgumentError(f"{value!r} would be read back as {result!r}", hint="declare a field of its type")
     return value
 
 
@@ -547,14 +552,18 @@ def _is_elsewhere(value: Any) -> bool:
 
 def faults_of(error: ValidationError, place: str) -> list[Fault]:
     """Pydantic's findings as faults, each with its path below ``place``."""
-    found: list[Fault] = []
-    for one in error.errors(include_url=False):
+    faults: list[Fault] = []
+    for element in error.errors(include_url=False):
         path = place
-        for step in one["loc"]:
+        for step in element["loc"]:
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
-        message = one["msg"] if one["type"] == "missing" else f"{one['msg']}; given: {shown(one.get('input'))}"
-        found.append(Fault(path, message[:1].lower() + message[1:]))
-    return found
+        message = (
+            element["msg"]
+            if element["type"] == "missing"
+            else f"{element['msg']}; given: {shown(element.get('input'))}"
+        )
+        faults.append(Fault(path, message[:1].lower() + message[1:]))
+    return faults
 
 
 def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[str, Any]) -> None:

@@ -64,7 +64,7 @@ class StoredField:
 
 def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
     """The fields of an entity with the attributes that they are stored under, computed fields last."""
-    found: list[StoredField] = []
+    fields: list[StoredField] = []
     for name, info in cls.model_fields.items():
         annotation: Any = info.annotation
         for mark in info.metadata:
@@ -87,10 +87,10 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
             stored = replace(stored, required=False, default=info.get_default(call_default_factory=True))
         elif not info.is_required():
             stored = replace(stored, made_anew=True)
-        found.append(replace(stored, bounds=tuple(bounds_of(annotation))))
+        fields.append(replace(stored, bounds=tuple(bounds_of(annotation))))
     for name, computed in cls.model_computed_fields.items():
-        found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
-    return found
+        fields.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
+    return fields
 
 
 def _marked(stored: StoredField, annotation: Any) -> StoredField:

@@ -486,7 +486,9 @@ def _number_format(kind: Any, spec: str) -> Format:
 
 def _is_of_integers(kind: Any) -> bool:
     """Whether it is an enum whose values are whole numbers."""
-    return isinstance(kind, type) and issubclass(kind, enum.Enum) and all(type(one.value) is int for one in kind)
+    return (
+        isinstance(kind, type) and issubclass(kind, enum.Enum) and all(type(element.value) is int for element in kind)
+    )
 
 
 def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Format:

@@ -71,20 +71,20 @@ class FieldForm:
 
 def mark_of(annotation: Any) -> Stored | None:
     """The Stored in a field's type."""
-    return next((one for one in layers(annotation) if isinstance(one, Stored)), None)
+    return next((layer for layer in layers(annotation) if isinstance(layer, Stored)), None)
 
 
 def is_marked_within(annotation: Any) -> bool:
     """Whether a Stored stands in a type that the field's type is made of."""
     wholes = {Annotated, Union, UnionType}
-    parts = (one for one in layers(annotation) if get_origin(one) not in wholes and not isinstance(one, Stored))
-    return any(holds(one, lambda part: isinstance(part, Stored)) for one in parts)
+    parts = (layer for layer in layers(annotation) if get_origin(layer) not in wholes and not isinstance(layer, Stored))
+    return any(holds(value, lambda part: isinstance(part, Stored)) for value in parts)
 
 
 def form_of_mark(mark: Stored, annotation: Any) -> FieldForm:
     """What a mark makes of a field's type. Raises Problem for a form that isn't for it."""
     kind = kind_of(annotation)
-    given = [one is not None for one in (mark.form, mark.layout, mark.write or mark.read)]
+    given = [text is not None for text in (mark.form, mark.layout, mark.write or mark.read)]
     if sum(given) != 1 or (mark.write is None) is not (mark.read is None):
         raise Problem("Stored takes one form, or a layout=, or write= and read=", 'write Stored("ms")')
     if mark.write is not None and mark.read is not None:
@@ -96,7 +96,7 @@ def form_of_mark(mark: Stored, annotation: Any) -> FieldForm:
     if fitting is None and name not in {"json", "zlib", "gzip"}:
         raise Problem(f"{name!r} is no stored form", f"there are {', '.join([*_FITTING, 'json', 'zlib', 'gzip'])}")
     if fitting is not None and kind not in fitting:
-        what = ", ".join(one.__name__ for one in fitting)
+        what = ", ".join(value.__name__ for value in fitting)
         raise Problem(f"the stored form {name!r} is for {what}, not for {getattr(kind, '__name__', kind)}")
     if kind is datetime:
         return _moment(mark, name)
@@ -174,8 +174,8 @@ def _since(amount: Decimal, unit: str) -> datetime:
 def _iso_of(tag: str, value: Any) -> Any:
     if tag != "S":
         raise ValueError(tag)
-    found = datetime.fromisoformat(value)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+    moment = datetime.fromisoformat(value)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def _js_texts(unit: str) -> Callable[[Any], str]:
@@ -225,10 +225,10 @@ def _layout(mark: Stored, layout: str, kind: Any) -> FieldForm:
     if kind not in {datetime, date}:
         raise Problem(f"layout= is for datetime and date, not for {getattr(kind, '__name__', kind)}")
     letters = re.findall(r"%(.)", layout)
-    order = ["YmdHMSf".find(one) for one in letters if one in "YmdHMSf"]
+    order = ["YmdHMSf".find(letter) for letter in letters if letter in "YmdHMSf"]
     fixed = set(letters) <= set("YmdHMSfjz%")
     needed = "YmdHMS" if kind is datetime else "Ymd"
-    lacking = [f"%{one}" for one in needed if one not in letters and not (one in "md" and "j" in letters)]
+    lacking = [f"%{word}" for word in needed if word not in letters and not (word in "md" and "j" in letters)]
     if lacking:
         raise Problem(f"the layout {layout!r} holds only a part of the value: {', '.join(lacking)} is lacking")
 
@@ -237,8 +237,8 @@ def _layout(mark: Stored, layout: str, kind: Any) -> FieldForm:
         return str(moment.strftime(layout.replace("%Y", f"{moment.year:04d}")))
 
     def read(text: str) -> Any:
-        found = datetime.strptime(text, layout)  # noqa: DTZ007 - the next line gives it its zone
-        moment = found.replace(tzinfo=UTC) if found.tzinfo is None else found
+        result = datetime.strptime(text, layout)  # noqa: DTZ007 - the next line gives it its zone
+        moment = result.replace(tzinfo=UTC) if result.tzinfo is None else result
         return moment if kind is datetime else moment.date()
 
     return _of_texts(mark, write, read, ".+", sorts=fixed and order == sorted(order))
@@ -293,8 +293,8 @@ def _truth(tag: str, value: Any) -> bool:
 
 def _listed(value: Any) -> dict[str, Any]:
     """A set as a list, in the order of its elements' stored forms: so that one set has one form."""
-    encoded = [encode_value(one) for one in value]
-    return {"L": sorted(encoded, key=lambda one: json.dumps(one, sort_keys=True))}
+    encoded = [encode_value(element) for element in value]
+    return {"L": sorted(encoded, key=lambda value: json.dumps(value, sort_keys=True))}
 
 
 def _packed(mark: Stored, name: str, annotation: Any) -> FieldForm:
@@ -354,11 +354,11 @@ def _pair(mark: Stored, write: Callable[[Any], Any], read: Callable[[Any], Any])
         return read(stored)
 
     def compare(value: Any) -> dict[str, Any]:
-        found = encode(value)
-        if encode(value) != found:
+        result = encode(value)
+        if encode(value) != result:
             raise values.ValueFault(
                 "its write function gives another form each time, so nothing can be compared with it"
             )
-        return found
+        return result
 
     return _form(mark, encode, decode, compare=compare)

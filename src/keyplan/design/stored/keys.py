@@ -78,12 +78,16 @@ class CompiledKey:
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:
         """The first field whose value can't be told apart in the key; see ``KeyStyle``."""
-        return next((name for _, one in self.attributes if (name := one.ambiguous(values)) is not None), None)
+        return next((name for _, template in self.attributes if (name := template.ambiguous(values)) is not None), None)
 
     @cached_property
     def is_raw(self) -> bool:
         """Whether values stand in it unescaped, and something follows one."""
-        return any(one.style.raw and not one.last for _, template in self.attributes for one in template.variables)
+        return any(
+            variable.style.raw and not variable.last
+            for _, template in self.attributes
+            for variable in template.variables
+        )
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:
         """The text behind the partition key that names the item's shard; empty without shards."""
@@ -98,7 +102,7 @@ class CompiledKey:
 
     def values(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
         """The field values in an item's key attributes, or None when the item's key isn't of this shape."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for position, (attribute, template) in enumerate(self.attributes):
             text = (item.get(attribute.name) or {}).get(attribute.type)
             if text is None:
@@ -106,9 +110,9 @@ class CompiledKey:
             if position == 0 and self.shards > 1:
                 text = text.rpartition("#")[0]
             values = template.values(text)
-            if values is None or any(found.setdefault(name, value) != value for name, value in values.items()):
+            if values is None or any(result.setdefault(name, value) != value for name, value in values.items()):
                 return None
-        return found
+        return result
 
     @cached_property
     def _shapes(self) -> _Shapes:

@@ -40,13 +40,13 @@ def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> 
 
     Raises ArgumentError, UpdateRefused.
     """
-    found = entity.own_values(before)
+    result = entity.own_values(before)
     for name, change in changes.items():
-        found[name] = outcome(entity, name, found[name], change)
+        result[name] = outcome(entity, name, result[name], change)
     if entity.version is not None:
-        found[entity.version.name] = found[entity.version.name] + 1
+        result[entity.version.name] = result[entity.version.name] + 1
     try:
-        after: Entity = entity.cls.__pydantic_validator__.validate_python(found, by_name=True)
+        after: Entity = entity.cls.__pydantic_validator__.validate_python(result, by_name=True)
     except ValidationError as error:
         raise ArgumentError("the update isn't valid", place=entity.name, faults=faults_of(error, entity.name)) from None
     checked = {name: change if isinstance(change, Change) else getattr(after, name) for name, change in changes.items()}

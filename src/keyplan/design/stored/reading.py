@@ -53,10 +53,10 @@ def reader_of(
     there.
     """
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
-    found = None if cls.model_config.get("extra") == "allow" else _fields_schema(cls, paths)
-    if found is None:
+    result = None if cls.model_config.get("extra") == "allow" else _fields_schema(cls, paths)
+    if result is None:
         return slowly
-    validate = SchemaValidator(*found).validate_python
+    validate = SchemaValidator(*result).validate_python
     make, set_attribute = cls.__new__, object.__setattr__
     attributes = frozenset(field.attribute for field in fields)
     count = len(attributes)
@@ -92,9 +92,9 @@ def reads_by_json(cls: type[Entity], fields: Sequence[StoredField]) -> bool:
     if cls.model_config.get("strict"):
         return True
     return any(
-        holds(one.annotation, _is_strict)
-        or (one.form in {Form.DUMPED, Form.CUSTOM} and holds(one.annotation, _is_bytes))
-        for one in fields
+        holds(field.annotation, _is_strict)
+        or (field.form in {Form.DUMPED, Form.CUSTOM} and holds(field.annotation, _is_bytes))
+        for field in fields
     )
 
 
@@ -103,7 +103,7 @@ def _is_strict(annotation: Any) -> bool:
     if isinstance(config, dict) and config.get("strict"):
         return True
     return get_origin(annotation) is Annotated and any(
-        getattr(one, "strict", None) is True for one in get_args(annotation)[1:]
+        getattr(value, "strict", None) is True for value in get_args(annotation)[1:]
     )
 
 
@@ -155,7 +155,7 @@ def _needs_python(schema: Mapping[str, Any]) -> bool:
     if not isinstance(kind, str):  # a mapping of fields, one of which is called type
         return False
     return kind in _BEFORE or (
-        kind == "model-fields" and any("validation_alias" in one for one in schema["fields"].values())
+        kind == "model-fields" and any("validation_alias" in field for field in schema["fields"].values())
     )
 
 
@@ -174,6 +174,6 @@ def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> t
         return None
     if any(_needs_python(part) for part in _parts(inner["fields"])):
         return None
-    fields = {name: {**one, "validation_alias": [list(paths[name])]} for name, one in inner["fields"].items()}
+    fields = {name: {**value, "validation_alias": [list(paths[name])]} for name, value in inner["fields"].items()}
     config = {**schema.get("config", {}), "extra_fields_behavior": "ignore", "validate_by_name": False}
     return {**inner, "fields": fields, "extra_behavior": "ignore"}, config

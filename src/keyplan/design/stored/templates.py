@@ -221,7 +221,7 @@ class Template:
         longest = self._longest.fullmatch(text)
         if longest is None or longest.groups() != match.groups():
             return None
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for variable, piece in zip(self.variables, match.groups(), strict=True):
             if variable.style.case is not None:
                 continue  # its letters can't be told from the key
@@ -229,13 +229,15 @@ class Template:
                 value = variable.value(piece)
             except (ValueError, OverflowError):
                 return None
-            if variable.format.exact and found.setdefault(variable.field, value) != value:
+            if variable.format.exact and result.setdefault(variable.field, value) != value:
                 return None
-        return found
+        return result
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:
         """The first field whose value holds the text that ends it; None where all can be told apart."""
-        return next((one.field for one in self.variables if one.is_ambiguous(values[one.field])), None)
+        return next(
+            (variable.field for variable in self.variables if variable.is_ambiguous(values[variable.field])), None
+        )
 
     def __str__(self) -> str:
         return self.source

@@ -38,7 +38,7 @@ def _changed(value: Any, steps: Steps, change: Any, place: str) -> Any:
             new = info.get_default(call_default_factory=True) if isinstance(change, Remove) else _leaf(now, change)
             return value.model_copy(update={str(step): new})
         case Mapping():
-            others = {name: one for name, one in value.items() if name != step}
+            others = {name: element for name, element in value.items() if name != step}
             if rest:
                 return {**value, step: _changed(value.get(step), tuple(rest), change, path)}
             return others if isinstance(change, Remove) else {**value, step: _leaf(value.get(step), change)}
@@ -73,8 +73,8 @@ def type_at(annotation: Any, step: str | int) -> Any:
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         info = kind.model_fields.get(str(step))
         return Any if info is None else annotated(info)
-    inner = next((one for one in layers(annotation) if get_args(one) and kind_of(one) is kind), annotation)
-    arguments = [one for one in get_args(inner) if one is not Ellipsis]
+    inner = next((layer for layer in layers(annotation) if get_args(layer) and kind_of(layer) is kind), annotation)
+    arguments = [value for value in get_args(inner) if value is not Ellipsis]
     if not arguments:
         return Any
     if isinstance(kind, type) and issubclass(kind, tuple) and isinstance(step, int) and len(arguments) > step:

@@ -146,23 +146,23 @@ def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesi
 def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, source: str = "traffic") -> Traffic:
     """The traffic of a design by what a traffic file holds. Raises TrafficError with every fault."""
     faults = [*_unknown_names(data, (design, *others))]
-    found = _File()
+    file = _File()
     try:
-        found = TypeAdapter(_File).validate_python(data)
+        file = TypeAdapter(_File).validate_python(data)
     except ValidationError as error:
-        faults += (_fault_of(one) for one in error.errors(include_url=False))
+        faults += (_fault_of(element) for element in error.errors(include_url=False))
     faults += _contradictions(data)
     if faults:
         count = len(faults)
         raise TrafficError(
             f"the traffic can't be used: {count} fault{'s' if count > 1 else ''}", place=source, faults=faults
         )
-    given = _by_pattern(found.patterns, design)
+    given = _by_pattern(file.patterns, design)
     own = traffic_of(design)
     return Traffic(
-        found.table,
+        file.table,
         {name: given[name].over(load) if name in given else load for name, load in own.patterns.items()},
-        {name: found.entities.get(name, stored) for name, stored in own.entities.items()},
+        {name: file.entities.get(name, stored) for name, stored in own.entities.items()},
         source,
     )
 
@@ -177,7 +177,7 @@ def _fault_of(detail: ErrorDetails) -> Fault:
 
 
 def _members(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(kind))
+    return tuple(element.name for element in fields(kind))
 
 
 _MEMBERS: dict[Any, tuple[str, ...]] = {
@@ -192,8 +192,8 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fau
     """Patterns, entities, fields and regions that there are none of; patterns that are named twice."""
     if not isinstance(data, Mapping):
         return
-    patterns = {name for one in designs for name in one.patterns}
-    ids = {pattern.id: name for one in designs for name, pattern in one.patterns.items()}
+    patterns = {name for design in designs for name in design.patterns}
+    ids = {pattern.id: name for design in designs for name, pattern in design.patterns.items()}
     seen: dict[str, str] = {}
     for name in _keys(data.get("patterns")):
         if name not in patterns and name not in ids:
@@ -205,7 +205,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fau
         yield from _unknown_keys(name, data["patterns"][name], designs)
         yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
         yield from _failing_reads(name, data["patterns"][name], ids.get(name, name), designs)
-    entities = {name: entity for one in designs for name, entity in one.by_name.items()}
+    entities = {name: entity for design in designs for name, entity in design.by_name.items()}
     for name in _keys(data.get("entities")):
         if name not in entities:
             yield Fault(f"entities.{name}", "the design has no such entity", _near(name, entities))
@@ -239,7 +239,9 @@ def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> It
 
 def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
     arguments = _keys(load.get("arguments")) if isinstance(load, Mapping) else []
-    known = {parameter for one in designs if pattern in one.patterns for parameter in _parameters(one, pattern)}
+    known = {
+        parameter for design in designs if pattern in design.patterns for parameter in _parameters(design, pattern)
+    }
     for argument in arguments:
         if argument not in known:
             yield Fault(
@@ -249,7 +251,7 @@ def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[Com
 
 def _failing_reads(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
     """A read of which a share is said to fail: only a write has conditions."""
-    if "fails" in _keys(load) and any(pattern in one.reads for one in designs):
+    if "fails" in _keys(load) and any(pattern in design.reads for design in designs):
         yield Fault(f"patterns.{name}.fails", f"{pattern} is a read, which has no condition", "say it of a write")
 
 
@@ -263,7 +265,7 @@ def _unknown_regions(table: Any) -> Iterable[Fault]:
     replicas = table.get("replicas")
     named = {"table.region": table.get("region")}
     if isinstance(replicas, list | tuple):
-        named |= {f"table.replicas.{position}": one for position, one in enumerate(replicas)}
+        named |= {f"table.replicas.{position}": value for position, value in enumerate(replicas)}
     for place, region in named.items():
         if isinstance(region, str) and region not in REGIONS:
             near = near_region(region)
@@ -273,15 +275,15 @@ def _unknown_regions(table: Any) -> Iterable[Fault]:
 
 def _contradictions(data: Any) -> Iterable[Fault]:
     """Numbers that can't both be right. What is no number is a fault of its own."""
-    for place, usual, most, told in (
+    for place, usual, most, text in (
         ("patterns", "per_second", "peak_per_second", "the peak, {:g} a second, is below the average, {:g}"),
         ("entities", "per_partition", "per_partition_max", "the most, {:g}, is below the usual, {:g}"),
     ):
         members = data.get(place) if isinstance(data, Mapping) else None
         for name, given in members.items() if isinstance(members, Mapping) else ():
-            low, high = (given.get(one) if isinstance(given, Mapping) else None for one in (usual, most))
+            low, high = (given.get(text) if isinstance(given, Mapping) else None for text in (usual, most))
             if isinstance(low, int | float) and isinstance(high, int | float) and high < low:
-                yield Fault(f"{place}.{name}.{most}", told.format(high, low))
+                yield Fault(f"{place}.{name}.{most}", text.format(high, low))
 
 
 def _by_pattern(given: Mapping[str, Load], design: CompiledDesign) -> dict[str, Load]:

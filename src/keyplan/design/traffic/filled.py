@@ -25,8 +25,8 @@ CHOSEN = 64
 
 def constants_of(entity: CompiledEntity, name: str) -> list[tuple[Any, ...]]:
     """The values of a field by which keys hold an item, without None: those of each key once."""
-    found = (tuple(one for one in key.when[name] if one is not None) for key in entity.keys if name in key.when)
-    return [values for values in dict.fromkeys(found) if values]
+    result = (tuple(value for value in key.when[name] if value is not None) for key in entity.keys if name in key.when)
+    return [values for values in dict.fromkeys(result) if values]
 
 
 def unshared(entity: CompiledEntity, name: str) -> str | None:

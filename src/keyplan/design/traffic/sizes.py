@@ -62,14 +62,14 @@ class ItemSizes:
     @property
     def open_fields(self) -> tuple[FieldSize, ...]:
         """The fields whose length is taken from somewhere: a traffic file, an example, a guess."""
-        return tuple(one for one in self.fields if not one.exact)
+        return tuple(field for field in self.fields if not field.exact)
 
 
 def projected(table: Table, index: Index) -> frozenset[str] | None:
     """The attributes that an index holds: keys of table and index, and what is included. None: all of them."""
     if index.projection == "ALL":
         return None
-    names = {one.name for one in (*index.partition, *index.sort)}.union(table.key_names)
+    names = {attribute.name for attribute in (*index.partition, *index.sort)}.union(table.key_names)
     return frozenset(names if index.projection == "KEYS_ONLY" else names.union(index.projection))
 
 

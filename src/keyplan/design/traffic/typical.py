@@ -82,24 +82,24 @@ class Typical:
 
         Raises Problem for an entity whose validators take nothing that can be thought of.
         """
-        found = self._instances.get((entity.name, serial))
-        if found is None:
-            found = self._instances[entity.name, serial] = self._made(entity, serial)
+        result = self._instances.get((entity.name, serial))
+        if result is None:
+            result = self._instances[entity.name, serial] = self._made(entity, serial)
         own = {name: value for name, value in (known or {}).items() if name in entity.cls.model_fields}
         if not own:
-            return found
+            return result
         try:
-            return entity.cls.model_validate({**entity.own_values(found), **own}, by_name=True)
+            return entity.cls.model_validate({**entity.own_values(result), **own}, by_name=True)
         except ValidationError:
-            return found.model_copy(update=own)
+            return result.model_copy(update=own)
 
     def mixture(self, names: Iterable[str]) -> list[tuple[float, Typical]]:
         """Typical items for each combination of the entities' fields of which a share is given, with its weight: these
         alone where no share is given.
         """
         wanted = frozenset(names)
-        found = self._mixtures.get(wanted)
-        if found is None:
+        result = self._mixtures.get(wanted)
+        if result is None:
             shares = [
                 ((name, field), share)
                 for name in sorted(wanted)
@@ -107,12 +107,12 @@ class Typical:
                 for field, share in self._stored[name].filled.items()
                 if (name, field) not in self._filling
             ]
-            found = [
+            result = [
                 (weight, Typical(self.design, self._stored, {**self._filling, **filling}) if filling else self)
                 for weight, filling in combinations(shares)
             ]
-            self._mixtures[wanted] = found
-        return found
+            self._mixtures[wanted] = result
+        return result
 
     def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
         """The same, with items of these entities as large as that."""
@@ -129,7 +129,7 @@ class Typical:
         stored = self._stored.get(entity.name)
         if stored is None:
             return item
-        keys = {one.name for key in entity.keys for one, _ in key.attributes}
+        keys = {key_attribute.name for key in entity.keys for key_attribute, _ in key.attributes}
         for name, size in stored.fields.items():
             attribute = entity.fields[name].attribute
             if attribute in item and attribute not in keys:
@@ -140,10 +140,10 @@ class Typical:
 
     def sizes(self, entity: CompiledEntity) -> ItemSizes:
         """The sizes of a typical item. Raises Problem."""
-        found = self._sizes.get(entity.name)
-        if found is None:
-            found = self._sizes[entity.name] = self._measured(entity)
-        return found
+        item_sizes = self._sizes.get(entity.name)
+        if item_sizes is None:
+            item_sizes = self._sizes[entity.name] = self._measured(entity)
+        return item_sizes
 
     def _measured(self, entity: CompiledEntity) -> ItemSizes:
         instance = self.instance(entity)
@@ -151,9 +151,11 @@ class Typical:
             item = self.item(instance)
         except KeyplanError as error:
             raise Problem(f"{entity.name} has no typical item: {error.message}", error.hint) from None
-        fields = tuple(self._field_size(entity, one, item) for one in entity.fields.values() if one.attribute in item)
+        fields = tuple(
+            self._field_size(entity, field, item) for field in entity.fields.values() if field.attribute in item
+        )
         size = values.item_size(item)
-        of_fields = sum(one.size_bytes for one in fields)
+        of_fields = sum(field.size_bytes for field in fields)
         return ItemSizes(entity.name, size, fields, size - of_fields, entry_bytes(self.design.table, item))
 
     def _field_size(self, entity: CompiledEntity, field: StoredField, item: Mapping[str, Any]) -> FieldSize:
@@ -168,10 +170,10 @@ class Typical:
     def _stretch(self, entity: CompiledEntity, item: dict[str, Any], keys: set[str], size_bytes: int) -> None:
         """Make the item ``size_bytes`` long, by its longest text that is in no key."""
         texts = [
-            one.attribute
-            for one in entity.fields.values()
-            if one.attribute in item and one.attribute not in keys and "S" in item[one.attribute]
-            and kind_of(one.annotation) is str
+            field.attribute
+            for field in entity.fields.values()
+            if field.attribute in item and field.attribute not in keys and "S" in item[field.attribute]
+            and kind_of(field.annotation) is str
         ]  # fmt: skip
         if not texts:
             return
@@ -182,16 +184,16 @@ class Typical:
     def _made(self, entity: CompiledEntity, serial: int) -> Entity:
         chosen = {name: self._field(entity, name, info, serial) for name, info in entity.cls.model_fields.items()}
         self._sources.setdefault(entity.name, chosen)
-        found = {name: one.value for name, one in chosen.items()}
+        result = {name: value.value for name, value in chosen.items()}
         for _ in range(4):
             try:
-                return entity.cls.model_validate(found, by_name=True)
+                return entity.cls.model_validate(result, by_name=True)
             except ValidationError as error:
-                wrong = [str(one["loc"][0]) for one in error.errors(include_url=False) if one["loc"]]
-                mended = {name: self._mended(entity, name) for name in wrong if name in found}
+                wrong = [str(element["loc"][0]) for element in error.errors(include_url=False) if element["loc"]]
+                mended = {name: self._mended(entity, name) for name in wrong if name in result}
                 if not mended:
                     raise _no_value(entity, str(error.errors(include_url=False)[0]["msg"])) from None
-                found.update(mended)
+                result.update(mended)
         raise _no_value(entity, "its validators refuse what can be thought of")
 
     def _mended(self, entity: CompiledEntity, name: str) -> Any:
@@ -234,10 +236,10 @@ class Typical:
             return TypicalValue(value, TYPE if exact else CHOICE if choices else DEFAULT, exact=exact)
         if kind is str and name.endswith("_id") and self._ulids and not choices_of(annotation):
             return TypicalValue(text_of(ULID_BYTES, serial), ASSUMED)
-        found = typical(annotation, name, serial)
-        if kind is int and not found.exact:
-            return found._replace(value=min(found.value, _most_in_keys(entity, name) - serial))
-        return found
+        typical_value = typical(annotation, name, serial)
+        if kind is int and not typical_value.exact:
+            return typical_value._replace(value=min(typical_value.value, _most_in_keys(entity, name) - serial))
+        return typical_value
 
 
 def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool) -> TypicalValue | None:
@@ -249,10 +251,10 @@ def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool)
     if is_optional(annotation):
         return TypicalValue(None, DEFAULT, exact=True)
     others = (True, False) if kind_of(annotation) is bool else (info.default, *choices_of(annotation))
-    for one in (*others, typical(annotation, name, 0).value):
-        stored = one.value if isinstance(one, enum.Enum) else one
-        if one is not PydanticUndefined and one is not None and not {one, stored} & {*constants[0]}:
-            return TypicalValue(one, CHOICE)
+    for value in (*others, typical(annotation, name, 0).value):
+        stored = value.value if isinstance(value, enum.Enum) else value
+        if value is not PydanticUndefined and value is not None and not {value, stored} & {*constants[0]}:
+            return TypicalValue(value, CHOICE)
     raise _no_value(entity, f"its field {name} takes nothing but what its key holds")
 
 

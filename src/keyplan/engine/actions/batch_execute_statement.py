@@ -71,16 +71,16 @@ def _run(
 
 def _read(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
     consistent = bool(statement.get("ConsistentRead"))
-    one = one_item(database, statement["Statement"], given, consistent=consistent)
-    if one is None:
+    element = one_item(database, statement["Statement"], given, consistent=consistent)
+    if element is None:
         raise StatementFault(_ONE_ITEM)
-    row = one.table.stored.get(*one.key)
-    item = None if row is None else one.show(row[1])
+    row = element.table.stored.get(*element.key)
+    item = None if row is None else element.show(row[1])
     consumed = read_units(0 if row is None else row[0], consistent=consistent)
     if database.meter is not None:
-        database.meter.read(one.table, None, one.key[:1], consumed)
-    units.setdefault(one.table.name, Consumed(one.table.name, "Read")).table_units += consumed
-    answer: Answer = {"TableName": one.table.name}
+        database.meter.read(element.table, None, element.key[:1], consumed)
+    units.setdefault(element.table.name, Consumed(element.table.name, "Read")).table_units += consumed
+    answer: Answer = {"TableName": element.table.name}
     if item is not None:
         answer["Item"] = item
     return answer

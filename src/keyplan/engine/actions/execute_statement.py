@@ -112,13 +112,13 @@ def _after(read: Read, bounds: Bounds, key: Item) -> Bounds:
     return replace(bounds, after=start)
 
 
-def _sum(one: Any, other: Any) -> Any:
+def _sum(value: Any, other: Any) -> Any:
     """Two structures of consumed capacity, added."""
-    if one is None or isinstance(other, str):
+    if value is None or isinstance(other, str):
         return other
     if isinstance(other, Mapping):
-        return {name: _sum(one.get(name), other[name]) for name in other}
-    return one + other
+        return {name: _sum(value.get(name), other[name]) for name in other}
+    return value + other
 
 
 def _invalid_token() -> RequestFault:

@@ -26,7 +26,7 @@ def execute_transaction(database: Database, request: Request) -> Answer:
     """Run up to a hundred PartiQL statements, all or none: either SELECTs of one item each, or writes."""
     statements: list[Mapping[str, Any]] = request["TransactStatements"]
     given = [_told(number, _parse, statement) for number, statement in enumerate(statements)]
-    if len({one.reads for one in given}) > 1:
+    if len({element.reads for element in given}) > 1:
         raise RequestFault(
             "ExecuteTransaction API does not support both read and write operations in the same request."
         )
@@ -54,8 +54,8 @@ def _read(
     database: Database, request: Request, statements: Sequence[Mapping[str, Any]], given: Sequence[Given]
 ) -> Answer:
     items = [
-        _planned(number, len(given), _one_item, database, statement["Statement"], one)
-        for number, (statement, one) in enumerate(zip(statements, given, strict=True))
+        _planned(number, len(given), _one_item, database, statement["Statement"], element)
+        for number, (statement, element) in enumerate(zip(statements, given, strict=True))
     ]
     tables = [item.table for item in items]
     rows = read_together(database, tables, [item.key for item in items])
@@ -67,11 +67,11 @@ def _read(
 
 
 def _one_item(database: Database, text: str, given: Given) -> OneItem:
-    one = one_item(database, text, given)
-    if one is None:
+    item = one_item(database, text, given)
+    if item is None:
         on_index = isinstance(given.statement, Select) and len(given.statement.table) > 1
         raise StatementFault(_ON_INDEX if on_index else _ONE_ITEM)
-    return one
+    return item
 
 
 def _planned(number: int, count: int, make: Callable[..., T], *arguments: Any) -> T:
@@ -89,9 +89,9 @@ def _write(
     database: Database, request: Request, statements: Sequence[Mapping[str, Any]], given: Sequence[Given]
 ) -> Answer:
     writes: list[Write] = []
-    for number, (statement, one) in enumerate(zip(statements, given, strict=True)):
+    for number, (statement, element) in enumerate(zip(statements, given, strict=True)):
         tells_item = statement.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-        writes.append(_planned(number, len(given), _one_write, database, one, tells_item))
+        writes.append(_planned(number, len(given), _one_write, database, element, tells_item))
     check_together(writes)
     answer, _ = write_together(database, request, writes, statements)
     return {"Responses": [], **answer}

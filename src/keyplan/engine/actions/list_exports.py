@@ -16,18 +16,18 @@ _RESULTS_MAX = 25
 def list_exports(database: Database, request: Request) -> Answer:
     """The exports of the last 90 days, the newest first: of all tables, or of one that is there."""
     since_s = database.clock() - LISTED_S
-    found = [each for each in described_jobs(database, KIND, "ExportStatus") if each["StartTime"] >= since_s]
+    result = [each for each in described_jobs(database, KIND, "ExportStatus") if each["StartTime"] >= since_s]
     arn = request.get("TableArn")
     if arn is not None:
         table = database.find(resource_of(arn).table)
-        found = [] if table is None else [each for each in found if each["TableId"] == table_id(table)]
+        result = [] if table is None else [each for each in result if each["TableId"] == table_id(table)]
     summaries = [
         {
             "ExportArn": each["ExportArn"],
             "ExportStatus": each["ExportStatus"],
             "ExportType": each.get("ExportType", FULL),
         }
-        for each in found
+        for each in result
     ]
     page, token = page_of(summaries, request.get("MaxResults") or _RESULTS_MAX, request.get("NextToken"))
     answer: Answer = {"ExportSummaries": page}

@@ -27,12 +27,12 @@ _SUMMARY = (
 def list_imports(database: Database, request: Request) -> Answer:
     """The imports of the last 90 days, the newest first: all, or those into a table."""
     since_s = database.clock() - LISTED_S
-    found = [each for each in described_jobs(database, KIND, "ImportStatus") if each["StartTime"] >= since_s]
+    result = [each for each in described_jobs(database, KIND, "ImportStatus") if each["StartTime"] >= since_s]
     arn = request.get("TableArn")
     if arn is not None:
         name = resource_of(arn).table
-        found = [each for each in found if each["TableCreationParameters"]["TableName"] == name]
-    summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in found]
+        result = [each for each in result if each["TableCreationParameters"]["TableName"] == name]
+    summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in result]
     page, token = page_of(
         summaries, request.get("PageSize") or _RESULTS_MAX, request.get("NextToken"), groups=_TOKEN_GROUPS
     )

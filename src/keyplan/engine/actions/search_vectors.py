@@ -63,8 +63,8 @@ def search_vectors(database: Database, request: Request) -> Answer:
         raise one_or_more(f"Vector index {index.name} does not project [{', '.join(missing)}]")
     scale = Scale(index.function, target)
     spend(UNKNOWN_BYTES)
-    found = database.storage.read(lambda reader: _nearest(reader, table, index, wanted, scale, target, count))
-    results, returned_bytes = _results(index, found, projection)
+    result = database.storage.read(lambda reader: _nearest(reader, table, index, wanted, scale, target, count))
+    results, returned_bytes = _results(index, result, projection)
     answer: Answer = {"SearchResults": results}
     if wants_capacity(request) is not None:
         entries = database.counts.vectors(table, index.number)
@@ -157,12 +157,12 @@ def _sortable(text: KeyText) -> bytes:
 
 
 def _results(
-    index: VectorIndex, found: Sequence[tuple[float, bytes, bytes]], projection: BoundProjection | None
+    index: VectorIndex, result: Sequence[tuple[float, bytes, bytes]], projection: BoundProjection | None
 ) -> tuple[list[Answer], int]:
     """The results, as many as an answer holds, and the size of their items."""
     results: list[Answer] = []
     size_bytes = 0
-    for score, vector, body in found:
+    for score, vector, body in result:
         item: Item = shown_of(index, decode(body))
         if projection is not None:
             if index.attribute in projection.attributes:

@@ -63,10 +63,10 @@ class Bucket:
         root = self._place(below) if slash and below else self._path
         if root is None or not os.path.isdir(root):  # noqa: PTH112
             return []
-        found = [
+        result = [
             (path.relative_to(self._path).as_posix(), path.stat().st_size) for path in root.rglob("*") if path.is_file()
         ]
-        return sorted((key, size) for key, size in found if key.startswith(prefix))
+        return sorted((key, size) for key, size in result if key.startswith(prefix))
 
     def read(self, key: str, compression: Compression) -> AbstractContextManager[IO[bytes]]:
         """An object, unpacked.

@@ -39,7 +39,7 @@ _FAULTY = (
 
 
 @dataclass
-class Tally:
+class ImportCounts:
     """What an import came to so far. ``size_bytes`` is that of the objects, as they lie there."""
 
     size_bytes: int = 0
@@ -68,35 +68,35 @@ def import_objects(
     database: Database, number: str, request: Mapping[str, Any], bucket: Bucket, name: str, how: Csv
 ) -> None:
     """Fill the table, which is there and empty, with what the request's objects hold."""
-    tally = Tally()
+    counts = ImportCounts()
     arn: str = request["_ImportArn"]
     source = request["S3BucketSource"]
     try:
         for key, size_bytes in bucket.keys(source.get("S3KeyPrefix") or ""):
-            _import_object(database, tally, bucket, key, request, arn, name, how)
-            tally.size_bytes += size_bytes
-        _write(database, tally, name)
+            _import_object(database, counts, bucket, key, request, arn, name, how)
+            counts.size_bytes += size_bytes
+        _write(database, counts, name)
     except S3Error as error:
-        fail_import(database, number, error.code, error.message, **_counts(tally))
+        fail_import(database, number, error.code, error.message, **_counts(counts))
         return
-    if tally.errors:
-        fail_import(database, number, "ItemValidationError", _FAULTY, **_counts(tally))
+    if counts.errors:
+        fail_import(database, number, "ItemValidationError", _FAULTY, **_counts(counts))
         return
-    update_job(database, KIND, number, ImportStatus="COMPLETED", EndTime=round(database.clock(), 3), **_counts(tally))
+    update_job(database, KIND, number, ImportStatus="COMPLETED", EndTime=round(database.clock(), 3), **_counts(counts))
 
 
-def _counts(tally: Tally) -> dict[str, int]:
+def _counts(counts: ImportCounts) -> dict[str, int]:
     return {
-        "ErrorCount": tally.errors,
-        "ProcessedSizeBytes": tally.size_bytes,
-        "ProcessedItemCount": tally.processed,
-        "ImportedItemCount": tally.imported,
+        "ErrorCount": counts.errors,
+        "ProcessedSizeBytes": counts.size_bytes,
+        "ProcessedItemCount": counts.processed,
+        "ImportedItemCount": counts.imported,
     }
 
 
 def _import_object(
     database: Database,
-    tally: Tally,
+    counts: ImportCounts,
     bucket: Bucket,
     key: str,
     request: Mapping[str, Any],
@@ -105,7 +105,7 @@ def _import_object(
     how: Csv,
 ) -> None:
     def fault(message: str, index: int) -> None:
-        tally.errors += 1
+        counts.errors += 1
         pointer = {"bucket": bucket.name, "key": key, "itemIndex": index}
         line = orjson.dumps({"itemS3Pointer": pointer, "importArn": arn, "errorMessages": [message]})
         log_error(database.s3, "imports", arn.rpartition("/")[2], line)
@@ -115,15 +115,15 @@ def _import_object(
     with bucket.read(key, request.get("InputCompressionType") or "NONE") as file:
         try:
             for index, record in enumerate(read_records(file, request["InputFormat"], how)):
-                tally.processed += 1
+                counts.processed += 1
                 try:
-                    tally.waiting.append(item_of(table, record))
+                    counts.waiting.append(item_of(table, record))
                 except ITEM_FAULTS as error:
                     fault(message_of(error), index)
-                if len(tally.waiting) == TOGETHER:
-                    _write(database, tally, name)
+                if len(counts.waiting) == TOGETHER:
+                    _write(database, counts, name)
         except UnreadableError as error:
-            tally.processed += 1
+            counts.processed += 1
             fault(str(error), index + 1)
 
 
@@ -150,13 +150,13 @@ def message_of(error: Exception) -> str:
     return str(getattr(error, "message", error))
 
 
-def _write(database: Database, tally: Tally, name: str) -> None:
+def _write(database: Database, counts: ImportCounts, name: str) -> None:
     """Write what is waiting, in one transaction.
 
     Raises:
         S3Error: the table is gone.
     """
-    items = tally.waiting
+    items = counts.waiting
     if not items:
         return
 
@@ -172,8 +172,8 @@ def _write(database: Database, tally: Tally, name: str) -> None:
     except StaleTableError:
         database.refresh()
         database.write(work)
-    tally.imported += len(items)
-    tally.waiting = []
+    counts.imported += len(items)
+    counts.waiting = []
 
 
 def _writes(table: Table, items: list[Mapping[str, Any]]) -> Iterator[Write]:

@@ -90,9 +90,9 @@ class _Reader:
 
     def skip(self) -> None:
         """Go past space and comments."""
-        found = _SPACE.match(self._text, self.place)
-        if found is not None:
-            self.place = found.end()
+        match = _SPACE.match(self._text, self.place)
+        if match is not None:
+            self.place = match.end()
 
     def value(self, depth: int) -> Value:
         if depth > DEPTH_MAX:
@@ -117,39 +117,39 @@ class _Reader:
         return self._word(depth)
 
     def _found(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.match(self._text, self.place)
-        if found is not None:
-            self.place = found.end()
-        return found
+        match = pattern.match(self._text, self.place)
+        if match is not None:
+            self.place = match.end()
+        return match
 
     def _string(self) -> str:
-        found = self._found(_STRING)
-        if found is None:
+        match = self._found(_STRING)
+        if match is None:
             raise self._broken("a string")
-        return _unescaped(found[1])
+        return _unescaped(match[1])
 
     def _long_string(self) -> str:
         parts: list[str] = []
         while self._text.startswith("'''", self.place):
-            found = self._found(_LONG)
-            if found is None:
+            match = self._found(_LONG)
+            if match is None:
                 raise self._broken("a string")
-            parts.append(_unescaped(found[1]))
+            parts.append(_unescaped(match[1]))
             self.skip()
         return "".join(parts)
 
     def _number(self) -> Value:
-        found = self._found(_NUMBER)
-        if found is None:
+        match = self._found(_NUMBER)
+        if match is None:
             raise IonError(f"a number was expected at character {self.place}")
-        text = found[0].replace("_", "").lower().replace("d", "e")
+        text = match[0].replace("_", "").lower().replace("d", "e")
         following = self._text[self.place : self.place + 1]
         if following.isalnum() or following in {"-", ":", "_"}:
-            raise IonError(f"what begins as a number at character {found.start()} is none")
+            raise IonError(f"what begins as a number at character {match.start()} is none")
         try:
             Decimal(text)
         except InvalidOperation:
-            raise IonError(f"{found[0]} is not a number") from None
+            raise IonError(f"{match[0]} is not a number") from None
         return {"N": text.replace(".e", "e").rstrip(".")}
 
     def _word(self, depth: int) -> Value:
@@ -158,10 +158,10 @@ class _Reader:
         if self._text[start] == "'":
             name = self._symbol()
         else:
-            found = self._found(_WORD)
-            if found is None:
+            match = self._found(_WORD)
+            if match is None:
                 raise IonError(f"a value was expected at character {start}")
-            name = found[0]
+            name = match[0]
         self.skip()
         if self._text.startswith("::", self.place):
             self.place += 2
@@ -192,10 +192,10 @@ class _Reader:
         return {tag: [member[scalar] for member in members]}
 
     def _symbol(self) -> str:
-        found = self._found(_SYMBOL)
-        if found is None:
+        match = self._found(_SYMBOL)
+        if match is None:
             raise self._broken("a symbol")
-        return _unescaped(found[1])
+        return _unescaped(match[1])
 
     def _broken(self, what: str) -> IonError:
         """The fault of a text that isn't closed: on this line, or at all."""
@@ -233,10 +233,10 @@ class _Reader:
             return self._symbol()
         if self._text[self.place] == '"':
             return self._string()
-        found = self._found(_WORD)
-        if found is None:
+        match = self._found(_WORD)
+        if match is None:
             raise IonError(f"a field's name was expected at character {self.place}")
-        return found[0]
+        return match[0]
 
     def _closes(self, sign: str) -> bool:
         self.skip()
@@ -264,16 +264,16 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(_unescape, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _unescape(found: re.Match[str]) -> str:
-    digits = found[1] or found[2] or found[3]
+def _unescape(match: re.Match[str]) -> str:
+    digits = match[1] or match[2] or match[3]
     if digits is not None:
         number = int(digits, 16)
         if number > 0x10FFFF:
             raise IonError(f"there is no character {digits}")
         return chr(number)
-    if found[4] is not None:
+    if match[4] is not None:
         return ""
-    return _ESCAPED.get(found[5], found[5])
+    return _ESCAPED.get(match[5], match[5])
 
 
 # --- writing ----------------------------------------------------------------------------------------------

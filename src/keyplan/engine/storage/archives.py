@@ -151,9 +151,9 @@ class Archives:
         while low < high:  # times go with ids
             middle = (low + high) // 2
             text = f"SELECT id, made_us FROM {name} WHERE id >= ? ORDER BY id LIMIT 1"  # noqa: S608
-            found = cast("tuple[int, int] | None", self._run(text, (middle,)).fetchone())
-            if found is not None and found[1] < from_us:
-                low = found[0] + 1
+            result = cast("tuple[int, int] | None", self._run(text, (middle,)).fetchone())
+            if result is not None and result[1] < from_us:
+                low = result[0] + 1
             else:
                 high = middle
         return low

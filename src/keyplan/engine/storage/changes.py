@@ -125,8 +125,8 @@ class Changes:
         low, high = first[0], last[0]
         while high - low > 1:  # numbers have no gaps, and times go with them
             middle = (low + high) // 2
-            found = self._place(f"SELECT id, made_s FROM {name} WHERE id = ?", middle)  # noqa: S608
-            if found is None or found[1] < since_s:
+            result = self._place(f"SELECT id, made_s FROM {name} WHERE id = ?", middle)  # noqa: S608
+            if result is None or result[1] < since_s:
                 low = middle
             else:
                 high = middle

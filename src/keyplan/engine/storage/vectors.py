@@ -98,10 +98,10 @@ class Vectors:
     def entry(self, table_id: int, number: int, row: int) -> tuple[Texts, bytes] | None:
         """The entry of an item: its texts and its vector."""
         text = f"SELECT * FROM {vectors_name(table_id, number)} WHERE item = ?"  # noqa: S608
-        found = self._run(text, (row,)).fetchone()
-        if found is None:
+        result = self._run(text, (row,)).fetchone()
+        if result is None:
             return None
-        _, *texts, vector = found
+        _, *texts, vector = result
         return cast("Texts", texts), cast("bytes", vector)
 
     def entries(self, table_id: int, number: int) -> Iterator[tuple[int, Texts, bytes]]:

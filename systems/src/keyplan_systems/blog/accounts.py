@@ -243,7 +243,7 @@ def session_of(blog: Blog, token: str) -> SignedIn | None:
     if account is None or account.user.status != "active":
         return None
     user = account.user
-    session = next((one for one in account.sessions if one.session_id == session_id), None)
+    session = next((element for element in account.sessions if element.session_id == session_id), None)
     moment = now()
     if session is None or session.expires_at <= moment or session.epoch != user.session_epoch:
         return None

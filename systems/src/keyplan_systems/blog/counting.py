@@ -156,11 +156,11 @@ class CountingWrites(Reads):
             return "too early"
         totals = totals_of((yield from self.counters.ask("post", post_id, parts("post"))))
         names = ("views", "likes", "ratings", "stars", "comments")
-        found = {name: getattr(totals, name) for name in names}
-        if all(getattr(post, name) == count for name, count in found.items()):
+        result = {name: getattr(totals, name) for name in names}
+        if all(getattr(post, name) == count for name, count in result.items()):
             return "unchanged"
         rating = points_of(totals)
-        yield Update(post, **found, rating=rating, ranked_at=now()).only_if(
+        yield Update(post, **result, rating=rating, ranked_at=now()).only_if(
             ranked_at=post.ranked_at, rating=post.rating
         )
         gained = rating - post.rating
@@ -173,34 +173,34 @@ class CountingWrites(Reads):
     @write("W18", attempts=3)
     def refresh_tag(self, tag: str) -> Writes[Refreshed]:
         """Bring a tag's rating up to date, at most once in TAG_SECONDS."""
-        found = yield from self.tag.ask(tag)
-        if found is None:
+        post_tag = yield from self.tag.ask(tag)
+        if post_tag is None:
             return "missing"
-        if not _due(found.ranked_at, TAG_SECONDS):
+        if not _due(post_tag.ranked_at, TAG_SECONDS):
             return "too early"
         total = totals_of((yield from self.counters.ask("tag", tag, parts("tag")))).points
-        if total == found.counted:
+        if total == post_tag.counted:
             return "unchanged"
         moment = now()
-        rating = heated(found.rating, total - found.counted, moment)
-        yield Update(found, rating=rating, counted=total, ranked_at=moment).only_if(
-            ranked_at=found.ranked_at, rating=found.rating
+        rating = heated(post_tag.rating, total - post_tag.counted, moment)
+        yield Update(post_tag, rating=rating, counted=total, ranked_at=moment).only_if(
+            ranked_at=post_tag.ranked_at, rating=post_tag.rating
         )
         return "refreshed"
 
     @write("W19", attempts=3)
     def refresh_user(self, user_id: str) -> Writes[Refreshed]:
         """Bring an author's rating and the views of their profile up to date, at most once in USER_SECONDS."""
-        found = yield from self.user.ask(user_id)
-        if found is None:
+        user = yield from self.user.ask(user_id)
+        if user is None:
             return "missing"
-        if not _due(found.ranked_at, USER_SECONDS):
+        if not _due(user.ranked_at, USER_SECONDS):
             return "too early"
         totals = totals_of((yield from self.counters.ask("user", user_id, parts("user"))))
         rating = max(0, totals.points)
-        if (rating, totals.views) == (found.rating, found.views):
+        if (rating, totals.views) == (user.rating, user.views):
             return "unchanged"
-        yield Update(found, rating=rating, views=totals.views, ranked_at=now()).only_if(ranked_at=found.ranked_at)
+        yield Update(user, rating=rating, views=totals.views, ranked_at=now()).only_if(ranked_at=user.ranked_at)
         return "refreshed"
 
     @write("W20", attempts=3)
@@ -217,13 +217,13 @@ class CountingWrites(Reads):
         popular = yield from self.popular_posts.ask(limit=FRONT_POSTS)
         tags = yield from self.trending_tags.ask(limit=FRONT_TAGS)
         authors = yield from self.users.ask(sorted({post.user_id for post in (*latest, *popular)}))
-        shown = {one.user_id for one in authors if one.status == "active"}
+        shown = {author.user_id for author in authors if author.status == "active"}
         page = FrontPage(
             replica=0,
             latest=tuple(post for post in latest if post.user_id in shown),
             popular=tuple(post for post in popular if post.user_id in shown),
-            tags=tuple(TagCount(tag=one.tag, posts=one.posts) for one in tags),
-            bylines={one.user_id: Byline(name=one.name, username=one.username) for one in authors},
+            tags=tuple(TagCount(tag=tag.tag, posts=tag.posts) for tag in tags),
+            bylines={author.user_id: Byline(name=author.name, username=author.username) for author in authors},
             refreshed_at=now(),
         )
         yield Put(page).only_if(refreshed_at=None if before is None else before.refreshed_at)

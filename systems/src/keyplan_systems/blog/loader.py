@@ -93,15 +93,15 @@ class _Import:
         known: dict[str, str] = {}
         for path in paths:
             try:
-                found = read_post(self.folder, path)
+                post = read_post(self.folder, path)
             except FrontMatterError:
                 continue  # it is reported when it is loaded
-            slug = self._free_slug(stable_id(found.path, found.date), found, taken)
+            slug = self._free_slug(stable_id(post.path, post.date), post, taken)
             taken.add(slug)
-            self.slugs[found.path] = slug
-            former = dict.fromkeys(map(address_key, former_addresses(found, self.site)))
-            self.former[found.path] = [one for one in former if 1 < len(one) <= ADDRESS_MAX]
-            for key in (*self.former[found.path], Path(found.path).stem):
+            self.slugs[post.path] = slug
+            former = dict.fromkeys(map(address_key, former_addresses(post, self.site)))
+            self.former[post.path] = [text for text in former if 1 < len(text) <= ADDRESS_MAX]
+            for key in (*self.former[post.path], Path(post.path).stem):
                 known.setdefault(key, post_address(slug))
         paths_now = {path: post_address(slug) for path, slug in self.slugs.items()}
         self.links = Links(self.site, paths_now, known, self._keep, self.former)
@@ -110,12 +110,12 @@ class _Import:
         """Load one post, and report what of it was lost."""
         place = shown(path.relative_to(self.folder).as_posix())
         try:
-            found = read_post(self.folder, path)  # a RequestError of it, that PyYAML is missing, is every file's
+            post = read_post(self.folder, path)  # a RequestError of it, that PyYAML is missing, is every file's
         except FrontMatterError as error:
             self.report.fault(fault_of(place, error))
             return
         try:
-            self._take_in(found)
+            self._take_in(post)
         except FrontMatterError as error:
             self.report.fault(fault_of(place, error))
         except StoreError:
@@ -127,47 +127,47 @@ class _Import:
 
     # What a file says
 
-    def _moment(self, found: PostFile) -> datetime:
+    def _moment(self, file: PostFile) -> datetime:
         """When a post was published. What says so is counted; the file's own time is a guess, and reported."""
-        if found.date is not None:
-            if found.dated_by in {"last change", "path", "address"}:
-                self.report.counts[f"posts dated by their {found.dated_by}"] += 1
-            return found.date
-        begun = None if self.history is None else self.history.begun(found.path)
+        if file.date is not None:
+            if file.dated_by in {"last change", "path", "address"}:
+                self.report.counts[f"posts dated by their {file.dated_by}"] += 1
+            return file.date
+        begun = None if self.history is None else self.history.begun(file.path)
         if begun is not None:
             self.report.counts["posts dated by their first commit"] += 1
             return begun
         self.report.fault(
-            Fault(found.path, f"no date: it has that of the file, {found.modified:%Y-%m-%d}", "write date: 2026-11-21")
+            Fault(file.path, f"no date: it has that of the file, {file.modified:%Y-%m-%d}", "write date: 2026-11-21")
         )
-        return found.modified
+        return file.modified
 
-    def _text(self, found: PostFile) -> str:
+    def _text(self, file: PostFile) -> str:
         """The text in plain Markdown, with links that lead where things are now."""
         made = translate(
-            found.body,
-            self.site.values(found.fields),
-            lambda name: self._place_of(found.path, name),
-            mdx=found.path.lower().endswith(".mdx"),
+            file.body,
+            self.site.values(file.fields),
+            lambda name: self._place_of(file.path, name),
+            mdx=file.path.lower().endswith(".mdx"),
         )
         for what, count in made.translated.items():
             self.report.counts[f"tags translated: {what}"] += count
         for counts, said in ((made.kept, "stands in the text as it is"), (made.dropped, "is left out")):
             for what, count in counts.items():
                 times = f" ({count} times)" if count > 1 else ""
-                self.report.fault(Fault(found.path, f"{what}{times} {said}", "it means something to its own site only"))
-        text = self.links.in_text(found.path, made.text)
+                self.report.fault(Fault(file.path, f"{what}{times} {said}", "it means something to its own site only"))
+        text = self.links.in_text(file.path, made.text)
         for target, count in self.links.lost.items():
             times = f" ({count} times)" if count > 1 else ""
-            self.report.fault(Fault(found.path, f"{target!r}{times} leads to nothing in the folder", "the link stays"))
+            self.report.fault(Fault(file.path, f"{target!r}{times} leads to nothing in the folder", "the link stays"))
         return text
 
     def _place_of(self, path: str, name: str) -> str | None:
         place, mark, anchor = name.partition("#")
         if not place:
             return f"#{anchor}"
-        found = self.links.text(path, place)
-        return None if found is None else f"{found}{mark}{anchor}"
+        text = self.links.text(path, place)
+        return None if text is None else f"{text}{mark}{anchor}"
 
     def _keep(self, path: Path) -> str | None:
         """Keep a file that a text shows, and give its address; None for a kind that isn't kept."""
@@ -181,41 +181,41 @@ class _Import:
 
     # What it becomes
 
-    def _take_in(self, found: PostFile) -> None:
+    def _take_in(self, file: PostFile) -> None:
         """Bring the post of a file to what the file says. Raises FrontMatterError for what no post can hold."""
-        names = found.authors or (NOBODY,)
+        names = file.authors or (NOBODY,)
         author, *others = (_author(self.design, name, self.users) for name in names)
-        made = self._moment(found)
-        text = self._text(found)
-        post_id = stable_id(found.path, found.date)
+        made = self._moment(file)
+        text = self._text(file)
+        post_id = stable_id(file.path, file.date)
         wanted = _post(
-            found,
+            file,
             post_id=post_id,
             user_id=author.user_id,
-            co_authors=tuple(dict.fromkeys(one.user_id for one in others if one.user_id != author.user_id)),
-            title=found.title,
-            slug=self.slugs[found.path],
-            excerpt=_excerpt(found, text),
-            tags=self._tags(found),
+            co_authors=tuple(dict.fromkeys(user.user_id for user in others if user.user_id != author.user_id)),
+            title=file.title,
+            slug=self.slugs[file.path],
+            excerpt=_excerpt(file, text),
+            tags=self._tags(file),
             created_at=made,
         )
-        before = self._write(found, wanted, text)
+        before = self._write(file, wanted, text)
         # What was published once, and taken back in the blog, stays so. A post of the future waits, as elsewhere.
-        if not found.draft and made <= now() and (before is None or before.post.published_at is None):
+        if not file.draft and made <= now() and (before is None or before.post.published_at is None):
             self.design.publish_as_of(post_id, made)
-        self.report.counts["drafts" if found.draft else "posts"] += 1
+        self.report.counts["drafts" if file.draft else "posts"] += 1
         if others:
             self.report.counts["posts with several authors"] += 1
-        for path in self.former[found.path]:
+        for path in self.former[file.path]:
             if path != address_key(post_address(wanted.slug)):
                 led = self.design.redirect(path)
                 if led is None or led.post_id != post_id:
                     self.design.lead(path, post_id)
                 self.report.counts["addresses that lead to posts"] += 1
 
-    def _write(self, found: PostFile, wanted: Post, text: str) -> PostWithContent | None:
+    def _write(self, file: PostFile, wanted: Post, text: str) -> PostWithContent | None:
         """Create or edit the post, unless it stands so already; gives it as it was before."""
-        digest = _digest(found, wanted, text)
+        digest = _digest(file, wanted, text)
         before = self.design.whole_post(wanted.post_id)
         if before is None:
             self.design.create_post(wanted, text, digest)
@@ -234,19 +234,19 @@ class _Import:
             )
         return before
 
-    def _tags(self, found: PostFile) -> tuple[str, ...]:
+    def _tags(self, file: PostFile) -> tuple[str, ...]:
         """The tags that a post may have; the rest is reported."""
-        tags = tuple(dict.fromkeys(filter(None, map(tag_from, (*found.tags, *found.categories)))))
+        tags = tuple(dict.fromkeys(filter(None, map(tag_from, (*file.tags, *file.categories)))))
         if len(tags) > COMBO_TAGS_MAX:
             left_out = ", ".join(tags[COMBO_TAGS_MAX:])
             message = f"{len(tags)} tags: the post has the first {COMBO_TAGS_MAX}, without {left_out}"
-            place = f"{found.path}:{found.lines.get('tags', 1)}"
+            place = f"{file.path}:{file.lines.get('tags', 1)}"
             self.report.fault(Fault(place, message, "put the most important tags first"))
         return tags[:COMBO_TAGS_MAX]
 
-    def _free_slug(self, post_id: str, found: PostFile, taken: set[str]) -> str:
+    def _free_slug(self, post_id: str, file: PostFile, taken: set[str]) -> str:
         """The post's slug; where another post has it, with the date behind it, or a part of the post's id."""
-        for slug in _slugs(post_id, found):
+        for slug in _slugs(post_id, file):
             there = self.design.slug_of(slug)
             if slug not in taken and (there is None or there.post_id == post_id):
                 return slug
@@ -258,33 +258,33 @@ def post_address(slug: str) -> str:
     return f"/posts/{quote(slug, safe='')}"
 
 
-def _excerpt(found: PostFile, text: str) -> str:
-    said = found.fields.get("excerpt") or found.fields.get("description") or found.fields.get("summary")
-    excerpt = found.excerpt if said and found.excerpt else excerpt_from(text)
+def _excerpt(file: PostFile, text: str) -> str:
+    said = file.fields.get("excerpt") or file.fields.get("description") or file.fields.get("summary")
+    excerpt = file.excerpt if said and file.excerpt else excerpt_from(text)
     return excerpt if len(excerpt) <= EXCERPT_MAX else f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
 
 
-def _post(found: PostFile, **fields: object) -> Post:
+def _post(file: PostFile, **fields: object) -> Post:
     try:
         return Post.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0])
         message = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise FrontMatterError(message, line=found.lines.get(name)) from None
+        raise FrontMatterError(message, line=file.lines.get(name)) from None
 
 
-def _slugs(post_id: str, found: PostFile) -> Iterator[str]:
-    slug = slug_from(found.slug)
+def _slugs(post_id: str, file: PostFile) -> Iterator[str]:
+    slug = slug_from(file.slug)
     yield slug
-    if found.date is not None:
-        yield f"{slug}-{found.date:%Y-%m-%d}"
+    if file.date is not None:
+        yield f"{slug}-{file.date:%Y-%m-%d}"
     yield f"{slug}-{post_id[-8:].lower()}"
 
 
-def _digest(found: PostFile, wanted: Post, text: str) -> str:
+def _digest(file: PostFile, wanted: Post, text: str) -> str:
     """What tells whether a file has changed: of its text, and of all that the post takes from its front matter."""
-    said = [text, wanted.title, wanted.slug, wanted.excerpt, wanted.tags, wanted.user_id, found.draft]
+    said = [text, wanted.title, wanted.slug, wanted.excerpt, wanted.tags, wanted.user_id, file.draft]
     if wanted.co_authors:
         said.append(wanted.co_authors)
     return hashlib.blake2b(orjson.dumps(said), digest_size=16).hexdigest()

@@ -90,7 +90,7 @@ class PeopleWrites(Reads):
         )
         if by is not None:
             yield Create(Moderation(by=by, action=f"make an account {status}", subject=user_id, about=user.name))
-        yield Batch(Delete(Session, user_id=user_id, session_id=one.session_id) for one in sessions)
+        yield Batch(Delete(Session, user_id=user_id, session_id=session.session_id) for session in sessions)
         return user.model_copy(update={"status": status, "session_epoch": epoch})  # its counters may have moved
 
     # Sessions
@@ -105,10 +105,12 @@ class PeopleWrites(Reads):
             raise Refused(f"the user is {user.status}", place="Blog.open_session")
         begun = yield from Create(session.model_copy(update={"epoch": user.session_epoch}))
         yield Check(User, user_id=user.user_id).only_if(status="active", session_epoch=user.session_epoch)
-        good = [one for one in sessions if one.epoch == user.session_epoch and one.expires_at > now()]
-        kept = sorted(good, key=lambda one: one.rotated_at)[-(SESSIONS_MAX - 1) :]
+        good = [element for element in sessions if element.epoch == user.session_epoch and element.expires_at > now()]
+        kept = sorted(good, key=lambda session: session.rotated_at)[-(SESSIONS_MAX - 1) :]
         yield Batch(
-            Delete(Session, user_id=user.user_id, session_id=one.session_id) for one in sessions if one not in kept
+            Delete(Session, user_id=user.user_id, session_id=element.session_id)
+            for element in sessions
+            if element not in kept
         )
         return begun
 
@@ -152,11 +154,16 @@ class PeopleWrites(Reads):
         """The sessions of an epoch that is over, one taken along into the next."""
         epoch = user.session_epoch + 1
         yield Update(User, user_id=user.user_id).set(session_epoch=epoch).only_if(session_epoch=user.session_epoch)
-        kept = next((one for one in sessions if one.session_id == keep and one.epoch == user.session_epoch), None)
+        kept = next(
+            (session for session in sessions if session.session_id == keep and session.epoch == user.session_epoch),
+            None,
+        )
         if kept is not None:
             yield Update(kept, epoch=epoch).only_if(epoch=kept.epoch)
         yield Batch(
-            Delete(Session, user_id=user.user_id, session_id=one.session_id) for one in sessions if one is not kept
+            Delete(Session, user_id=user.user_id, session_id=session.session_id)
+            for session in sessions
+            if session is not kept
         )
 
     # External identities
@@ -164,11 +171,11 @@ class PeopleWrites(Reads):
     @write("W26", attempts=10)
     def link_provider(self, user_id: str, provider: str, external_id: str) -> Writes[ProviderUser]:
         """Let an external identity sign a user in. Raises Refused when it signs another in already, ItemNotFound."""
-        found = yield from self.provider_user.ask(provider, external_id)
-        if found is not None:
-            if found.user_id != user_id:
+        user = yield from self.provider_user.ask(provider, external_id)
+        if user is not None:
+            if user.user_id != user_id:
                 raise Refused("that identity is another user's", place="Blog.link_provider")
-            return found
+            return user
         if (yield from self.user.ask(user_id)) is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.link_provider")
         linked = ProviderUser(provider=provider, external_id=external_id, user_id=user_id)

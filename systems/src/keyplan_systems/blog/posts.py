@@ -92,10 +92,10 @@ class PostWrites(Reads):
         Refused with the fault at ``slug``. An archived post is refused too. Raises ItemNotFound, ItemTooLarge.
         """
         check_content(content, "Blog.edit_post.content")
-        found = yield from self.whole_post.ask(post_id)
-        if found is None:
+        post_with_content = yield from self.whole_post.ask(post_id)
+        if post_with_content is None:
             raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.edit_post")
-        post, before = found
+        post, before = post_with_content
         if before.version != version:
             raise _stale(before, version)
         if post.status == "archived":
@@ -199,10 +199,10 @@ class PostWrites(Reads):
         """Delete a post that isn't published, with its text and its slugs; what else points to it ``removing.py`` has
         removed before. Gives whether it was there. Raises Refused for a published one.
         """
-        found = yield from self.whole_post.ask(post_id)
-        if found is None:
+        post_with_content = yield from self.whole_post.ask(post_id)
+        if post_with_content is None:
             return False
-        post, content = found
+        post, content = post_with_content
         if post.status == "published":
             raise Refused("a published post is not deleted", place="Blog.delete_post", hint="archive it first")
         addresses = yield from self.addresses_of.ask(post_id)
@@ -212,11 +212,11 @@ class PostWrites(Reads):
         yield Update(User, user_id=post.user_id).set(**{_COUNTERS[post.status]: Add(-1)})
         if post.rating:
             yield counted("user", post.user_id, {"points": -post.rating})
-        old = [one.address.removeprefix("slug:") for one in addresses if one.address.startswith("slug:")]
+        old = [address.address.removeprefix("slug:") for address in addresses if address.address.startswith("slug:")]
         yield Batch(
             [
                 *(Delete(PostSlug, slug=slug) for slug in old if slug != post.slug),
-                *(Delete(one) for one in addresses),
+                *(Delete(address) for address in addresses),
             ]
         )
         return True
@@ -243,10 +243,10 @@ class PostWrites(Reads):
 
     def _take_slug(self, slug: str, post_id: str) -> Writes:
         """Let a slug lead to a post, unless it does already. Raises Refused when it leads to another."""
-        found = yield from self.slug_of.ask(slug)
-        if found is None:
+        post_slug = yield from self.slug_of.ask(slug)
+        if post_slug is None:
             yield Create(PostSlug(slug=slug, post_id=post_id))
-        elif found.post_id != post_id:
+        elif post_slug.post_id != post_id:
             raise Refused(
                 f"the slug {slug!r} is another post's",
                 place="Blog",
@@ -280,21 +280,21 @@ class PostWrites(Reads):
         changed = sorted({*old} ^ {*new})
         if not changed:
             return
-        there = {one.tag: one for one in (yield from self.tags.ask(changed))}
+        there = {tag.tag: tag for tag in (yield from self.tags.ask(changed))}
         for name in changed:
-            found = there.get(name)
+            tag = there.get(name)
             if name not in new:
-                if found is None or found.posts < 1:  # the post was taken back since it was read: try again
+                if tag is None or tag.posts < 1:  # the post was taken back since it was read: try again
                     raise ConditionFailed(f"the tag {name!r} has changed meanwhile", place="Blog.tags")
-                yield Update(found, posts=Add(-1))
+                yield Update(tag, posts=Add(-1))
                 continue
             moment = now()
-            if found is None:
+            if tag is None:
                 rating = heated(0, PUBLISHED_POINTS, moment)
                 yield Create(PostTag(tag=name, posts=1, rating=rating, created_at=moment))
             else:
-                rating = heated(found.rating, PUBLISHED_POINTS, moment)
-                yield Update(found, posts=Add(1), rating=rating).only_if(rating=found.rating)
+                rating = heated(tag.rating, PUBLISHED_POINTS, moment)
+                yield Update(tag, posts=Add(1), rating=rating).only_if(rating=tag.rating)
         before, after = tag_combos(old), tag_combos(new)
         for combo in before:
             if combo not in after:

@@ -108,7 +108,7 @@ class Gatherer:
     @property
     def waiting(self) -> int:
         """How many posts, tags and users wait to be refreshed."""
-        return sum(len(one.waiting) for one in (self._posts, self._tags, self._users))
+        return sum(len(queue.waiting) for queue in (self._posts, self._tags, self._users))
 
     def gather(self) -> int:
         """Refresh what is due: gives how many rankings changed. Raises what the store raises."""

@@ -43,13 +43,13 @@ def delete_post(blog: Blog, post_id: str) -> None:
     if post.status == "published":
         post = blog.archive(post_id)
     others = blog.addresses_of(post_id)
-    led = [Delete(Redirect, path=one.address) for one in others if one.address.startswith("/")]
+    led = [Delete(Redirect, path=address.address) for address in others if address.address.startswith("/")]
     _all(blog, [*led])
     for said in _pages(partial(blog.comments, post_id, limit=PAGE)):
-        _all(blog, [Delete(one) for one in said])
+        _all(blog, [Delete(comment) for comment in said])
     for seen in _pages(partial(blog.who_saw_post, post_id, limit=PAGE)):
-        _all(blog, [Delete(one) for one in seen])
-    _all(blog, [Delete(one) for one in blog.counters("post", post_id, parts("post"))])
+        _all(blog, [Delete(impression) for impression in seen])
+    _all(blog, [Delete(counter) for counter in blog.counters("post", post_id, parts("post"))])
     blog.delete_post(post_id)
 
 
@@ -65,15 +65,15 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
             search.remove(post.post_id)
     comments = 0
     for said in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)):
-        for one in said:
-            comments += blog.remove_comment(one.post_id, one.thread_id, one.comment_id)
+        for comment in said:
+            comments += blog.remove_comment(comment.post_id, comment.thread_id, comment.comment_id)
     for upload in blog.uploads_of(user_id):
         files.delete(upload.name)
         blog.delete(upload)
     for viewed in _pages(partial(blog.viewed_by, user_id, limit=PAGE)):
         for seen in viewed:
             blog.transact([Delete(seen), counted("user", seen.viewed_id, {"views": -1})])
-    _all(blog, [Delete(one) for one in blog.counters("user", user_id, parts("user"))])
+    _all(blog, [Delete(counter) for counter in blog.counters("user", user_id, parts("user"))])
     _remove_user(blog, user)
     stays = ["That posts of others were seen, liked or rated: by an id that names nobody any more."]
     if comments:
@@ -85,13 +85,13 @@ def _remove_user(blog: Blog, user: User) -> None:
     """The user, their credential with its claims, and their identities: one transaction."""
     account = blog.account(user.user_id)
     sessions = [] if account is None else account.sessions
-    _all(blog, [Delete(Session, user_id=user.user_id, session_id=one.session_id) for one in sessions])
+    _all(blog, [Delete(Session, user_id=user.user_id, session_id=session.session_id) for session in sessions])
     credential = blog.get(Credential, user_id=user.user_id, consistent=True)
     actions: list[Any] = [] if account is None else [Delete(account.user)]
     if credential is not None:
         actions.append(Delete(credential))
         identities = [named.partition(":") for named in sorted(credential.providers)]
-        actions += [Delete(ProviderUser, provider=one, external_id=other) for one, _, other in identities]
+        actions += [Delete(ProviderUser, provider=text, external_id=other) for text, _, other in identities]
     if actions:
         blog.transact(actions)
 
@@ -104,25 +104,28 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
         raise ItemNotFound(f"there is no user {user_id!r}", place="account")
     posts: list[dict[str, Any]] = []
     for page in _posts_of(blog, user_id):
-        texts = {one.post_id: one.content for one in blog.contents([post.post_id for post in page])}
+        texts = {content.post_id: content.content for content in blog.contents([post.post_id for post in page])}
         posts += [_plain(post) | {"content": texts.get(post.post_id, "")} for post in page]
-    comments = [_plain(one) for page in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)) for one in page]
+    comments = [
+        _plain(comment) for page in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)) for comment in page
+    ]
     return {
         "profile": _plain(account.user),
         "email": credential.email,
         "providers": sorted(credential.providers),
         "sessions": [
-            {"label": one.label, "kind": one.kind, "since": one.created_at.isoformat()} for one in account.sessions
+            {"label": session.label, "kind": session.kind, "since": session.created_at.isoformat()}
+            for session in account.sessions
         ],
         "posts": posts,
         "comments": comments,
-        "pictures": [f"/files/{one.name}" for one in blog.uploads_of(user_id)],
+        "pictures": [f"/files/{upload.name}" for upload in blog.uploads_of(user_id)],
     }
 
 
 def _plain(item: Any) -> dict[str, Any]:
-    found: dict[str, Any] = item.model_dump(mode="json")
-    return found
+    result: dict[str, Any] = item.model_dump(mode="json")
+    return result
 
 
 def _posts_of(blog: Blog, user_id: str) -> Iterator[list[Post]]:

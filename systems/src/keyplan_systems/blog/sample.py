@@ -133,11 +133,11 @@ def _person(place: int) -> tuple[str, str]:
 def _write_users(design: Blog, numbers: range) -> None:
     """Write those people who aren't there. Raises ValueTaken when somebody else has one of their names."""
     people = [sample_user(number) for number in numbers]
-    there = design.get_many(User, [{"user_id": one.user_id} for one in people], consistent=True)
+    there = design.get_many(User, [{"user_id": person.user_id} for person in people], consistent=True)
     actions: list[Create] = []
-    for user, found in zip(people, there, strict=True):
-        if found is None:
-            hashed = _demo_hash() if any(user.username == one[0] for one in DEMO_USERS) else None
+    for user, result in zip(people, there, strict=True):
+        if result is None:
+            hashed = _demo_hash() if any(user.username == element[0] for element in DEMO_USERS) else None
             credential = Credential(
                 user_id=user.user_id,
                 email=f"{user.username}@example.com",
@@ -180,9 +180,11 @@ def _write_messages(design: Blog) -> None:
                 at=at,
             )
         )
-    keys = [{"month": one.month, "at": one.at, "message_id": one.message_id} for one in messages]
+    keys = [{"month": message.month, "at": message.at, "message_id": message.message_id} for message in messages]
     there = design.get_many(ContactMessage, keys, consistent=True)
-    design.batch(Put(one) for one, found in zip(messages, there, strict=True) if found is None)
+    design.batch(
+        Put(message) for message, contact_message in zip(messages, there, strict=True) if contact_message is None
+    )
 
 
 # Posts
@@ -239,7 +241,7 @@ def whole_post(number: int) -> WholePost:
     out = made + timedelta(minutes=chance.randrange(5, 40)) if status != "unpublished" else None
     content = essay(chance, subject)
     readers = [] if out is None else _readers(chance, post_id, out, users_for(number))
-    rated = [one.stars for one in readers if one.stars is not None]
+    rated = [reader.stars for reader in readers if reader.stars is not None]
     views = 0 if out is None else len(readers) + min(2_000_000, int(25 * (1 - chance.random()) ** -0.95))
     post = Post(
         post_id=post_id,
@@ -251,7 +253,7 @@ def whole_post(number: int) -> WholePost:
         tags=_tags(chance, subject, _block(number // BLOCK)[1]),
         words=word_count(content),
         views=views,
-        likes=sum(one.liked for one in readers),
+        likes=sum(reader.liked for reader in readers),
         ratings=len(rated),
         stars=sum(rated),
         created_at=made,
@@ -291,13 +293,15 @@ def _tags(chance: random.Random, subject: Subject, allowed: frozenset[str]) -> t
 def _readers(chance: random.Random, post_id: str, out: datetime, users: int) -> list[PostImpression]:
     """Some users who saw a post, liked it, gave it stars: few for most posts, many for some."""
     count = min(READERS_MAX, users, int(0.6 * (1 - chance.random()) ** -0.8))
-    found: list[PostImpression] = []
+    impressions: list[PostImpression] = []
     for number in sorted(chance.sample(range(users), count)):
         stars = chance.choice((None, None, None, 3, 4, 4, 5, 5))
         at = out + timedelta(minutes=chance.randrange(9000))
         reader = sample_user(number).user_id
-        found.append(PostImpression(post_id=post_id, user_id=reader, at=at, liked=chance.random() < 0.4, stars=stars))
-    return found
+        impressions.append(
+            PostImpression(post_id=post_id, user_id=reader, at=at, liked=chance.random() < 0.4, stars=stars)
+        )
+    return impressions
 
 
 # Writing a block
@@ -308,13 +312,13 @@ def _write_block(design: Blog, wholes: Sequence[WholePost]) -> int:
     tags' counts, in one transaction. Tried again when somebody else changes those meanwhile.
     """
     for attempt in range(ATTEMPTS):
-        keys = [{"post_id": one.post.post_id} for one in wholes]
+        keys = [{"post_id": post.post.post_id} for post in wholes]
         there = design.get_many(Post, keys, consistent=True)
-        new = [one for one, found in zip(wholes, there, strict=True) if found is None]
+        new = [post for post, result in zip(wholes, there, strict=True) if result is None]
         if not new:
             return 0
         new = _with_free_slugs(design, new)
-        design.batch(Put(item) for one in new for item in (one.slug, one.counter, *one.combos, *one.readers))
+        design.batch(Put(item) for post in new for item in (post.slug, post.counter, *post.combos, *post.readers))
         try:
             design.transact(_block_actions(design, new))
         except WriteFailed:
@@ -327,23 +331,25 @@ def _write_block(design: Blog, wholes: Sequence[WholePost]) -> int:
 
 def _with_free_slugs(design: Blog, wholes: list[WholePost]) -> list[WholePost]:
     """The posts with slugs that are their own: one that somebody else took has a part of the post's id behind it."""
-    there = design.get_many(PostSlug, [{"slug": one.post.slug} for one in wholes], consistent=True)
+    there = design.get_many(PostSlug, [{"slug": post.post.slug} for post in wholes], consistent=True)
     return [
-        one
-        if found is None or found.post_id == one.post.post_id
-        else replace(one, post=one.post.model_copy(update={"slug": f"{one.post.slug}-{one.post.post_id[-6:].lower()}"}))
-        for one, found in zip(wholes, there, strict=True)
+        post
+        if slug is None or slug.post_id == post.post.post_id
+        else replace(
+            post, post=post.post.model_copy(update={"slug": f"{post.post.slug}-{post.post.post_id[-6:].lower()}"})
+        )
+        for post, slug in zip(wholes, there, strict=True)
     ]
 
 
 def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | Update]:
     """The actions of a block's transaction."""
-    posts = [one.post for one in wholes]
-    actions: list[Create | Update] = [Create(item) for one in wholes for item in (one.post, one.content)]
-    for user in design.users(sorted({one.user_id for one in posts})):
-        own = [one for one in posts if one.user_id == user.user_id]
-        by_status = Tally(one.status for one in own)
-        points = sum(one.rating for one in own)
+    posts = [post.post for post in wholes]
+    actions: list[Create | Update] = [Create(item) for post in wholes for item in (post.post, post.content)]
+    for user in design.users(sorted({post.user_id for post in posts})):
+        own = [post for post in posts if post.user_id == user.user_id]
+        by_status = Tally(post.status for post in own)
+        points = sum(post.rating for post in own)
         actions.append(
             Update(
                 user,
@@ -354,27 +360,27 @@ def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | U
             ).only_if(rating=user.rating)
         )
         actions.append(_added("user", user.user_id, points))
-    public = [one for one in posts if one.status == "published"]
-    names = sorted({tag for one in public for tag in one.tags})
-    there = {one.tag: one for one in design.tags(names)} if names else {}
+    public = [post for post in posts if post.status == "published"]
+    names = sorted({tag for post in public for tag in post.tags})
+    there = {tag.tag: tag for tag in design.tags(names)} if names else {}
     for place, name in enumerate(names):
         # No two begin in the same millisecond, so that those with equal points have one order in every store
         begun = timedelta(milliseconds=place)
-        actions += _tag_actions(name, [one for one in public if name in one.tags], there.get(name), begun)
+        actions += _tag_actions(name, [post for post in public if name in post.tags], there.get(name), begun)
     return actions
 
 
-def _tag_actions(name: str, posts: Sequence[Post], found: PostTag | None, begun: timedelta) -> list[Create | Update]:
-    rating = 0 if found is None else found.rating
+def _tag_actions(name: str, posts: Sequence[Post], tag: PostTag | None, begun: timedelta) -> list[Create | Update]:
+    rating = 0 if tag is None else tag.rating
     for post in posts:
         rating = heated(rating, post.rating + PUBLISHED_POINTS, post.listed_at)
-    points = sum(one.rating for one in posts)
+    points = sum(element.rating for element in posts)
     counts = _added("tag", name, points)
-    if found is None:
-        first = min(one.listed_at for one in posts) + begun
+    if tag is None:
+        first = min(element.listed_at for element in posts) + begun
         return [Create(PostTag(tag=name, posts=len(posts), rating=rating, counted=points, created_at=first)), counts]
-    update = Update(found, posts=Add(len(posts)), rating=rating, counted=Add(points))
-    return [update.only_if(rating=found.rating, counted=found.counted), counts]
+    update = Update(tag, posts=Add(len(posts)), rating=rating, counted=Add(points))
+    return [update.only_if(rating=tag.rating, counted=tag.counted), counts]
 
 
 def _added(kind: CounterKind, subject: str, points: int) -> Update:

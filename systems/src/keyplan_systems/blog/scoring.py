@@ -74,15 +74,15 @@ class Totals:
 
 def totals_of(items: Iterable[Part]) -> Totals:
     """The sums over the items of one counter."""
-    found = Totals()
-    for one in items:
-        found.views += one.views
-        found.likes += one.likes
-        found.ratings += one.ratings
-        found.stars += one.stars
-        found.comments += one.comments
-        found.points += one.points
-    return found
+    totals = Totals()
+    for item in items:
+        totals.views += item.views
+        totals.likes += item.likes
+        totals.ratings += item.ratings
+        totals.stars += item.stars
+        totals.comments += item.comments
+        totals.points += item.points
+    return totals
 
 
 def points_of(counted: Counted) -> int:

@@ -44,13 +44,17 @@ def _documents(blog: Blog) -> Iterator[Document]:
 
 def _of_posts(blog: Blog, posts: list[Post]) -> Iterator[Document]:
     """Posts as documents: two requests for a page of them."""
-    ids = list(dict.fromkeys(one for post in posts for one in (post.user_id, *post.co_authors)))
-    users = {one.user_id: one for one in blog.users(ids) if one.status == "active"} if ids else {}
-    texts = {one.post_id: one.content for one in blog.contents([post.post_id for post in posts])} if posts else {}
+    ids = list(dict.fromkeys(word for post in posts for word in (post.user_id, *post.co_authors)))
+    users = {user.user_id: user for user in blog.users(ids) if user.status == "active"} if ids else {}
+    texts = (
+        {content.post_id: content.content for content in blog.contents([post.post_id for post in posts])}
+        if posts
+        else {}
+    )
     for post in posts:
         if post.user_id in users:
-            names = [users[one] for one in (post.user_id, *post.co_authors) if one in users]
-            authors = " ".join(f"{one.name} {one.username}" for one in names)
+            names = [users[word] for word in (post.user_id, *post.co_authors) if word in users]
+            authors = " ".join(f"{name.name} {name.username}" for name in names)
             text = plain_words(texts.get(post.post_id, ""))
             yield Document(post.post_id, post.title, " ".join(post.tags), authors, text)
 
@@ -71,8 +75,8 @@ def found_posts(blog: Blog, search: Search, query: str, limit: int) -> list[Post
     They are read from the store, so that nothing is shown that isn't published now, whatever the index says.
     """
     ids = list(search.find(query, limit))
-    there = {one.post_id: one for one in blog.posts(ids)} if ids else {}
-    return [there[one] for one in ids if one in there and there[one].status == "published"]
+    there = {post.post_id: post for post in blog.posts(ids)} if ids else {}
+    return [there[id_] for id_ in ids if id_ in there and there[id_].status == "published"]
 
 
 def _main(url: str) -> None:

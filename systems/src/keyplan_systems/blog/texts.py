@@ -271,7 +271,7 @@ def title_of(number: int) -> tuple[str, Subject, int]:
 
 def essay(chance: random.Random, subject: Subject) -> str:
     """An essay in Markdown, from a note of two paragraphs to some pages with lists, quotes and code."""
-    sentences = iter([said(chance, one) for one in chance.sample(subject.sentences, len(subject.sentences))])
+    sentences = iter([said(chance, word) for word in chance.sample(subject.sentences, len(subject.sentences))])
     headings = iter(chance.sample(subject.headings, len(subject.headings)))
     blocks = [_paragraph(sentences, chance.randrange(1, 3), said(chance, chance.choice(subject.openings)))]
     for _ in range(chance.choices(range(5), weights=(2, 4, 5, 3, 1))[0]):

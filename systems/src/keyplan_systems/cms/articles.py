@@ -65,8 +65,8 @@ def doing(actions: Iterable[Update[Article] | Put | Delete]) -> Writes:
 
 def _due(before: Article, after: Article) -> Iterator[Put | Delete]:
     old, new = due_of(before), due_of(after)
-    yield from (Delete(one) for one in old if one not in new)
-    yield from (Put(one) for one in new if one not in old)
+    yield from (Delete(article) for article in old if article not in new)
+    yield from (Put(article) for article in new if article not in old)
 
 
 def _told(before: Article, after: Article) -> EventKind | None:
@@ -75,7 +75,7 @@ def _told(before: Article, after: Article) -> EventKind | None:
         return "article.unpublished" if after.status != "published" else "article.published"
     if after.status != before.status and "published" in {before.status, after.status}:
         return "article.published" if after.status == "published" else "article.unpublished"
-    seen = after.status == "published" and any(getattr(after, one) != getattr(before, one) for one in _SHOWN)
+    seen = after.status == "published" and any(getattr(after, text) != getattr(before, text) for text in _SHOWN)
     return "article.updated" if seen else None
 
 
@@ -197,7 +197,7 @@ class ArticleWrites(Reads):
             # What is there is asked, not counted: an earlier delete may have left versions. Page by page, since a
             # query reads the bodies too, and only their numbers are kept.
             page = yield from self.article_versions.ask(article_id, limit=DELETE_PAGE, cursor=cursor)
-            numbers += [one.version for one in page]
+            numbers += [version.version for version in page]
             cursor = page.cursor
             if cursor is None:
                 break

@@ -114,18 +114,18 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
 
 def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> list[Revision]:
     """The versions that a post is to have, the last one being what the file holds now."""
-    found: list[Revision] = []
+    result: list[Revision] = []
     for revision in revisions:
         try:
             check_body(revision.body, post.path)
-            found.append(revision)
+            result.append(revision)
         except RequestError as error:
             message = f"its text of {revision.moment:%Y-%m-%d %H:%M} is left out: {error.message}"
             report.faults.append(Fault(post.path, message, error.hint, error.code))
-    if not found or found[-1].body != post.body:
-        moment = post.modified if found else post.date or post.modified
-        found.append(Revision(post.body, None, moment))
-    return found
+    if not result or result[-1].body != post.body:
+        moment = post.modified if result else post.date or post.modified
+        result.append(Revision(post.body, None, moment))
+    return result
 
 
 def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
@@ -139,7 +139,7 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
     excerpt = post.excerpt
     if excerpt is not None and len(excerpt) > EXCERPT_MAX:
         excerpt = f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
-    author = next((one for one in (*post.authors, revisions[0].author) if one), NOBODY)
+    author = next((text for text in (*post.authors, revisions[0].author) if text), NOBODY)
     try:
         return Article(
             article_id=stable_id(post.path, post.date),
@@ -185,7 +185,7 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
     else:
         unknown = _unknown(design, before, revisions)
         # A text that no commit holds was written when its file was changed, however old the post is.
-        revisions = [one if one.author else replace(one, moment=post.modified) for one in unknown]
+        revisions = [revision if revision.author else replace(revision, moment=post.modified) for revision in unknown]
         changes = _changes(before, wanted)
         if (changes or revisions) and before.status == "archived":
             raise Refused(
@@ -219,7 +219,7 @@ def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tupl
         Create(ArticleSlug(slug=article.slug, article_id=article.article_id)),
         *around,
     ]
-    actions.extend(one for version in _versions(article, first, after=0) for one in new_version(version))
+    actions.extend(element for version in _versions(article, first, after=0) for element in new_version(version))
     try:
         design.transact(actions)
     except ItemExists:
@@ -240,7 +240,7 @@ def _unknown(design: Cms, before: Article, revisions: Sequence[Revision]) -> Seq
     while True:
         page = design.article_versions(before.article_id, limit=10, cursor=cursor)
         for stored in page:
-            same = [number for number, one in enumerate(revisions) if one.body == stored.body]
+            same = [number for number, revision in enumerate(revisions) if revision.body == stored.body]
             exact = [number for number in same if revisions[number].moment == stored.created_at]
             if same:
                 return revisions[(exact or same)[-1] + 1 :]
@@ -285,7 +285,7 @@ def _append(design: Cms, before: Article, step: Sequence[Revision]) -> Article:
     moment = max(before.updated_at, step[-1].moment)
     after, actions = changed(before, moment, current_version=newest, published_version=None)
     versions = _versions(before, step, after=before.current_version)
-    design.transact([*actions, *(one for version in versions for one in new_version(version))])
+    design.transact([*actions, *(element for version in versions for element in new_version(version))])
     return after
 
 

@@ -49,7 +49,7 @@ Placed = StateArticle | PublishedArticle | PublishedTag
 def _places(article: Article) -> dict[tuple[object, ...], Placed]:
     """The items that lists are made of, by what tells them apart."""
     name = article.article_id
-    found: dict[tuple[object, ...], Placed] = {
+    result: dict[tuple[object, ...], Placed] = {
         ("state", article.status): StateArticle(status=article.status, article_id=name)
     }
     if article.status == "published" and article.published_at is not None:
@@ -64,10 +64,10 @@ def _places(article: Article) -> dict[tuple[object, ...], Placed]:
             "excerpt": article.excerpt,
             "author_id": article.author_id,
         }
-        found["published", locale, second] = PublishedArticle(**shown, tags=article.tags)
+        result["published", locale, second] = PublishedArticle(**shown, tags=article.tags)
         for tag in sorted(article.tags):
-            found["tag", locale, second, tag] = PublishedTag(**shown, tag=tag)
-    return found
+            result["tag", locale, second, tag] = PublishedTag(**shown, tag=tag)
+    return result
 
 
 def moved(before: Article | None, after: Article | None) -> Iterator[Put | Delete]:
@@ -75,7 +75,7 @@ def moved(before: Article | None, after: Article | None) -> Iterator[Put | Delet
 
     The tags' junction items are not among it: they know when each tag was given (``TagArticle``).
     """
-    old, new = ({} if one is None else _places(one) for one in (before, after))
+    old, new = ({} if article is None else _places(article) for article in (before, after))
     for name, item in new.items():
         if old.get(name) != item:
             yield Put(item)
@@ -137,7 +137,7 @@ def former_slugs(article: Article, slug: str) -> tuple[list[str] | None, list[st
     """The slugs that an article had, when it now has this one; and those that lead to it no longer."""
     if slug == article.slug:
         return article.former_slugs, []
-    known = [*(one for one in article.former_slugs or () if one not in {slug, article.slug}), article.slug]
+    known = [*(text for text in article.former_slugs or () if text not in {slug, article.slug}), article.slug]
     return known[-FORMER_SLUGS_MAX:], known[:-FORMER_SLUGS_MAX]
 
 

@@ -25,14 +25,14 @@ def readable(cms: Cms, slug: str, locale: str | None = None) -> Readable | None:
     """The published article of a slug, in a language where there is a published text in it, else in its own, else the
     original; None where nothing of it is published.
     """
-    found = cms.article_by_slug(slug) if slug else None
-    if found is None:
+    result = cms.article_by_slug(slug) if slug else None
+    if result is None:
         return None
-    candidates: list[Article | None] = [found]
-    original_id = found.translation_of or found.article_id
-    if locale is not None and locale != found.locale:
+    candidates: list[Article | None] = [result]
+    original_id = result.translation_of or result.article_id
+    if locale is not None and locale != result.locale:
         candidates.insert(0, cms.article_in_locale(original_id, locale))
-        if found.translation_of is not None:
+        if result.translation_of is not None:
             candidates.append(cms.article(original_id))
     for article in candidates:
         if article is not None and article.shown_version is not None:

@@ -76,7 +76,7 @@ def _place(design: Renewing, article: Article, told: Callable[[str], None]) -> N
         actions.append(Check(article).only_if(**pinned(article)))
     if holder is None:
         actions.append(Create(ArticleSlug(slug=after.slug, article_id=article.article_id)))
-    actions += [one for one in moved(None, after) if isinstance(one, Put)]
+    actions += [element for element in moved(None, after) if isinstance(element, Put)]
     design.transact(actions)
 
 

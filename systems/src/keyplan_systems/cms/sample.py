@@ -75,14 +75,14 @@ def sample(design: Cms, count: int, progress: Progress) -> int:
 def _with_free_slugs(design: Cms, wholes: Sequence[Whole]) -> list[Whole]:
     """Where somebody's own article has the slug, a part of the id stands behind it."""
     holders = design.get_many(ArticleSlug, [{"slug": whole.article.slug} for whole in wholes])
-    found: list[Whole] = []
+    result: list[Whole] = []
     for whole, holder in zip(wholes, holders, strict=True):
         article = whole.article
         if holder is not None and holder.article_id != article.article_id:
             slug = f"{article.slug}-{article.article_id[-8:].lower()}"
             article = article.model_copy(update={"slug": slug})
-        found.append(Whole(article, whole.versions, whole.tags))
-    return found
+        result.append(Whole(article, whole.versions, whole.tags))
+    return result
 
 
 def _around(whole: Whole) -> Iterator[Entity]:
@@ -164,12 +164,12 @@ def _slug(title: str, number: int) -> str:
 def _versions(
     chance: random.Random, article_id: str, author: str, made: datetime, bodies: Sequence[str]
 ) -> list[ArticleVersion]:
-    found: list[ArticleVersion] = []
+    versions: list[ArticleVersion] = []
     moment = made
     for number, body in enumerate(bodies, 1):
         moment += timedelta(minutes=chance.randrange(20, 9000))
         editor = chance.choice(AUTHORS) if number > 1 and chance.random() < 0.2 else author
-        found.append(
+        versions.append(
             ArticleVersion(
                 article_id=article_id,
                 version=number,
@@ -179,7 +179,7 @@ def _versions(
                 created_at=moment,
             )
         )
-    return found
+    return versions
 
 
 def _tags(chance: random.Random, subject: Subject) -> set[str]:

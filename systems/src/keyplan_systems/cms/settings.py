@@ -59,10 +59,10 @@ def read_settings(path: Path) -> Settings:
         elif name == "locales" and isinstance(value, list) and all(map(_is_locale, value)):
             made[name] = tuple(value)
         elif name == "webhooks" and isinstance(value, list):
-            made[name] = tuple(_webhook(number, one, faults) for number, one in enumerate(value))
+            made[name] = tuple(_webhook(number, element, faults) for number, element in enumerate(value))
         else:
             faults.append(Fault(name, "can't be taken", "title, tagline, main, locales = [...], [[webhooks]]"))
-    names = [one.name for one in made.get("webhooks", ())]
+    names = [element.name for element in made.get("webhooks", ())]
     if len(set(names)) < len(names):
         faults.append(Fault("webhooks", "two have one name", "name each differently: what was delivered is kept by it"))
     if faults:
@@ -78,7 +78,7 @@ def _webhook(number: int, value: Any, faults: list[Fault]) -> Webhook:
     """One webhook; what is wrong with it goes to the faults."""
     place = f"webhooks[{number}]"
     given: Mapping[str, Any] = value if isinstance(value, dict) else {}
-    faults.extend(Fault(f"{place}.{one}", "is no setting", ", ".join(_HOOK)) for one in given if one not in _HOOK)
+    faults.extend(Fault(f"{place}.{text}", "is no setting", ", ".join(_HOOK)) for text in given if text not in _HOOK)
     name, url = given.get("name"), given.get("url")
     if not isinstance(name, str) or not name:
         faults.append(Fault(f"{place}.name", "is needed"))

@@ -45,7 +45,7 @@ def signature(secret: str, seconds: int, body: bytes) -> str:
 
 def request_of(hook: Webhook, event: Event, moment: datetime) -> tuple[bytes, dict[str, str]]:
     """The body and the headers that tell a webhook of an event."""
-    told = {
+    result = {
         "id": event.event_id,
         "kind": event.kind,
         "at": event.at.isoformat(),
@@ -55,7 +55,7 @@ def request_of(hook: Webhook, event: Event, moment: datetime) -> tuple[bytes, di
         "locale": event.locale,
         "version": event.version,
     }
-    body = json.dumps(told, ensure_ascii=False).encode()
+    body = json.dumps(result, ensure_ascii=False).encode()
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "keyplan-cms",

@@ -142,8 +142,8 @@ class Sessions:
         user_id, until, mark, _ = text.split(".")
         if int(until) <= now_seconds:
             return None
-        found = self._people.person(unquote(user_id))
-        return found if found is not None and secrets.compare_digest(_mark(found), mark) else None
+        result = self._people.person(unquote(user_id))
+        return result if result is not None and secrets.compare_digest(_mark(result), mark) else None
 
 
 def _mark(person: Person) -> str:

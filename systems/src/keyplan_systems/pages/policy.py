@@ -77,10 +77,10 @@ class TablePolicy:
         claim = request.headers.get("authorization")
         if claim is not None:
             scheme, _, signed = claim.partition(" ")
-            found = self.site.sessions.person(signed.strip(), time.time()) if scheme.lower() == "bearer" else None
-            if found is None:
+            person = self.site.sessions.person(signed.strip(), time.time()) if scheme.lower() == "bearer" else None
+            if person is None:
                 raise AccessRefused("the token isn't one, or is over", hint="sign in again")
-            return found
+            return person
         visitor = self.site.visitor(request)
         known = visitor.knows(request.headers.get("x-csrf-token", ""))
         if visitor.person is not None and request.scope["method"] not in _SAFE and not known:
@@ -110,7 +110,7 @@ class TablePolicy:
         if rule.shown is None or answer is None:
             return answer
         if isinstance(answer, list):
-            return [one for one in answer if await run_in_threadpool(rule.shown, caller, one)]
+            return [value for value in answer if await run_in_threadpool(rule.shown, caller, value)]
         if not await run_in_threadpool(rule.shown, caller, answer):
             raise ItemNotFound("it isn't there", place=pattern)
         return answer

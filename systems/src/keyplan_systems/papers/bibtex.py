@@ -136,14 +136,14 @@ def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Tr
         for start, text in _parts(file, _untold) if wanted or file != path else ():
             for _, block in _blocks(start, text):
                 _keep(block, wanted, known)
-    told: list[Trouble] = []
-    for start, text in _parts(path, lambda *what: told.append(Trouble(*what))):
-        yield from told
-        told.clear()
+    troubles: list[Trouble] = []
+    for start, text in _parts(path, lambda *what: troubles.append(Trouble(*what))):
+        yield from troubles
+        troubles.clear()
         for line, block in _blocks(start, text):
             yield from _read(line, block, known)
             yield from known.was_cut(line)
-    yield from told
+    yield from troubles
     if known.lost:
         some = ", ".join([*sorted(known.lost)[:3], *["..."] * (len(known.lost) > 3)])
         yield Trouble(
@@ -164,7 +164,7 @@ def _keep(block: Block, wanted: Collection[str], known: _Known) -> None:
         if block.key.lower() not in known.macros:
             known.define(block.key.lower(), str(block.value))
     elif isinstance(block, Entry) and block.key.lower() in wanted and len(known.parents) < PARENTS_MAX:
-        fields = {one.key.lower(): str(one.value) for one in reversed(block.fields)}
+        fields = {element.key.lower(): str(element.value) for element in reversed(block.fields)}
         kept = {name: fields[name] for name in INHERITED if name in fields}
         known.parents.setdefault(block.key.lower(), kept)
 
@@ -223,8 +223,8 @@ def _read(line: int, block: Block, known: _Known) -> Iterator[Record | Trouble]:
 
 def _between(line: int, text: str) -> Iterator[Trouble]:
     """Text between entries. Lines that begin with % are comments by custom."""
-    lines = [(line + number, one) for number, one in enumerate(text.split("\n"))]
-    others = [(number, one) for number, one in lines if one.strip() and not one.lstrip().startswith("%")]
+    lines = [(line + number, word) for number, word in enumerate(text.split("\n"))]
+    others = [(number, word) for number, word in lines if word.strip() and not word.lstrip().startswith("%")]
     if others:
         more = f" ({len(others)} lines)" if len(others) > 1 else ""
         yield Trouble(others[0][0], f"not an entry: {_inline(others[0][1])[:60]!r}{more}")
@@ -244,9 +244,9 @@ class _EntryReader:
     def read(self) -> Iterator[Record | Trouble]:
         """The record, and what is to be told of it besides."""
         fields: dict[str, str] = {}
-        for one in self.entry.fields:
-            if one.key.lower() in USED:
-                fields.setdefault(one.key.lower(), str(one.value))
+        for element in self.entry.fields:
+            if element.key.lower() in USED:
+                fields.setdefault(element.key.lower(), str(element.value))
         kind = self.entry.entry_type.lower()
         own = {name: self.known.value(raw) for name, raw in fields.items()}
         inherited = self._inherited(own.get("crossref", "").strip())
@@ -291,8 +291,8 @@ class _EntryReader:
         names = (own.get("journal"), own.get("journaltitle"), own.get("booktitle"))
         above = (inherited.get("booktitle"), inherited.get("journal"), inherited.get("title"))
         makers = (own.get("institution"), own.get("series") if kind in {"book", "inbook"} else None)
-        found = (*names, *above, own.get("crossref"), *makers)
-        return collection_of(kind, (_text(one)[:500] for one in found if one))
+        result = (*names, *above, own.get("crossref"), *makers)
+        return collection_of(kind, (_text(text)[:500] for text in result if text))
 
 
 def _people(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[Person]:
@@ -301,8 +301,8 @@ def _people(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> 
         value = own.get(name, "") or (inherited.get(name, "") if kind == "proceedings" else "")
         if role == "editor" and "author" in own:
             continue
-        for one in split_multiple_persons_names(value):
-            printed = _text(_first_name_first(one))
+        for text in split_multiple_persons_names(value):
+            printed = _text(_first_name_first(text))
             if printed and printed.lower() != "others":
                 yield Person(printed[:500], role)
 
@@ -311,8 +311,8 @@ def _editors(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) ->
     """Who edited what a paper appeared in, by the names that are printed; proceedings have them as their people."""
     if kind == "proceedings" or ("author" not in own and "editor" in own):
         return
-    for one in split_multiple_persons_names(own.get("editor", "") or inherited.get("editor", ""))[:EDITORS_MAX]:
-        printed = _text(_first_name_first(one))[:500]
+    for name in split_multiple_persons_names(own.get("editor", "") or inherited.get("editor", ""))[:EDITORS_MAX]:
+        printed = _text(_first_name_first(name))[:500]
         if printed and printed.lower() != "others":
             yield printed
 
@@ -337,11 +337,11 @@ def _first_name_first(name: str) -> str:
 def _published(fields: Mapping[str, str]) -> datetime:
     """The date of the entry, as far as it says one."""
     dated = re.match(r"\s*(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?", fields.get("date", ""))
-    found = moment_of(*dated.groups()) if dated else None
+    moment = moment_of(*dated.groups()) if dated else None
     year = re.search(r"\b(\d{4})", fields.get("year", ""))
-    if found is None and year is not None:
-        found = moment_of(year[1], _month(fields.get("month", "")))
-    return found or UNDATED
+    if moment is None and year is not None:
+        moment = moment_of(year[1], _month(fields.get("month", "")))
+    return moment or UNDATED
 
 
 def _month(text: str) -> int | None:

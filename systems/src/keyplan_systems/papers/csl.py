@@ -83,9 +83,9 @@ class _Objects:
                 yield line, None
                 self._drop(again)
             else:
-                found = self._text[:end]
+                text = self._text[:end]
                 self._drop(end)
-                yield line, found
+                yield line, text
         if self._open > 0 and not self._broken:
             self._others.append(Trouble(self._line, "the list isn't closed", "the file may be cut off: fetch it again"))
 
@@ -159,10 +159,10 @@ class _Objects:
 
     def _resume(self, end: int | None) -> int | None:
         """The beginning of a line with another object, before ``end``."""
-        found = re.compile(r'\n[ \t]*\{(?=\s*"(?:id|type|title|citation-key)")').search(
+        match = re.compile(r'\n[ \t]*\{(?=\s*"(?:id|type|title|citation-key)")').search(
             self._text, 1, end or len(self._text)
         )
-        return found.start() if found else None
+        return match.start() if match else None
 
 
 # Entries
@@ -185,7 +185,7 @@ def _read(line: int, data: Any) -> Iterator[Record | Trouble]:
         line=line,
         paper_id=identity,
         title=title,
-        collection=collection_of(kind, (_text(one)[:500] for one in names)),
+        collection=collection_of(kind, (_text(name)[:500] for name in names)),
         kind=kind,
         published_at=published or UNDATED,
         people=tuple(_people(data)),
@@ -215,11 +215,11 @@ def _editors(data: Mapping[str, Any]) -> list[str]:
 
 
 def _names(people: Any) -> Iterator[str]:
-    for one in _list(people):
-        if not isinstance(one, Mapping):
+    for value in _list(people):
+        if not isinstance(value, Mapping):
             continue
         parts = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix")
-        printed = _text(one.get("literal")) or " ".join(text for part in parts if (text := _text(one.get(part))))
+        printed = _text(value.get("literal")) or " ".join(text for part in parts if (text := _text(value.get(part))))
         if printed:
             yield printed[:500]
 
@@ -236,7 +236,7 @@ def _issued(issued: Any) -> datetime | None:
 
 
 def _keywords(data: Mapping[str, Any]) -> str:
-    return ";".join(_text(one) for one in _list(data.get("keyword")))
+    return ";".join(_text(value) for value in _list(data.get("keyword")))
 
 
 def _list(value: Any) -> list[Any]:

@@ -449,7 +449,7 @@ class Papers(Design, silence=SILENCE):
         whole = yield from self._whole(paper_id, "Papers.set_byline")
         paper = whole.paper
         names = yield from self._names(authors, "Papers.set_byline")
-        before = {one.handle: one for one in whole.authors}
+        before = {author.handle: author for author in whole.authors}
         members = [
             Membership(
                 paper_id=paper_id,
@@ -464,11 +464,11 @@ class Papers(Design, silence=SILENCE):
         yield Update(paper, updated_at=now()).only_if(
             status=paper.status, published_at=paper.published_at, updated_at=paper.updated_at
         )
-        for one in members:
-            if before.pop(one.handle, None) != one:
-                yield Put(one)
-        for one in before.values():
-            yield Delete(one)
+        for member in members:
+            if before.pop(member.handle, None) != member:
+                yield Put(member)
+        for membership in before.values():
+            yield Delete(membership)
         return members
 
     @write("W10", attempts=10)
@@ -493,13 +493,13 @@ class Papers(Design, silence=SILENCE):
     def _names(self, authors: dict[str, Role], place: str) -> Writes[dict[str, str]]:
         """The names of authors by their handles. Raises ItemNotFound for those without a profile."""
         profiles = yield from self.authors.ask(list(authors))
-        found = {one.handle: one.name for one in profiles}
-        unknown = [handle for handle in authors if handle not in found]
+        result = {profile.handle: profile.name for profile in profiles}
+        unknown = [handle for handle in authors if handle not in result]
         if unknown:
             raise ItemNotFound(
                 f"there is no author {', '.join(map(repr, unknown))}", place=place, hint="add them first: add_author"
             )
-        return found
+        return result
 
     def _current(self, paper_id: str, place: str) -> Writes[Paper]:
         """A paper that nothing has superseded."""
@@ -515,7 +515,7 @@ class Papers(Design, silence=SILENCE):
 
 def byline(authors: list[Membership]) -> list[Membership]:
     """Those who took part in a paper in the order in which it names them: in the table they stand by their handles."""
-    return sorted(authors, key=lambda one: one.position)
+    return sorted(authors, key=lambda membership: membership.position)
 
 
 def _not_superseded(paper: Paper | None, paper_id: str, place: str) -> Paper:

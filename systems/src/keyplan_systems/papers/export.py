@@ -89,7 +89,7 @@ def _ended(text: str) -> str:
 
 
 def _names(members: Sequence[Membership], *roles: str) -> list[str]:
-    return [one.name for one in byline(list(members)) if one.role in roles]
+    return [membership.name for membership in byline(list(members)) if membership.role in roles]
 
 
 def _year(paper: Paper) -> str | None:
@@ -133,7 +133,7 @@ def _key(paper_id: str) -> str:
 def _people(names: Iterable[str]) -> str:
     """Names with ``and`` between them. One that BibTeX would divide stands in braces."""
     divided = re.compile(r",|\band\b", re.IGNORECASE)
-    return " and ".join(f"{{{_latex(one)}}}" if divided.search(one) else str(_latex(one)) for one in names)
+    return " and ".join(f"{{{_latex(name)}}}" if divided.search(name) else str(_latex(name)) for name in names)
 
 
 def _latex(text: str | None) -> str | None:
@@ -151,7 +151,7 @@ def to_csl(paper: Paper, members: Sequence[Membership]) -> str:
 def _csl(paper: Paper, members: Sequence[Membership]) -> dict[str, Any]:
     editors = paper.editors or _names(members, "editor")
     dated = None if paper.published_at is None or _year(paper) is None else paper.published_at
-    found: Mapping[str, Any] = {
+    result: Mapping[str, Any] = {
         "id": paper.paper_id,
         "type": _csl_kind(paper),
         "title": paper.title,
@@ -169,7 +169,7 @@ def _csl(paper: Paper, members: Sequence[Membership]) -> dict[str, Any]:
         "keyword": ", ".join(sorted(paper.topics)),
         "abstract": paper.abstract,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in result.items() if value}
 
 
 def _csl_kind(paper: Paper) -> str:
@@ -177,7 +177,7 @@ def _csl_kind(paper: Paper) -> str:
 
 
 def _literal(names: Iterable[str]) -> list[dict[str, str]]:
-    return [{"literal": one} for one in names]
+    return [{"literal": name} for name in names]
 
 
 # RIS
@@ -186,8 +186,8 @@ def _literal(names: Iterable[str]) -> list[dict[str, str]]:
 def to_ris(paper: Paper, members: Sequence[Membership]) -> str:
     """A reference in RIS, the form that EndNote and others take."""
     lines = [("TY", _RIS_KINDS.get(_csl_kind(paper), "GEN"))]
-    lines += [("AU", one) for one in _names(members, "author", "contributor")]
-    lines += [("ED", one) for one in paper.editors or _names(members, "editor")]
+    lines += [("AU", name) for name in _names(members, "author", "contributor")]
+    lines += [("ED", editor) for editor in paper.editors or _names(members, "editor")]
     start, _, end = (paper.pages or "").partition("–")
     more: list[tuple[str, str | None]] = [
         ("TI", paper.title),
@@ -205,7 +205,7 @@ def to_ris(paper: Paper, members: Sequence[Membership]) -> str:
         ("ID", paper.paper_id),
     ]
     lines += [(name, value) for name, value in more if value]
-    lines += [("KW", one) for one in sorted(paper.topics)]
+    lines += [("KW", topic) for topic in sorted(paper.topics)]
     written = "".join(f"{name}  - {' '.join(value.split())}\r\n" for name, value in lines)
     return f"{written}ER  - \r\n"
 

@@ -51,14 +51,14 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
     report = LoadReport()
     files = _files(path)
     with readable(path):
-        counts = [count_lines(one) for one in files]
+        counts = [count_lines(element) for element in files]
         steps = Steps(progress, sum(counts))
         met: set[str] = set()
         for file, lines in zip(files, counts, strict=True):
             loading = _Loading(design, file, report, met)
-            for found in _read(file, files):
-                loading.take(found)
-                steps.at(found.line)
+            for result in _read(file, files):
+                loading.take(result)
+                steps.at(result.line)
             steps.done(lines)
     return report
 
@@ -67,12 +67,12 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     known = (*BIBTEX, *CSL)
-    found = sorted(one for one in path.iterdir() if one.suffix.lower() in known and one.is_file())
-    if not found:
+    paths = sorted(element for element in path.iterdir() if element.suffix.lower() in known and element.is_file())
+    if not paths:
         raise RequestError(
             f"{path} has no bibliography", hint=f"give a file, or a folder with {', '.join(known)} files"
         )
-    return found
+    return paths
 
 
 def _read(path: Path, files: Sequence[Path]) -> Iterator[Record | Trouble]:
@@ -87,7 +87,7 @@ def _read(path: Path, files: Sequence[Path]) -> Iterator[Record | Trouble]:
             place=path.name,
             hint="pip install keyplan-systems",
         ) from None
-    return read_bibtex(path, [one for one in files if one.suffix.lower() in BIBTEX])
+    return read_bibtex(path, [file for file in files if file.suffix.lower() in BIBTEX])
 
 
 def _is_csl(path: Path) -> bool:
@@ -110,29 +110,31 @@ class _Loading:
     authors: dict[str, None] = field(default_factory=dict[str, None])
     """Handles with a profile."""
 
-    def take(self, found: Record | Trouble) -> None:
+    def take(self, record: Record | Trouble) -> None:
         """Take one entry; what is wrong with it is a fault."""
-        if isinstance(found, Trouble):
-            self._tell(found.line, found.message, found.hint)
+        if isinstance(record, Trouble):
+            self._tell(record.line, record.message, record.hint)
             return
-        if found.paper_id in self.met:
+        if record.paper_id in self.met:
             self._tell(
-                found.line, f"{found.paper_id} is the id of an earlier entry", "give each entry an id of its own"
+                record.line, f"{record.paper_id} is the id of an earlier entry", "give each entry an id of its own"
             )
             return
         if len(self.met) >= REMEMBERED_MAX:
             self.met.clear()
-        self.met.add(found.paper_id)
+        self.met.add(record.paper_id)
         try:
-            self._take_in(found)
+            self._take_in(record)
         except StoreError:
             raise
         except ValidationError as error:
-            said = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
-            self._tell(found.line, f"entry {found.paper_id}: {'; '.join(said)}")
+            said = (
+                f"{'.'.join(map(str, element['loc']))}: {element['msg']}" for element in error.errors(include_url=False)
+            )
+            self._tell(record.line, f"entry {record.paper_id}: {'; '.join(said)}")
         except KeyplanError as error:
-            where = f"{self.path.name}:{found.line}"
-            self.report.fault(Fault(where, f"entry {found.paper_id}: {error.message}", error.hint, error.code))
+            where = f"{self.path.name}:{record.line}"
+            self.report.fault(Fault(where, f"entry {record.paper_id}: {error.message}", error.hint, error.code))
         else:
             self.report.loaded += 1
 
@@ -162,8 +164,8 @@ class _Loading:
         members = list(self._members(record))
         self._profiles(members)
         topics = [
-            PaperTopic(paper_id=paper.paper_id, topic=one, published_at=record.published_at)
-            for one in sorted(paper.topics)
+            PaperTopic(paper_id=paper.paper_id, topic=topic, published_at=record.published_at)
+            for topic in sorted(paper.topics)
         ]
         try:
             self.design.transact([Create(paper), *map(Create, members), *map(Create, topics)])
@@ -189,12 +191,12 @@ class _Loading:
     def _members(self, record: Record) -> Iterator[Membership]:
         """Who took part, in order; somebody who is named twice, once."""
         people: dict[str, Person] = {}
-        for one in record.people:
-            handle = handle_of(one.name)
+        for person in record.people:
+            handle = handle_of(person.name)
             if handle:
-                people.setdefault(handle, one)
+                people.setdefault(handle, person)
             else:
-                self._tell(record.line, f"entry {record.paper_id}: no handle can be made of the name {one.name!r}")
+                self._tell(record.line, f"entry {record.paper_id}: no handle can be made of the name {person.name!r}")
         for position, handle in enumerate(self._bounded(record, "authors", list(people), AUTHORS_MAX), 1):
             yield Membership(
                 paper_id=record.paper_id,
@@ -205,10 +207,10 @@ class _Loading:
                 published_at=record.published_at,
             )
 
-    def _bounded(self, record: Record, what: str, found: Sequence[str], most: int) -> Sequence[str]:
-        if len(found) > most:
-            self._tell(record.line, f"entry {record.paper_id} has {len(found)} {what}: the first {most} are kept")
-        return found[:most]
+    def _bounded(self, record: Record, what: str, result: Sequence[str], most: int) -> Sequence[str]:
+        if len(result) > most:
+            self._tell(record.line, f"entry {record.paper_id} has {len(result)} {what}: the first {most} are kept")
+        return result[:most]
 
     def _cut(self, record: Record, what: str, text: str, most: int) -> str:
         """A text as long as it may be."""
@@ -218,15 +220,15 @@ class _Loading:
 
     def _profiles(self, members: Sequence[Membership]) -> None:
         """A profile for each author who has none."""
-        new = [one for one in members if one.handle not in self.authors]
+        new = [member for member in members if member.handle not in self.authors]
         if not new:
             return
-        there = self.design.get_many(Author, [{"handle": one.handle} for one in new], consistent=True)
-        missing = [one for one, found in zip(new, there, strict=True) if found is None]
-        self.design.batch(Put(Author(handle=one.handle, name=one.name)) for one in missing)
+        there = self.design.get_many(Author, [{"handle": membership.handle} for membership in new], consistent=True)
+        missing = [membership for membership, author in zip(new, there, strict=True) if author is None]
+        self.design.batch(Put(Author(handle=membership.handle, name=membership.name)) for membership in missing)
         if len(self.authors) > REMEMBERED_MAX:
             self.authors.clear()
-        self.authors.update(dict.fromkeys(one.handle for one in new))
+        self.authors.update(dict.fromkeys(membership.handle for membership in new))
 
     def _update(self, stored: PaperWithAuthors, wanted: Paper, members: Sequence[Membership]) -> None:
         """Bring a paper that is there to what its entry says. A superseded one stays as it is."""
@@ -235,17 +237,17 @@ class _Loading:
         changes: dict[str, Any] = {
             name: getattr(wanted, name) for name in names if getattr(wanted, name) != getattr(before, name)
         }
-        there = {one.handle: one for one in stored.authors}
-        actions: list[Any] = [Put(one) for one in members if there.pop(one.handle, None) != one]
-        actions += [Delete(one) for one in there.values()]
-        held = {one.topic: one for one in stored.topics}
+        there = {author.handle: author for author in stored.authors}
+        actions: list[Any] = [Put(member) for member in members if there.pop(member.handle, None) != member]
+        actions += [Delete(membership) for membership in there.values()]
+        held = {paper_topic.topic: paper_topic for paper_topic in stored.topics}
         for topic in sorted(wanted.topics):
-            one = PaperTopic(
+            paper_topic = PaperTopic(
                 paper_id=wanted.paper_id, topic=topic, published_at=wanted.published_at or before.updated_at
             )
-            if held.pop(topic, None) != one:
-                actions.append(Put(one))
-        actions += [Delete(one) for one in held.values()]
+            if held.pop(topic, None) != paper_topic:
+                actions.append(Put(paper_topic))
+        actions += [Delete(paper_topic) for paper_topic in held.values()]
         if before.status == "superseded" or not (changes or actions):
             return
         changes["updated_at"] = max(before.updated_at, wanted.updated_at)

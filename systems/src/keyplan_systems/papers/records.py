@@ -79,17 +79,17 @@ class Trouble:
 
 def doi_of(text: str | None, url: str | None) -> str | None:
     """The DOI, whether it is written alone or as an address, or in the paper's address; None where there is none."""
-    found = re.search(r"\b10\.[\d.]+/\S+", text or "")
-    if found is None and text:
+    match = re.search(r"\b10\.[\d.]+/\S+", text or "")
+    if match is None and text:
         return text[:500]
-    if found is None:
-        found = re.search(r"(?<=doi\.org/)10\.[\d.]+/\S+", url or "")
-    return None if found is None else found[0][:500]
+    if match is None:
+        match = re.search(r"(?<=doi\.org/)10\.[\d.]+/\S+", url or "")
+    return None if match is None else match[0][:500]
 
 
 def handle_of(name: str) -> str:
     """The handle of a name: ``Erdős, P.`` and ``Erdos, P.`` are one. Letters that aren't Latin stay; "" for none."""
-    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    plain = "".join(text for text in unicodedata.normalize("NFKD", name) if not unicodedata.combining(text))
     return re.sub(r"[\W_]+", "-", plain.replace("ß", "ss").casefold()).strip("-")[:250]
 
 

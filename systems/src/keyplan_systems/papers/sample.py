@@ -89,12 +89,12 @@ def sample(design: Papers, count: int, progress: Progress) -> int:
 @cache
 def authors() -> tuple[Author, ...]:
     """All authors, those who write most first."""
-    found: list[Author] = []
+    result: list[Author] = []
     for number in range(AUTHORS):
         name = f"{NAMES[number % len(NAMES)]} {SURNAMES[number // len(NAMES)]}"
         handle = name.lower().replace(" ", "-")
-        found.append(Author(handle=handle, name=name, affiliation=PLACES[number % len(PLACES)]))
-    return tuple(found)
+        result.append(Author(handle=handle, name=name, affiliation=PLACES[number % len(PLACES)]))
+    return tuple(result)
 
 
 def whole_paper(number: int) -> WholePaper:
@@ -115,7 +115,7 @@ def whole_paper(number: int) -> WholePaper:
         paper_id=f"wp-{number:04d}",
         title=title,
         abstract=texts[-1],
-        collection=chance.choices([one[0] for one in COLLECTIONS], [one[1] for one in COLLECTIONS])[0],
+        collection=chance.choices([element[0] for element in COLLECTIONS], [element[1] for element in COLLECTIONS])[0],
         version=_version(status, len(texts) - 1, was_draft=was_draft),
         revision=len(texts),
         status=status,
@@ -126,17 +126,17 @@ def whole_paper(number: int) -> WholePaper:
         expires_at=KEPT_UNTIL if was_draft else None,
     )
     listed = [] if dated is None or status == "superseded" else sorted(carried)
-    topics = [PaperTopic(paper_id=paper.paper_id, topic=one, published_at=added) for one in listed]
+    topics = [PaperTopic(paper_id=paper.paper_id, topic=text, published_at=added) for text in listed]
     versions = [_replaced(paper, at, text, added, was_draft=was_draft) for at, text in enumerate(texts[:-1])]
     return WholePaper(paper, _members(chance, paper), topics, versions)
 
 
 def _members(chance: random.Random, paper: Paper) -> list[Membership]:
     people = dict.fromkeys(chance.choices(authors(), zipf(AUTHORS), k=chance.choices((1, 2, 3, 5), (4, 4, 2, 1))[0]))
-    found: list[Membership] = []
+    memberships: list[Membership] = []
     for position, author in enumerate(people, 1):
         role: Role = "author" if position == 1 or chance.random() < 0.8 else "contributor"
-        found.append(
+        memberships.append(
             Membership(
                 paper_id=paper.paper_id,
                 handle=author.handle,
@@ -147,7 +147,7 @@ def _members(chance: random.Random, paper: Paper) -> list[Membership]:
                 expires_at=paper.expires_at,
             )
         )
-    return found
+    return memberships
 
 
 def _replaced(paper: Paper, at: int, text: str, added: datetime, *, was_draft: bool) -> PaperVersion:

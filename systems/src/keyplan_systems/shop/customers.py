@@ -70,7 +70,7 @@ class CustomerWrites(Reads):
         if (yield from self.user.ask(user_id)) is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place="Shop.save_address", hint="register first")
         there = yield from self.addresses.ask(user_id)
-        if len(there) >= ADDRESSES_MAX and address_id not in {one.address_id for one in there}:
+        if len(there) >= ADDRESSES_MAX and address_id not in {element.address_id for element in there}:
             raise Refused(
                 f"there are {len(there)} addresses", place="Shop.save_address", hint="remove one that isn't needed"
             )

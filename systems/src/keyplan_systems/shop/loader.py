@@ -49,7 +49,7 @@ ORDERS = "orders.csv"
 PRICE = ("price", "price_cents")
 REMEMBERED_MAX = 20_000
 """Products and users of which it is remembered that they are there."""
-STATUSES: dict[str, OrderStatus] = {one: one for one in get_args(OrderStatus)}
+STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 
 
 class _RowError(Exception):
@@ -69,7 +69,7 @@ def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
     report = LoadReport()
     files = _files(path)
     with readable(path):
-        counts = [count_lines(one) for one in files]
+        counts = [count_lines(element) for element in files]
         steps = Steps(progress, sum(counts))
         for file, lines in zip(files, counts, strict=True):
             _Loading(design, file, report, steps).run()
@@ -81,12 +81,12 @@ def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = [path / name for name in (PRODUCTS, ORDERS) if (path / name).is_file()]
-    if not found:
+    paths = [path / name for name in (PRODUCTS, ORDERS) if (path / name).is_file()]
+    if not paths:
         raise RequestError(
             f"{path} has neither {PRODUCTS} nor {ORDERS}", hint="give the folder that has them, or a file"
         )
-    return found
+    return paths
 
 
 @dataclass
@@ -151,7 +151,7 @@ class _Loading:
         except _RowError as error:
             self.tell(line, str(error), error.hint)
         except ValidationError as error:
-            self.tell(line, "; ".join(_said(one) for one in error.errors(include_url=False)))
+            self.tell(line, "; ".join(_said(element) for element in error.errors(include_url=False)))
         except KeyplanError as error:
             self.report.fault(Fault(f"{self.path.name}:{line}", error.message, error.hint, error.code))
 
@@ -192,26 +192,26 @@ class _Loading:
         related = [text for part in re.split(r"[;|]", row.values["related"]) if (text := part.strip())]
         if not related or self._merchant(product_id) is None:
             return  # what is wrong with the product was told
-        unknown = [one for one in related if self._merchant(one) is None]
-        known = dict.fromkeys(one for one in related if one not in unknown and one != product_id)
-        self.design.batch(Put(Related(product_id=product_id, related_id=one)) for one in known)
+        unknown = [word for word in related if self._merchant(word) is None]
+        known = dict.fromkeys(word for word in related if word not in unknown and word != product_id)
+        self.design.batch(Put(Related(product_id=product_id, related_id=word)) for word in known)
         if unknown:
             raise _RowError(f"related to products that aren't there: {', '.join(unknown)}", "add them, and load again")
 
     def _merchant(self, product_id: str) -> str | None:
         """The merchant of a product; None for one that isn't there."""
         if product_id not in self.merchants:
-            found = self.design.product(product_id) if product_id else None
-            if found is None:
+            product = self.design.product(product_id) if product_id else None
+            if product is None:
                 return None
-            _remember(self.merchants, product_id, found.merchant_id)
+            _remember(self.merchants, product_id, product.merchant_id)
         return self.merchants[product_id]
 
     # Orders
 
     def _orders(self, table: Table) -> None:
         columns = ("order_id", "user_id", "created_at", "status", "product_id", "quantity")
-        if not self._complete(table, *([one] for one in columns), PRICE):
+        if not self._complete(table, *([column] for column in columns), PRICE):
             return
         for _, rows in groupby(table.rows(), key=lambda row: row.values["order_id"]):
             self._order_rows(rows)
@@ -359,8 +359,8 @@ def _cents(values: Mapping[str, str]) -> int:
 def _moment(text: str) -> datetime:
     """A moment in UTC; without a zone it is taken as UTC. Raises _RowError."""
     try:
-        found = datetime.fromisoformat(text)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         raise _RowError(f"created_at is {text!r}", "write it as 2026-11-21T09:42:00Z") from None
 

@@ -159,19 +159,19 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
 
 def _write_products(design: Shop, count: int) -> None:
     made = list(products(count))
-    design.batch(Put(one) for one in merchants())
-    there = design.get_many(Product, [{"product_id": one.product_id} for one in made], consistent=True)
-    new = [one for one, found in zip(made, there, strict=True) if found is None]
-    listings = [found for one in made if (found := listing_of(one)) is not None]
-    design.batch(Put(one) for one in (*new, *listings, *related(count)))
+    design.batch(Put(merchant) for merchant in merchants())
+    there = design.get_many(Product, [{"product_id": product.product_id} for product in made], consistent=True)
+    new = [product for product, result in zip(made, there, strict=True) if result is None]
+    listings = [listing for product in made if (listing := listing_of(product)) is not None]
+    design.batch(Put(entity) for entity in (*new, *listings, *related(count)))
 
 
 def _write_users(design: Shop, count: int) -> None:
     made = users(count)
-    there = design.get_many(User, [{"user_id": one.user_id} for one in made], consistent=True)
-    new = [one for one, found in zip(made, there, strict=True) if found is None]
+    there = design.get_many(User, [{"user_id": user.user_id} for user in made], consistent=True)
+    new = [user for user, result in zip(made, there, strict=True) if result is None]
     for start in range(0, len(new), 2 * STEP):
-        design.transact(Create(one) for one in new[start : start + 2 * STEP])
+        design.transact(Create(user) for user in new[start : start + 2 * STEP])
 
 
 def _write_demo_users(design: Shop) -> None:
@@ -187,7 +187,7 @@ def _write_demo_users(design: Shop) -> None:
 
 def merchants() -> list[Merchant]:
     """Who sells, the largest first."""
-    return [Merchant(merchant_id=one, name=name, about=about) for one, (name, about) in MERCHANTS.items()]
+    return [Merchant(merchant_id=text, name=name, about=about) for text, (name, about) in MERCHANTS.items()]
 
 
 def products(count: int = 0) -> list[Product]:
@@ -206,7 +206,7 @@ def _of_merchant(merchant: str, editions: int) -> tuple[Product, ...]:
 
 
 def _products_of(merchant: str, edition: int) -> Iterator[Product]:
-    _, _, kinds, things = next(one for one in CATALOGUE if one[0] == merchant)
+    _, _, kinds, things = next(element for element in CATALOGUE if element[0] == merchant)
     for number, (thing, kind) in enumerate((thing, kind) for thing in things for kind in kinds):
         name = f"{kind} {thing}" + (f" No. {edition + 1}" if edition else "")
         chance = random.Random(f"keyplan shop product {name}")  # noqa: S311 - a sample, and the same one each time
@@ -272,9 +272,9 @@ def related(count: int = 0) -> Iterator[Related]:
     """Each product leads to some others of its merchant, most of all to the best-selling ones."""
     for product in products(count):
         chance = random.Random(f"keyplan shop related {product.product_id}")  # noqa: S311 - see above
-        others = [one for one in _of_merchant(product.merchant_id, 1) if one != product]
+        others = [element for element in _of_merchant(product.merchant_id, 1) if element != product]
         for other in dict.fromkeys(
-            one.product_id for one in chance.choices(others, zipf(len(others)), k=chance.randrange(1, 6))
+            choice.product_id for choice in chance.choices(others, zipf(len(others)), k=chance.randrange(1, 6))
         ):
             yield Related(product_id=product.product_id, related_id=other)
 
@@ -283,11 +283,13 @@ def whole_order(number: int) -> WholeOrder:
     """Sample order ``number``, as the shop's own writes would have left it."""
     chance = random.Random(f"keyplan shop {number}")  # noqa: S311 - see above
     at = NEWEST - timedelta(minutes=number * 23, seconds=chance.randrange(60))
-    merchant = chance.choices([one[0] for one in CATALOGUE], [one[1] for one in CATALOGUE])[0]
+    merchant = chance.choices([element[0] for element in CATALOGUE], [element[1] for element in CATALOGUE])[0]
     theirs = _of_merchant(merchant, _edition(number))
     how_many = chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]
-    chosen = {one.product_id: one for one in chance.choices(theirs, cum_weights=_sums(len(theirs)), k=how_many)}
-    wanted = [(one, chance.choices((1, 2, 6), (8, 3, 1))[0]) for _, one in sorted(chosen.items())]
+    chosen = {
+        choice.product_id: choice for choice in chance.choices(theirs, cum_weights=_sums(len(theirs)), k=how_many)
+    }
+    wanted = [(product, chance.choices((1, 2, 6), (8, 3, 1))[0]) for _, product in sorted(chosen.items())]
     buyer = _buyer(chance, number)
     order, lines, due = placed(buyer.user_id, wanted, f"o-{number:06d}", at)
     status, payment_status = _status(chance, number)

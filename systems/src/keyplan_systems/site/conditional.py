@@ -51,7 +51,7 @@ def _is_known(request: Request, response: Response, tag: str) -> bool:
 
 def _moment(text: str | None) -> datetime | None:
     try:
-        found = None if text is None else parsedate_to_datetime(text)
+        moment = None if text is None else parsedate_to_datetime(text)
     except (ValueError, TypeError):
         return None
-    return None if found is None or found.tzinfo is None else found
+    return None if moment is None or moment.tzinfo is None else moment

@@ -101,39 +101,39 @@ class Form:
         ``longest`` is in characters. With ``lines`` it may have several lines; they end with a line feed.
         """
         self.labels[name] = label
-        found = self[name].replace("\r\n", "\n").replace("\r", "\n").strip()
-        if required and not found:
+        result = self[name].replace("\r\n", "\n").replace("\r", "\n").strip()
+        if required and not result:
             self.fault(name, "this is needed")
-        elif len(found) > longest:
-            self.fault(name, f"at most {longest:,} characters; these are {len(found):,}")
-        elif not lines and "\n" in found:
+        elif len(result) > longest:
+            self.fault(name, f"at most {longest:,} characters; these are {len(result):,}")
+        elif not lines and "\n" in result:
             self.fault(name, "one line only")
-        elif any(unicodedata.category(one) in {"Cc", "Cs"} and one not in "\n\t" for one in found):
+        elif any(unicodedata.category(text) in {"Cc", "Cs"} and text not in "\n\t" for text in result):
             self.fault(name, "there is a control character in it")
-        elif found and not lines and not is_line(found):
+        elif result and not lines and not is_line(result):
             self.fault(name, "it shows nothing, or has a character in it that hides what it is")
-        return found
+        return result
 
     def password(self, name: str, label: str, *, shortest: int = 0, longest: int = 256) -> str:
         """A password, as it was typed."""
         self.labels[name] = label
-        found = self[name]
-        if not found:
+        text = self[name]
+        if not text:
             self.fault(name, "this is needed")
-        elif len(found) < shortest:
+        elif len(text) < shortest:
             self.fault(name, f"at least {shortest} characters")
-        elif len(found) > longest:
+        elif len(text) > longest:
             self.fault(name, f"at most {longest} characters")
-        return found
+        return text
 
     def number(self, name: str, label: str) -> int | None:
         """A whole number of up to nine digits; None, with a fault, for what is none."""
         self.labels[name] = label
-        found = self[name].strip()
-        if not (found.isascii() and found.isdigit() and len(found) < 10):
+        text = self[name].strip()
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
             self.fault(name, "a whole number")
             return None
-        return int(found)
+        return int(text)
 
     def fault(self, name: str, text: str) -> None:
         """Say what is wrong with a field; the first fault of a field is kept."""
@@ -142,8 +142,8 @@ class Form:
     def take(self, error: KeyplanError, known: Iterable[str] = ()) -> None:
         """Put an error's faults to the fields that they are about; what is about none stands at the top."""
         names = set(known) | set(self.typed) | set(self.labels)
-        told = error.faults or [Fault(error.place or "", error.message, error.hint)]
-        for fault in told:
+        result = error.faults or [Fault(error.place or "", error.message, error.hint)]
+        for fault in result:
             name = next((part for part in reversed(fault.place.split(".")) if part in names), "")
             self.fault(name, f"{fault.message}; {fault.hint}" if fault.hint else fault.message)
 

@@ -144,7 +144,7 @@ def _headings(state: StateCore) -> None:
     the text as Jekyll and GitHub make it, so that links within imported texts lead where they did.
     """
     tokens = state.tokens
-    levels = [int(one.tag[1]) for one in tokens if one.type == "heading_open"]
+    levels = [int(element.tag[1]) for element in tokens if element.type == "heading_open"]
     first = min(levels, default=1)
     level = 1
     taken: dict[str, int] = dict.fromkeys(PAGE_IDS, 1)
@@ -162,7 +162,7 @@ def _heading_id(inline: Token, taken: dict[str, int]) -> str:
     if children and children[-1].type == "text":
         own = _OWN_ID.search(children[-1].content)
         children[-1].content = _OWN_ID.sub("", children[-1].content)
-    text = "".join(one.content for one in children if one.type in {"text", "code_inline"})
+    text = "".join(child.content for child in children if child.type in {"text", "code_inline"})
     plain = re.sub(r"[^\w\- ]|_", "", (own[1] if own else text).lower()).strip().replace(" ", "-")[:80] or "section"
     number = taken.get(plain, 0)
     taken[plain] = number + 1
@@ -181,10 +181,10 @@ def _tasks(state: StateCore) -> None:
         if token.type != "inline" or not in_item or not token.children:
             continue
         first = token.children[0]
-        found = _TASK.match(first.content) if first.type == "text" else None
-        if found is not None:
-            first.content = first.content[found.end() :]
-            done = found[1] != " "
+        match = _TASK.match(first.content) if first.type == "text" else None
+        if match is not None:
+            first.content = first.content[match.end() :]
+            done = match[1] != " "
             box = Token("html_inline", "", 0)
             box.content = f'<span class="task{" done" if done else ""}">{"☑" if done else "☐"}</span> '
             token.children.insert(0, box)
@@ -222,10 +222,10 @@ class _Cache:
 
     def get(self, key: bytes) -> str | None:
         with self._lock:
-            found = self._found.get(key)
-            if found is not None:
+            text = self._found.get(key)
+            if text is not None:
                 self._found.move_to_end(key)
-            return found
+            return text
 
     def put(self, key: bytes, html: str) -> None:
         with self._lock:
@@ -285,5 +285,5 @@ _FIRST_HEADING = re.compile(r"\s*#[ \t]+([^\n]*?)[ \t]*#*[ \t]*(?:\n|$)")
 
 def without_title(text: str, title: str) -> str:
     """The text without a first heading that only says the title again, as many files begin."""
-    found = _FIRST_HEADING.match(text)
-    return text[found.end() :] if found is not None and found.group(1).strip() == title.strip() else text
+    match = _FIRST_HEADING.match(text)
+    return text[match.end() :] if match is not None and match.group(1).strip() == title.strip() else text

@@ -56,18 +56,18 @@ class SiteFile:
 
 def _properties(colours: Mapping[str, str]) -> str:
     more = {"accent": ("--accent", "--accent-deep"), "paper": ("--paper",), "ink": ("--ink",)}
-    return " ".join(f"{name}: {value};" for one, value in colours.items() for name in more[one])
+    return " ".join(f"{name}: {value};" for text, value in colours.items() for name in more[text])
 
 
 def read_site_file(path: Path) -> SiteFile:
     """The settings of a file. Raises RequestError with every fault of it."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        loads = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RequestError(f"the settings can't be read: {error}", place=str(path)) from None
     faults: list[Fault] = []
     given: dict[str, Any] = {}
-    for name, value in found.items():
+    for name, value in loads.items():
         if name in _TEXTS:
             if not isinstance(value, str) and not (name == "analytics" and value is False):
                 faults.append(Fault(name, "must be a text", f'{name} = "…"'))
@@ -93,8 +93,8 @@ def read_site_file(path: Path) -> SiteFile:
 
 def _navigation(value: Any, faults: list[Fault]) -> tuple[tuple[str, str], ...]:
     links: list[tuple[str, str]] = []
-    for number, one in enumerate(value if isinstance(value, list) else [value]):
-        text, to = (one.get("text"), one.get("to")) if isinstance(one, dict) else (None, None)
+    for number, element in enumerate(value if isinstance(value, list) else [value]):
+        text, to = (element.get("text"), element.get("to")) if isinstance(element, dict) else (None, None)
         if isinstance(text, str) and isinstance(to, str) and re.match(r"/(?!/)|https://", to):
             links.append((text, to))
         else:

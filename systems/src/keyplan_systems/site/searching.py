@@ -128,8 +128,8 @@ class FtsSearch:
                 with self._connection:
                     if removed is None:
                         self._connection.execute("DELETE FROM documents; DELETE FROM ids")
-                    for one in removed or ():
-                        self._forget(one)
+                    for text in removed or ():
+                        self._forget(text)
                     for document in documents:
                         self._add(document)
                         count += 1

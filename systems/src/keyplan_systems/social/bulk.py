@@ -55,20 +55,20 @@ def parts_of(things: Iterable[T], size: int) -> Iterator[list[T]]:
 def users_by_id(design: Social, names: Iterable[str]) -> dict[str, User]:
     """The users of these ids that are there."""
     keys = [{"user_id": name} for name in dict.fromkeys(names)]
-    return {one.user_id: one for one in design.get_many(User, keys, consistent=True) if one is not None}
+    return {user.user_id: user for user in design.get_many(User, keys, consistent=True) if user is not None}
 
 
 def add_users(design: Social, users: Iterable[User]) -> int:
     """Sign users up; gives how many were new. A handle that somebody has gets an ending."""
     added = 0
     for part in parts_of(users, USERS_STEP):
-        there = users_by_id(design, (one.user_id for one in part))
-        new = [one for one in part if one.user_id not in there]
+        there = users_by_id(design, (user.user_id for user in part))
+        new = [user for user in part if user.user_id not in there]
         try:
-            design.transact([Create(one) for one in new])
+            design.transact([Create(user) for user in new])
         except WriteFailed:
-            for one in new:
-                _add_user(design, one)
+            for user in new:
+                _add_user(design, user)
         added += len(new)
     return added
 
@@ -154,20 +154,20 @@ class _Follows:
             self.users |= users_by_id(self.design, changes)
             new = _new_links(self.design, links)
             if len(new) == len(links):
-                for one in new:
-                    self._singly(one)
+                for element in new:
+                    self._singly(element)
                 return
-            for one in new:
-                self.add(one)
+            for element in new:
+                self.add(element)
             self.flush()
 
     def _actions(self, links: Sequence[Following], changes: dict[str, _Change]) -> Actions:
         actions: Actions = []
-        for one in links:
-            actions.append(Create(one))  # its mirrors are there exactly when it is, so they need no condition
-            actions.append(Put(Follower(user_id=one.followed_id, follower_id=one.user_id, since=one.since)))
-            if one.delivery == "write":
-                actions.append(Put(Subscription(user_id=one.followed_id, reader_id=one.user_id)))
+        for link in links:
+            actions.append(Create(link))  # its mirrors are there exactly when it is, so they need no condition
+            actions.append(Put(Follower(user_id=link.followed_id, follower_id=link.user_id, since=link.since)))
+            if link.delivery == "write":
+                actions.append(Put(Subscription(user_id=link.followed_id, reader_id=link.user_id)))
         actions.extend(change.action(self.users[name]) for name, change in changes.items())
         return actions
 
@@ -179,8 +179,8 @@ class _Follows:
 
 def add_follows(design: Social, links: Iterable[Following]) -> None:
     """Let users follow each other; ``delivery`` is decided here. Raises ItemNotFound for unknown users."""
-    wanted = list({(one.user_id, one.followed_id): one for one in links}.values())
-    names = [name for one in wanted for name in (one.user_id, one.followed_id)]
+    wanted = list({(link.user_id, link.followed_id): link for link in links}.values())
+    names = [name for element in wanted for name in (element.user_id, element.followed_id)]
     users = users_by_id(design, names)
     missing = [name for name in names if name not in users]
     if missing:
@@ -188,15 +188,15 @@ def add_follows(design: Social, links: Iterable[Following]) -> None:
     if wanted and design.follows(wanted[0].user_id, wanted[0].followed_id) is not None:
         wanted = _new_links(design, wanted)  # they have been written before, it seems
     follows = _Follows(design, users)
-    for one in wanted:
-        follows.add(one)
+    for element in wanted:
+        follows.add(element)
     follows.flush()
 
 
 def _new_links(design: Social, links: Sequence[Following]) -> list[Following]:
-    keys = [{"user_id": one.user_id, "followed_id": one.followed_id} for one in links]
+    keys = [{"user_id": link.user_id, "followed_id": link.followed_id} for link in links]
     there = design.get_many(Following, keys, consistent=True)
-    return [one for one, found in zip(links, there, strict=True) if found is None]
+    return [element for element, result in zip(links, there, strict=True) if result is None]
 
 
 # Posts, and what is said of them
@@ -204,15 +204,15 @@ def _new_links(design: Social, links: Sequence[Following]) -> list[Following]:
 
 def add_posts(design: Social, posts: Iterable[Post]) -> None:
     """Publish posts, which keep their ids and moments, and deliver them into timelines. Raises ItemNotFound."""
-    for part in parts_of({(one.user_id, one.created_at, one.post_id): one for one in posts}.values(), POSTS_STEP):
-        keys = [{"user_id": one.user_id, "created_at": one.created_at, "post_id": one.post_id} for one in part]
+    for part in parts_of({(post.user_id, post.created_at, post.post_id): post for post in posts}.values(), POSTS_STEP):
+        keys = [{"user_id": post.user_id, "created_at": post.created_at, "post_id": post.post_id} for post in part]
         there = design.get_many(Post, keys, consistent=True)
-        new = [one for one, found in zip(part, there, strict=True) if found is None]
+        new = [post for post, result in zip(part, there, strict=True) if result is None]
         _until_done(partial(_publish, design, new))
 
 
 def _publish(design: Social, posts: Sequence[Post]) -> None:
-    authors = users_by_id(design, (one.user_id for one in posts))
+    authors = users_by_id(design, (element.user_id for element in posts))
     actions: Actions = []
     deliveries: list[Delivery] = []
     counts: dict[str, int] = {}
@@ -223,13 +223,13 @@ def _publish(design: Social, posts: Sequence[Post]) -> None:
         counts[post.user_id] = counts.get(post.user_id, 0) + 1
         if authors[post.user_id].audience:
             deliveries.append(Delivery.of(post))
-    actions.extend(Create(one) for one in deliveries)
+    actions.extend(Create(delivery) for delivery in deliveries)
     for name, number in counts.items():
         update = Update(User, user_id=name).set(posts=Add(number), posts_ever=Add(number))
         actions.append(update.only_if(audience_changes=authors[name].audience_changes))
     design.transact(actions)
-    for one in deliveries:
-        design.deliver(one)
+    for delivery in deliveries:
+        design.deliver(delivery)
 
 
 def _until_done(write: Callable[[], None], attempts: int = 10) -> None:
@@ -243,15 +243,18 @@ def _until_done(write: Callable[[], None], attempts: int = 10) -> None:
 
 def add_likes(design: Social, post: Post, likes: Iterable[Like]) -> None:
     """Let users like a post."""
-    for part in parts_of({one.user_id: one for one in likes}.values(), SAID_STEP):
-        keys = [{"post_id": post.post_id, "user_id": one.user_id} for one in part]
+    for part in parts_of({like.user_id: like for like in likes}.values(), SAID_STEP):
+        keys = [{"post_id": post.post_id, "user_id": like.user_id} for like in part]
         _until_done(partial(_count, design, post, part, keys, "likes"))
 
 
 def add_comments(design: Social, post: Post, comments: Iterable[Comment]) -> None:
     """Add comments to a post, with the ids and moments that they have."""
     for part in parts_of(comments, SAID_STEP):
-        keys = [{"post_id": post.post_id, "created_at": one.created_at, "comment_id": one.comment_id} for one in part]
+        keys = [
+            {"post_id": post.post_id, "created_at": comment.created_at, "comment_id": comment.comment_id}
+            for comment in part
+        ]
         _until_done(partial(_count, design, post, part, keys, "comments"))
 
 
@@ -260,15 +263,15 @@ def _count(
 ) -> None:
     """Write those likes or comments that aren't there, and count them: on the post, or in its tallies."""
     there = design.get_many(type(said[0]), keys, consistent=True)
-    new = [one for one, found in zip(said, there, strict=True) if found is None]
+    new = [element for element, result in zip(said, there, strict=True) if result is None]
     now = design.post_by_id(post.post_id)
     if now is None:
         raise ItemNotFound(f"there is no post {post.post_id!r}", place=f"add_{what}")
     if not new:
         return
-    actions: Actions = [Create(one) for one in new]
+    actions: Actions = [Create(element) for element in new]
     if now.shards:
-        for shard, number in Counter(shard_of(one.user_id) for one in new).items():
+        for shard, number in Counter(shard_of(element.user_id) for element in new).items():
             actions.append(Update(PostTally, post_id=post.post_id, shard=shard).set(**{what: Add(number)}))
     else:
         actions.append(Update(now).set(**{what: Add(len(new))}).only_if(shards=0))

@@ -318,7 +318,7 @@ class Social(Design, silence=_REASONS):
         if readers:
             delivery = Delivery.of(post)
             yield Create(delivery)
-            yield Batch(Put(TimelineEntry.of(post, one.reader_id)) for one in readers)
+            yield Batch(Put(TimelineEntry.of(post, reader.reader_id)) for reader in readers)
             yield Batch([Delete(delivery)])
         return post
 
@@ -340,8 +340,8 @@ class Social(Design, silence=_REASONS):
         pointers: list[TimelineEntry] = []
         if author.audience:  # a pointer that is put just now stays, and is passed over
             readers = yield from self.audience.ask(post.user_id)
-            pointers = [TimelineEntry.of(post, one.reader_id) for one in readers]
-        yield Batch(Delete(one) for one in (*leftovers, *pointers))
+            pointers = [TimelineEntry.of(post, reader.reader_id) for reader in readers]
+        yield Batch(Delete(leftover) for leftover in (*leftovers, *pointers))
 
     @write("W4", attempts=10)
     def comment(self, post_id: str, user_id: str, text: Text) -> Writes[Comment]:
@@ -436,11 +436,11 @@ class Social(Design, silence=_REASONS):
             posts = yield from self._posts_of(delivery.user_id)
             subscription = yield from self.subscription.ask(delivery.user_id, delivery.reader_id)
             entries = [TimelineEntry.of(post, delivery.reader_id) for post in posts]
-            actions = [Put(one) if subscription is not None else Delete(one) for one in entries]
+            actions = [Put(entry) if subscription is not None else Delete(entry) for entry in entries]
         else:
             readers = yield from self.audience.ask(delivery.user_id)
-            entries = [one for reader in readers for one in delivery.entries(reader.reader_id)]
-            actions = [Put(one) for one in entries]
+            entries = [entry for reader in readers for entry in delivery.entries(reader.reader_id)]
+            actions = [Put(entry) for entry in entries]
         yield Batch(actions)
         yield Batch([Delete(delivery)])
         return len(actions)
@@ -453,7 +453,7 @@ class Social(Design, silence=_REASONS):
         if (yield from self.post_by_id.ask(post_id)) is not None:
             raise Refused(f"post {post_id!r} is there", place="Social.sweep_post", hint="delete it: delete_post")
         leftovers = yield from self._leftovers(post_id)
-        yield Batch(Delete(one) for one in leftovers)
+        yield Batch(Delete(leftover) for leftover in leftovers)
         return len(leftovers)
 
     @write("W13", attempts=10)
@@ -463,7 +463,7 @@ class Social(Design, silence=_REASONS):
         if not user.shards:
             return user.followers
         tallies = yield from self.user_tallies.ask(user_id)
-        followers = sum(one.followers for one in tallies)
+        followers = sum(tally.followers for tally in tallies)
         yield Update(User, user_id=user_id).set(followers=followers).only_if(shards=user.shards)
         return followers
 
@@ -497,23 +497,23 @@ class Social(Design, silence=_REASONS):
         return post
 
     def _posts_of(self, user_id: str) -> Writes[list[Post]]:
-        found: list[Post] = []
+        posts: list[Post] = []
         cursor: Cursor | None = None
         while True:
             page = yield from self.posts_of_user.ask(user_id, limit=1000, cursor=cursor)
-            found += page.items
+            posts += page.items
             cursor = page.cursor
             if cursor is None:
-                return found
+                return posts
 
     def _rewrite(self, author_id: str, reader_id: str, *, wanted: bool) -> Writes:
         """All of an author's posts into a reader's timeline, or out of it, after the transaction.
 
         What else writes these entries must have ended, or it could undo this: then the write fails, to be tried again.
         """
-        for one in (yield from self.deliveries_of.ask(author_id)):
-            age = now() - one.begun_at
-            if one.concerns(reader_id) and age.total_seconds() < DELIVERY_SECONDS_MAX:
+        for element in (yield from self.deliveries_of.ask(author_id)):
+            age = now() - element.begun_at
+            if element.concerns(reader_id) and age.total_seconds() < DELIVERY_SECONDS_MAX:
                 raise ConditionFailed(
                     f"posts of {author_id!r} are being delivered", place="Social.undelivered", hint="try again soon"
                 )
@@ -521,20 +521,20 @@ class Social(Design, silence=_REASONS):
         delivery = Delivery(user_id=author_id, reader_id=reader_id)
         entries = [TimelineEntry.of(post, reader_id) for post in posts]
         yield Create(delivery)
-        yield Batch(Put(one) if wanted else Delete(one) for one in entries)
+        yield Batch(Put(entry) if wanted else Delete(entry) for entry in entries)
         yield Batch([Delete(delivery)])
 
     def _leftovers(self, post_id: str) -> Writes[list[Like | Comment]]:
         likes = yield from self.likes_of_post.ask(post_id, limit=SWEEP)
-        found: list[Like | Comment] = [*likes]
-        if len(found) < SWEEP:
-            comments = yield from self.comments_on_post.ask(post_id, limit=SWEEP - len(found))
-            found += comments.items
-        return found
+        result: list[Like | Comment] = [*likes]
+        if len(result) < SWEEP:
+            comments = yield from self.comments_on_post.ask(post_id, limit=SWEEP - len(result))
+            result += comments.items
+        return result
 
     def _totals(self, post_id: str) -> Writes[dict[str, int]]:
         tallies = yield from self.post_tallies.ask(post_id)
-        return {"likes": sum(one.likes for one in tallies), "comments": sum(one.comments for one in tallies)}
+        return {"likes": sum(tally.likes for tally in tallies), "comments": sum(tally.comments for tally in tallies)}
 
     def _count_followers(self, author: User, who: str, by: int, *, stored: bool) -> Writes:
         """Count a follower more or less, and a timeline more or less where the author's posts are delivered to it."""
@@ -547,7 +547,7 @@ class Social(Design, silence=_REASONS):
             yield Update(UserTally, user_id=author.user_id, shard=shard_of(who)).set(followers=Add(by))
             if random.randrange(GATHER_EVERY) == 0:  # noqa: S311 - to share the work, not a secret
                 tallies = yield from self.user_tallies.ask(author.user_id)
-                changes["followers"] = sum(one.followers for one in tallies) + by
+                changes["followers"] = sum(tally.followers for tally in tallies) + by
         elif by > 0 and author.followers >= USER_SPREAD_AT:
             changes |= {"shards": SHARDS, "followers": author.followers + by}
             expected |= {"shards": 0, "followers": author.followers}

@@ -269,9 +269,9 @@ class Message(Entity):
     primary = Key("conversation#{conversation_id}#message", "date#{sent_at:%Y%m%d%H%M%S%f}#message#{message_id}")
 
 
-def conversation_of(one: str, other: str) -> str:
+def conversation_of(text: str, other: str) -> str:
     """The id of the conversation of two users: the same from both sides, and no other two users' ids make it."""
-    return ":".join(sorted(quote(name, safe="", errors="surrogatepass") for name in (one, other)))
+    return ":".join(sorted(quote(name, safe="", errors="surrogatepass") for name in (text, other)))
 
 
 def preview_of(text: str) -> str:

@@ -52,8 +52,8 @@ def load(design: Social, path: Path, progress: Progress) -> LoadReport:
     files = _files(path)
     total = _lines_in(files)
     done = 0
-    for file in sorted(files, key=lambda one: (_holds_posts(one), one.name)):
-        told = len(report.faults)
+    for file in sorted(files, key=lambda path: (_holds_posts(path), path.name)):
+        number = len(report.faults)
         with _binary(file) as opened:
             lines = _Lines(opened, file.name, report)
             progress(done, total)
@@ -61,7 +61,7 @@ def load(design: Social, path: Path, progress: Progress) -> LoadReport:
                 progress(done + read, total)
             done += lines.number
             progress(done, total)
-        report.faults[told:] = sorted(report.faults[told:], key=_line_of)
+        report.faults[number:] = sorted(report.faults[number:], key=_line_of)
     return report
 
 
@@ -105,11 +105,11 @@ def _line_of(fault: Fault) -> int:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    return [one for one in sorted(path.iterdir()) if one.is_file() and _kind(one) in SUFFIXES]
+    return [element for element in sorted(path.iterdir()) if element.is_file() and _kind(element) in SUFFIXES]
 
 
 def _kind(path: Path) -> str:
-    suffixes = [one.lower() for one in path.suffixes]
+    suffixes = [suffix.lower() for suffix in path.suffixes]
     return (suffixes[-2:-1] or [""])[0] if suffixes[-1:] == [".gz"] else (suffixes or [""])[-1]
 
 
@@ -128,17 +128,17 @@ def _binary(path: Path) -> Generator[BinaryIO]:
 
 def _lines_in(files: list[Path]) -> int | None:
     """How many lines there are in all; None where finding out would mean unpacking."""
-    found = 0
+    number = 0
     for path in files:
         if path.suffix.lower() == ".gz":
             return None
         with _binary(path) as file:
             last = b""
             while block := file.read(BLOCK_BYTES):
-                found += block.count(b"\n")
+                number += block.count(b"\n")
                 last = block
-            found += bool(last) and not last.endswith(b"\n")
-    return found
+            number += bool(last) and not last.endswith(b"\n")
+    return number
 
 
 def _holds_posts(path: Path) -> bool:
@@ -157,11 +157,11 @@ def _holds_posts(path: Path) -> bool:
 def _load_edges(design: Social, lines: _Lines, report: LoadReport) -> Iterator[int]:
     for part in parts_of(_edges(lines), EDGES_STEP):
         links = [
-            Following(user_id=one, followed_id=other, since=SINCE)
+            Following(user_id=text, followed_id=other, since=SINCE)
             for first, second, directed in part
-            for one, other in ([(first, second)] if directed else [(first, second), (second, first)])
+            for text, other in ([(first, second)] if directed else [(first, second), (second, first)])
         ]
-        names = dict.fromkeys(name for one in links for name in (one.user_id, one.followed_id))
+        names = dict.fromkeys(name for link in links for name in (link.user_id, link.followed_id))
         there = users_by_id(design, names)
         add_users(design, (_newcomer(name) for name in names if name not in there))
         add_follows(design, links)
@@ -186,7 +186,7 @@ def _edges(lines: _Lines) -> Iterator[tuple[str, str, bool]]:
         if problem:
             lines.fault(number, problem, "an edge is two users' numbers: 17 42")
             continue
-        first, second = (str(int(one)) for one in columns[:2])
+        first, second = (str(int(column)) for column in columns[:2])
         if first == second:
             lines.fault(number, f"user {first} follows themselves", "leave it out")
             continue
@@ -197,14 +197,14 @@ def _problem(columns: list[str]) -> str | None:
     """What is wrong with the columns of an edge."""
     if not 2 <= len(columns) <= COLUMNS_MAX:
         return f"{len(columns)} columns" if len(columns) != 1 else "one column only"
-    for one in columns[:2]:
-        if not (one.isascii() and one.isdecimal()) or len(one) > DIGITS_MAX:
-            return f"{one[:40]!r} is no user's number"
-    for one in columns[2:]:
+    for column in columns[:2]:
+        if not (column.isascii() and column.isdecimal()) or len(column) > DIGITS_MAX:
+            return f"{column[:40]!r} is no user's number"
+    for column in columns[2:]:
         try:
-            float(one)
+            float(column)
         except ValueError:
-            return f"{one[:40]!r} is no number"
+            return f"{column[:40]!r} is no number"
     return None
 
 

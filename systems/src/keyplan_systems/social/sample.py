@@ -164,7 +164,7 @@ def _talk(design: Social, chance: random.Random, count: int) -> None:
         ]
         if design.membership(pair[0], name) is None:
             parts = [_part(own, other, messages) for own, other in (pair, pair[::-1])]
-            design.transact([Create(one) for one in (*messages, *parts)])
+            design.transact([Create(message) for message in (*messages, *parts)])
 
 
 def _part(own: str, other: str, messages: Sequence[Message]) -> Membership:

@@ -51,10 +51,10 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
         providers=() if options.origin is not None else (OfflineProvider(),),
     )
     site = Site(blog, settings)
-    told = _logins(blog, public=options.origin is not None)
+    logins = _logins(blog, public=options.origin is not None)
     if options.origin is not None and own.smtp is None:
-        told.append("Warning: no mail server is set (smtp in the settings file), so mail goes into the log")
-    return BlogSite(site_application(site), BlogPolicy(site), told)
+        logins.append("Warning: no mail server is set (smtp in the settings file), so mail goes into the log")
+    return BlogSite(site_application(site), BlogPolicy(site), logins)
 
 
 def _logins(blog: Blog, *, public: bool) -> list[str]:
@@ -71,7 +71,7 @@ def _logins(blog: Blog, *, public: bool) -> list[str]:
         names.append(username)
     if not names:
         return []
-    told = [f"Sign in as {' or '.join(names)}; the password is: {DEMO_PASSWORD}"]
+    result = [f"Sign in as {' or '.join(names)}; the password is: {DEMO_PASSWORD}"]
     if public:
-        told.append("Warning: everybody knows that password; change it before others reach this site")
-    return told
+        result.append("Warning: everybody knows that password; change it before others reach this site")
+    return result

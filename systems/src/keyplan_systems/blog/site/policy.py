@@ -98,10 +98,10 @@ class BlogPolicy:
         if claim is not None:
             scheme, _, signed = claim.partition(" ")
             token = self.visitors.session_token(signed.strip()) if scheme.lower() == "bearer" else None
-            found = None if token is None else session_of(self.blog, token)
-            if found is None:
+            result = None if token is None else session_of(self.blog, token)
+            if result is None:
                 raise AccessRefused("the token isn't one, or is over", hint="make one on the account's page")
-            return found.user
+            return result.user
         visitor = self.visitors.of(request)
         if visitor.user is not None and request.scope["method"] not in _SAFE and not _knows(visitor, request):
             raise AccessRefused(
@@ -136,8 +136,8 @@ class BlogPolicy:
         if pattern == "view_user" and self.blog.user(str(arguments["viewed_id"])) is None:
             raise ItemNotFound(f"there is no user {arguments['viewed_id']!r}", place="Blog.view_user")
         if pattern in _CHANGED_USER:
-            found = self.blog.user(str(arguments["user_id"]))
-            if found is not None and found.role == "moderator":
+            user = self.blog.user(str(arguments["user_id"]))
+            if user is not None and user.role == "moderator":
                 does = _CHANGED_USER[pattern]
                 raise AccessRefused(f"moderators {does} neither themselves nor each other", place=f"Blog.{pattern}")
         if pattern == "edit_profile":
@@ -163,18 +163,18 @@ class BlogPolicy:
             raise AccessRefused("drafts and archived posts are their author's", place=f"Blog.{pattern}")
 
     def _own_comment(self, arguments: Mapping[str, Any], caller: User | None) -> None:
-        found = self.blog.comment(*(str(arguments[name]) for name in ("post_id", "thread_id", "comment_id")))
-        if found is None:
+        comment = self.blog.comment(*(str(arguments[name]) for name in ("post_id", "thread_id", "comment_id")))
+        if comment is None:
             raise ItemNotFound("there is no such comment", place="Blog.remove_comment")
-        if caller is None or found.user_id != caller.user_id:
+        if caller is None or comment.user_id != caller.user_id:
             raise AccessRefused("it is somebody else's comment", place="Blog.remove_comment")
 
     def _post(self, pattern: str, post_id: str, caller: User | None) -> None:
         """The post that a call is about must be there for this caller, and theirs where it is to be changed."""
-        found = self.blog.post(post_id)
-        if found is None or not _visible(found, caller) or (pattern in _PUBLISHED_POST and found.status != "published"):
+        post = self.blog.post(post_id)
+        if post is None or not _visible(post, caller) or (pattern in _PUBLISHED_POST and post.status != "published"):
             raise ItemNotFound(f"there is no such post: {post_id!r}", place=f"Blog.{pattern}")
-        if pattern in _OWN_POST and caller is not None and found.user_id != caller.user_id:
+        if pattern in _OWN_POST and caller is not None and post.user_id != caller.user_id:
             moderates = caller.role == "moderator" and pattern != "edit_post"
             if not moderates:
                 raise AccessRefused("it is somebody else's post", place=f"Blog.{pattern}")
@@ -184,7 +184,7 @@ class BlogPolicy:
         if isinstance(answer, Page):
             return await run_in_threadpool(self._page, answer, caller)
         if pattern == "users":
-            return [one for one in answer if _is_there(one, caller)]
+            return [value for value in answer if _is_there(value, caller)]
         if isinstance(answer, Post | PostWithContent):
             post = answer if isinstance(answer, Post) else answer.post
             if pattern in self.closed:  # a write: pages show what it made
@@ -203,13 +203,13 @@ class BlogPolicy:
         """A page without the posts of authors who aren't active, and without the texts of hidden comments."""
         if caller is not None and caller.role == "moderator":
             return answer
-        posts = [one for one in answer.items if isinstance(one, Post)]
+        posts = [item for item in answer.items if isinstance(item, Post)]
         there = active_authors(self.blog, posts) if posts else {}
         own = None if caller is None else caller.user_id
         items = [
-            one.model_copy(update={"text": ""}) if isinstance(one, Comment) and one.status != "shown" else one
-            for one in answer.items
-            if not isinstance(one, Post) or one.user_id in there or one.user_id == own
+            item.model_copy(update={"text": ""}) if isinstance(item, Comment) and item.status != "shown" else item
+            for item in answer.items
+            if not isinstance(item, Post) or item.user_id in there or item.user_id == own
         ]
         return Page(items, answer.cursor)
 
@@ -249,8 +249,8 @@ def _check_post(given: Mapping[str, Any]) -> None:
 def _check_content(content: str) -> None:
     """Raises Refused for a text that the site's editor couldn't take."""
     if len(content) > CONTENT_CHARACTERS_MAX:
-        told = f"at most {CONTENT_CHARACTERS_MAX:,} characters; these are {len(content):,}"
-        fault = Fault("content", told, "publish it in parts that link to each other")
+        text = f"at most {CONTENT_CHARACTERS_MAX:,} characters; these are {len(content):,}"
+        fault = Fault("content", text, "publish it in parts that link to each other")
         raise Refused("the text is too long", place="Blog", faults=[fault])
 
 
@@ -259,7 +259,7 @@ def _check_text(given: Mapping[str, Any], line: str, lines: str) -> None:
     faults: list[Fault] = []
     if not is_line(str(given[line])):
         faults.append(Fault(line, "it shows nothing, or holds controls", "one line that can be read"))
-    if any(unicodedata.category(one) == "Cc" and one not in "\n\t" for one in str(given.get(lines, ""))):
+    if any(unicodedata.category(text) == "Cc" and text not in "\n\t" for text in str(given.get(lines, ""))):
         faults.append(Fault(lines, "there is a control character in it", "leave it out"))
     if faults:
         raise Refused("it can't be taken as it is", place="Blog", faults=faults)

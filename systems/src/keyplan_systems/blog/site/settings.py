@@ -52,4 +52,4 @@ class Settings:
 
     def provider(self, name: str) -> Provider | None:
         """The provider of that name."""
-        return next((one for one in self.providers if one.name == name), None)
+        return next((provider for provider in self.providers if provider.name == name), None)

@@ -52,16 +52,16 @@ class Views:
             kept = self._kept.get(post_id)
             if kept is not None and now - kept[0] < KEPT_SECONDS:
                 return kept[1]
-        found = self.blog.whole_post(post_id)
+        content = self.blog.whole_post(post_id)
         with self._lock:
-            if found is None or found.post.status != "published":
+            if content is None or content.post.status != "published":
                 self._kept.pop(post_id, None)
             else:
-                self._kept[post_id] = (now, found)
+                self._kept[post_id] = (now, content)
                 self._kept.move_to_end(post_id)
                 while len(self._kept) > KEPT_MAX:
                     self._kept.popitem(last=False)
-        return found
+        return content
 
     def forget(self, post_id: str) -> None:
         """A post has changed: read it again."""

@@ -28,27 +28,27 @@ def articles(turn: CmsTurn) -> Response:
         page = turn.design.published_by_tag(locale, tag[:100], limit=20, cursor=turn.cursor)
     else:
         page = turn.design.published_articles(locale, limit=20, cursor=turn.cursor)
-    return JSONResponse({"items": [_card(one) for one in page.items], "cursor": page.cursor and str(page.cursor)})
+    return JSONResponse({"items": [_card(item) for item in page.items], "cursor": page.cursor and str(page.cursor)})
 
 
-def _card(one: PublishedArticle | PublishedTag) -> dict[str, Any]:
+def _card(element: PublishedArticle | PublishedTag) -> dict[str, Any]:
     return {
-        "article_id": one.article_id,
-        "slug": one.slug,
-        "title": one.title,
-        "excerpt": one.excerpt,
-        "author_id": one.author_id,
-        "published_at": one.published_at.isoformat(),
+        "article_id": element.article_id,
+        "slug": element.slug,
+        "title": element.title,
+        "excerpt": element.excerpt,
+        "author_id": element.author_id,
+        "published_at": element.published_at.isoformat(),
     }
 
 
 def article(turn: CmsTurn) -> Response:
     """A published article by its slug, in a language as far as there is a text in it. An old slug leads to the new."""
     slug, locale = turn.path("slug"), turn.query.get("locale") or None
-    found = readable(turn.design, slug[:TEXT_CHARACTERS_MAX], None if locale is None else locale[:40])
-    if found is None:
+    result = readable(turn.design, slug[:TEXT_CHARACTERS_MAX], None if locale is None else locale[:40])
+    if result is None:
         return JSONResponse({"error": "there is no published article with this slug"}, status_code=404)
-    shown, version = found
+    shown, version = result
     tag = f'"{shown.article_id}-{version.version}-{int(shown.updated_at.timestamp() * 1e6):x}"'
     if turn.request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})
@@ -69,12 +69,13 @@ def article(turn: CmsTurn) -> Response:
 
 def preview(turn: CmsTurn) -> Response:
     """The version that a link shows, for as long as the link lasts."""
-    found = previewed(turn.design, turn.path("token"))
-    if found is None:
+    result = previewed(turn.design, turn.path("token"))
+    if result is None:
         raise not_found()
-    title = found.version.title or found.article.title
-    turn.limit("preview", turn.address, cost=1 + len(found.version.body) / 20_000)
-    html = render_markdown(without_title(found.version.body, title))
-    response = turn.page("preview.html", article=found.article, version=found.version, title=title, shown=Markup(html))  # noqa: S704
+    title = result.version.title or result.article.title
+    turn.limit("preview", turn.address, cost=1 + len(result.version.body) / 20_000)
+    html = render_markdown(without_title(result.version.body, title))
+    shown = Markup(html)  # noqa: S704 - the renderer lets no markup of the author's through
+    response = turn.page("preview.html", article=result.article, version=result.version, title=title, shown=shown)
     response.headers["referrer-policy"] = "no-referrer"  # the address is the key
     return response

@@ -17,7 +17,7 @@ from keyplan_systems.words import slug_from
 __all__ = ["STATES", "create", "desk", "names_of", "new", "taken_slug"]
 
 CmsTurn = Turn[Cms]
-STATES: dict[str, Status] = {one: one for one in get_args(Status)}
+STATES: dict[str, Status] = {value: value for value in get_args(Status)}
 TITLE_CHARACTERS_MAX = 200
 SLUG_CHARACTERS_MAX = 200
 
@@ -31,7 +31,11 @@ def desk(turn: CmsTurn) -> Response:
     if state == "due" and may_publish(person):
         due = cms.due_articles(limit=50, cursor=turn.cursor)
         articles = dict(
-            zip((one.article_id for one in due), _articles(cms, [one.article_id for one in due]), strict=True)
+            zip(
+                (article.article_id for article in due),
+                _articles(cms, [article.article_id for article in due]),
+                strict=True,
+            )
         )
         return turn.page("due.html", state=state, due=due.items, articles=articles, cursor=due.cursor)
     mine = state == "mine" or not may_publish(person)
@@ -41,19 +45,19 @@ def desk(turn: CmsTurn) -> Response:
     else:
         state = STATES.get(state, "draft")
         page = cms.articles_by_state(STATES[state], limit=20, cursor=turn.cursor)
-    names = names_of(cms, (one.author_id for one in page))
+    names = names_of(cms, (article.author_id for article in page))
     return turn.page("desk.html", state=state, articles=page.items, names=names, cursor=page.cursor)
 
 
 def _articles(cms: Cms, ids: list[str]) -> list[Article | None]:
-    return cms.get_many(Article, [{"article_id": one} for one in ids])
+    return cms.get_many(Article, [{"article_id": id_} for id_ in ids])
 
 
 def names_of(cms: Cms, ids: Iterable[str]) -> dict[str, str]:
     """The names of members; of those who are none, what they are called in the articles."""
     wanted = sorted(set(ids))
-    members = cms.get_many(Member, [{"member_id": one} for one in wanted])
-    return {one: one if member is None else member.name for one, member in zip(wanted, members, strict=True)}
+    members = cms.get_many(Member, [{"member_id": text} for text in wanted])
+    return {text: text if member is None else member.name for text, member in zip(wanted, members, strict=True)}
 
 
 def new(turn: CmsTurn) -> Response:

@@ -34,11 +34,11 @@ EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo
 def own_article(turn: CmsTurn, *, publishing: bool = False) -> Article:
     """The article of the address, if the person may write it, or decide about it. Raises Problem."""
     article_id = turn.path("article_id")
-    found = turn.design.article(article_id) if len(article_id) <= 200 else None
-    allowed = may_publish(turn.person) if publishing else found is not None and may_write(turn.person, found)
-    if found is None or not allowed:
+    article = turn.design.article(article_id) if len(article_id) <= 200 else None
+    allowed = may_publish(turn.person) if publishing else article is not None and may_write(turn.person, article)
+    if article is None or not allowed:
         raise not_found()
-    return found
+    return article
 
 
 class Editor:
@@ -65,7 +65,7 @@ class Editor:
     ) -> Response:
         cms = turn.design
         original_id = article.translation_of or article.article_id
-        links = {one.locale: one.translation_id for one in cms.translations(original_id)}
+        links = {translation.locale: translation.translation_id for translation in cms.translations(original_id)}
         links[self.settings.main] = original_id
         locales = dict.fromkeys((self.settings.main, *self.settings.locales, *links))
         return turn.page(
@@ -76,7 +76,7 @@ class Editor:
             theirs=theirs,
             link=link,
             shown=Markup(_rendered(turn, form)),  # noqa: S704 - it is made safe there
-            languages=[(one, links.get(one)) for one in locales],
+            languages=[(locale, links.get(locale)) for locale in locales],
             language=article.locale or self.settings.main,
             editor=may_publish(turn.person),
             tags=", ".join(sorted(article.tags)),
@@ -153,9 +153,9 @@ class Editor:
         """Another address, and tags: at once, also for readers."""
         form, cms = turn.form, turn.design
         slug = slug_from(form.text("slug", "Address", SLUG_CHARACTERS_MAX), "article")
-        tags = {one for part in re.split(r"[,\n]", form["tags"]) if (one := " ".join(part.split()))}
+        tags = {text for part in re.split(r"[,\n]", form["tags"]) if (text := " ".join(part.split()))}
         form.labels["tags"] = "Tags"
-        if len(tags) > TAGS_MAX or any(len(one) > TAG_CHARACTERS_MAX for one in tags):
+        if len(tags) > TAGS_MAX or any(len(tag) > TAG_CHARACTERS_MAX for tag in tags):
             form.fault("tags", f"at most {TAGS_MAX}, of {TAG_CHARACTERS_MAX} characters")
         if form and slug != article.slug:
             try:

@@ -135,8 +135,8 @@ def rules(cms: Cms) -> dict[str, Rule]:
     """
 
     def writes(caller: Person | None, given: dict[str, Any]) -> None:
-        found = cms.article(str(given["article_id"]))
-        if found is None or not may_write(caller, found):
+        article = cms.article(str(given["article_id"]))
+        if article is None or not may_write(caller, article):
             raise ItemNotFound(f"you have no article {given['article_id']!r}", place="Cms.article")
 
     def creates(caller: Person | None, given: dict[str, Any]) -> None:
@@ -150,8 +150,8 @@ def rules(cms: Cms) -> dict[str, Rule]:
         return isinstance(answer, Article) and (answer.shown_version is not None or may_write(caller, answer))
 
     def version_is_shown(caller: Person | None, answer: Any) -> bool:
-        found = cms.article(answer.article_id) if isinstance(answer, ArticleVersion) else None
-        return found is not None and (found.shown_version == answer.version or may_write(caller, found))
+        article = cms.article(answer.article_id) if isinstance(answer, ArticleVersion) else None
+        return article is not None and (article.shown_version == answer.version or may_write(caller, article))
 
     public = Rule("anyone", shown=is_shown)
     return {
@@ -170,7 +170,7 @@ def rules(cms: Cms) -> dict[str, Rule]:
 
 def _told(site: SmallSite[Cms], cms: Cms) -> list[str]:
     """How one signs in to the sample, or becomes the first member."""
-    told = sample_logins(site, [f"{name}@example.com" for name, _ in DEMO_USERS], DEMO_PASSWORD)
+    result = sample_logins(site, [f"{name}@example.com" for name, _ in DEMO_USERS], DEMO_PASSWORD)
     if cms.founded("cms") is None:
-        told.append("Nobody has joined yet: whoever joins first, at /sign-up, administers the site")
-    return told
+        result.append("Nobody has joined yet: whoever joins first, at /sign-up, administers the site")
+    return result

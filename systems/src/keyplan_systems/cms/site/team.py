@@ -15,7 +15,7 @@ from keyplan_systems.site.problems import not_found
 __all__ = ["members", "set_role", "token", "token_form"]
 
 CmsTurn = Turn[Cms]
-ROLES: dict[str, Role] = {one: one for one in get_args(Role)}
+ROLES: dict[str, Role] = {value: value for value in get_args(Role)}
 TOKEN_DAYS = 90
 
 

@@ -23,26 +23,26 @@ def versions(turn: CmsTurn) -> Response:
     """All versions, newest first, without their texts."""
     article = own_article(turn)
     page = turn.design.version_cards(article.article_id, limit=20, cursor=turn.cursor)
-    names = names_of(turn.design, (one.created_by for one in page))
+    names = names_of(turn.design, (card.created_by for card in page))
     return turn.page("versions.html", article=article, cards=page.items, names=names, cursor=page.cursor)
 
 
 def version(turn: CmsTurn) -> Response:
     """One version: as it looks, and what is different from the one before, or from another one."""
     article, number = own_article(turn), _number(turn.path("version"))
-    found = turn.design.article_version(article.article_id, number)
-    if found is None:
+    article_version = turn.design.article_version(article.article_id, number)
+    if article_version is None:
         raise not_found()
     other = _number(turn.query.get("with", str(number - 1)))
     before = turn.design.article_version(article.article_id, other) if other >= 1 else None
     return turn.page(
         "version.html",
         article=article,
-        version=found,
-        names=names_of(turn.design, [found.created_by]),
+        version=article_version,
+        names=names_of(turn.design, [article_version.created_by]),
         before=before,
-        lines=None if before is None else differences(before.body, found.body),
-        shown=Markup(render_markdown(without_title(found.body, found.title or article.title))),  # noqa: S704
+        lines=None if before is None else differences(before.body, article_version.body),
+        shown=Markup(render_markdown(without_title(article_version.body, article_version.title or article.title))),  # noqa: S704
         editor=may_publish(turn.person),
     )
 

@@ -23,11 +23,11 @@ def front(turn: PapersTurn) -> Response:
             return turn.go(f"/papers/{asked}")
         if papers.author(asked) is not None:
             return turn.go(f"/authors/{asked}")
-        for place, found in (
+        for place, page in (
             ("collections", papers.published_in_collection(asked, limit=1)),
             ("topics", papers.papers_on_topic(asked.lower(), limit=1)),
         ):
-            if found.items:
+            if page.items:
                 return turn.go(f"/{place}/{asked}")
     return turn.page("front.html", asked=asked)
 
@@ -43,20 +43,20 @@ def collection(turn: PapersTurn) -> Response:
 
 def author(turn: PapersTurn) -> Response:
     """An author and their published papers."""
-    found = turn.design.author(turn.path("handle"))
-    if found is None:
+    result = turn.design.author(turn.path("handle"))
+    if result is None:
         raise not_found()
-    page = turn.design.papers_by_author(found.handle, cursor=turn.cursor)
-    shown = [one for one in page.items if one.status == "published"]
-    lede = found.affiliation or "Author"
-    return turn.page("list.html", heading=found.name, lede=lede, papers=shown, cursor=page.cursor)
+    page = turn.design.papers_by_author(result.handle, cursor=turn.cursor)
+    shown = [item for item in page.items if item.status == "published"]
+    lede = result.affiliation or "Author"
+    return turn.page("list.html", heading=result.name, lede=lede, papers=shown, cursor=page.cursor)
 
 
 def topic(turn: PapersTurn) -> Response:
     """The published papers that carry a topic."""
     name = turn.path("name").lower()
     page = turn.design.papers_on_topic(name, cursor=turn.cursor)
-    shown = [one for one in page.items if one.status == "published"]
+    shown = [item for item in page.items if item.status == "published"]
     if not shown and page.cursor is None and turn.cursor is None:
         raise not_found()
     return turn.page("list.html", heading=name, lede="Topic", papers=shown, cursor=page.cursor)
@@ -65,18 +65,20 @@ def topic(turn: PapersTurn) -> Response:
 def paper(turn: PapersTurn) -> Response:
     """A paper: who, what, how to cite it, what it refers to and what refers to it."""
     whole = _public(turn)
-    papers, found = turn.design, whole.paper
+    papers, result = turn.design, whole.paper
     members = byline(whole.authors)
     return turn.page(
         "paper.html",
-        paper=found,
+        paper=result,
         members=members,
-        topics=sorted(one.topic for one in whole.topics),
-        cited=citation(found, members),
+        topics=sorted(paper_topic.topic for paper_topic in whole.topics),
+        cited=citation(result, members),
         formats=FORMATS,
-        references=[one for one in papers.references(found.paper_id, limit=50) if one.status != "draft"],
-        cited_by=[one for one in papers.cited_by(found.paper_id, limit=50) if one.status != "draft"],
-        versions=[one for one in papers.paper_versions(found.paper_id) if one.was == "published"],
+        references=[
+            reference for reference in papers.references(result.paper_id, limit=50) if reference.status != "draft"
+        ],
+        cited_by=[element for element in papers.cited_by(result.paper_id, limit=50) if element.status != "draft"],
+        versions=[version for version in papers.paper_versions(result.paper_id) if version.was == "published"],
     )
 
 

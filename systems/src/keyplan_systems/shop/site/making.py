@@ -144,8 +144,8 @@ def rules(shop: Shop, search: Search) -> dict[str, Rule]:
             raise ItemNotFound("you don't sell for this merchant", place="Shop")
 
     def own_product(caller: Person | None, given: dict[str, Any]) -> None:
-        found = shop.product(str(given["product_id"]))
-        if found is None or caller is None or f"merchant {found.merchant_id}" not in caller.roles:
+        product = shop.product(str(given["product_id"]))
+        if product is None or caller is None or f"merchant {product.merchant_id}" not in caller.roles:
             raise ItemNotFound(f"you sell no product {given['product_id']!r}", place="Shop.product")
 
     def sold_order(caller: Person | None, given: dict[str, Any]) -> None:

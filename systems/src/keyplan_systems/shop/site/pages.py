@@ -55,11 +55,11 @@ def front(turn: ShopTurn) -> Response:
 def merchant(turn: ShopTurn) -> Response:
     """What a merchant sells."""
     shop, merchant_id = turn.design, turn.path("merchant_id")
-    found = shop.merchant(merchant_id)
-    if found is None:
+    result = shop.merchant(merchant_id)
+    if result is None:
         raise not_found()
     goods = shop.products_of_merchant(merchant_id, cursor=turn.cursor)
-    return turn.page("goods.html", heading=found.name, lede=found.about, goods=goods.items, cursor=goods.cursor)
+    return turn.page("goods.html", heading=result.name, lede=result.about, goods=goods.items, cursor=goods.cursor)
 
 
 def category(turn: ShopTurn) -> Response:
@@ -74,12 +74,12 @@ def category(turn: ShopTurn) -> Response:
 def product(turn: ShopTurn) -> Response:
     """A product, and what it leads to."""
     shop, product_id = turn.design, turn.path("product_id")
-    found = shop.product(product_id)
-    if found is None:
+    result = shop.product(product_id)
+    if result is None:
         raise not_found()
-    seller = shop.merchant(found.merchant_id)
-    related = [one for one in shop.related_products(product_id, limit=6) if one.listed_at]
-    return turn.page("product.html", product=found, seller=seller, related=related)
+    seller = shop.merchant(result.merchant_id)
+    related = [element for element in shop.related_products(product_id, limit=6) if element.listed_at]
+    return turn.page("product.html", product=result, seller=seller, related=related)
 
 
 class Shelves:
@@ -106,8 +106,8 @@ class Shelves:
 def cart(turn: ShopTurn) -> Response:
     """All that the customer means to buy, a cart a merchant."""
     shop = turn.design
-    carts = [(one, *_lines(shop, one)) for one in shop.carts(turn.person.user_id)]
-    names = {one.merchant_id: one.name for one in shop.merchants(limit=100)}
+    carts = [(element, *_lines(shop, element)) for element in shop.carts(turn.person.user_id)]
+    names = {element.merchant_id: element.name for element in shop.merchants(limit=100)}
     return turn.page(
         "cart.html",
         carts=carts,
@@ -118,8 +118,8 @@ def cart(turn: ShopTurn) -> Response:
 
 
 def _lines(shop: Shop, cart: Cart) -> tuple[list[CartLine], int]:
-    lines = [CartLine(one, cart.items[one.product_id]) for one in shop.products(sorted(cart.items))]
-    return lines, sum(one.cents for one in lines)
+    lines = [CartLine(element, cart.items[element.product_id]) for element in shop.products(sorted(cart.items))]
+    return lines, sum(line.cents for line in lines)
 
 
 class Customers:
@@ -167,25 +167,25 @@ class Customers:
     def pay(self, turn: ShopTurn) -> Response:
         """Pay an order by card. If the shop can't take it any more, the money goes back at once."""
         details = _own(turn)
-        found = details.order
-        if found.status != "pending":
-            return turn.go(f"/orders/{found.order_id}")
+        result = details.order
+        if result.status != "pending":
+            return turn.go(f"/orders/{result.order_id}")
         card = turn.form.text("card", "Card number", 30)
         if not turn.form:
             return _order_page(turn, details, 422)
         try:
-            paid = self.provider.take(found.order_id, found.total_cents, card)
+            paid = self.provider.take(result.order_id, result.total_cents, card)
         except Declined as error:
             turn.form.fault("card", str(error))
             return _order_page(turn, details, 422)
         try:
-            turn.design.pay(found.order_id, paid.external_id, paid.amount_cents)
+            turn.design.pay(result.order_id, paid.external_id, paid.amount_cents)
         except Refused:  # it was released, or cancelled, while the provider was asked
-            self.provider.give_back(f"{found.order_id}/late", paid.external_id, paid.amount_cents)
+            self.provider.give_back(f"{result.order_id}/late", paid.external_id, paid.amount_cents)
             raise Problem(
                 409, "The order was cancelled meanwhile", "Nothing was charged.", (("Your orders", "/orders"),)
             ) from None
-        return turn.go(f"/orders/{found.order_id}", "paid")
+        return turn.go(f"/orders/{result.order_id}", "paid")
 
     def send_back(self, turn: ShopTurn) -> Response:
         """Ask to return something."""
@@ -202,8 +202,8 @@ class Customers:
         return turn.go(f"/orders/{details.order.order_id}", "return")
 
 
-def _ways(found: Order) -> tuple[tuple[str, str], ...]:
-    return (("The order", f"/orders/{found.order_id}"),)
+def _ways(result: Order) -> tuple[tuple[str, str], ...]:
+    return (("The order", f"/orders/{result.order_id}"),)
 
 
 # Orders
@@ -233,7 +233,10 @@ def cancel_order(turn: ShopTurn) -> Response:
 
 
 def _order_page(turn: ShopTurn, details: OrderDetails, status: int = 200) -> Response:
-    names = {one.product_id: one.name for one in turn.design.products(sorted({x.product_id for x in details.lines}))}
+    names = {
+        element.product_id: element.name
+        for element in turn.design.products(sorted({x.product_id for x in details.lines}))
+    }
     return turn.page("order.html", status, details=details, names=names, selling=False)
 
 

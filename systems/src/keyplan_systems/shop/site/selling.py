@@ -17,7 +17,7 @@ from keyplan_systems.site.problems import Problem, not_found
 __all__ = ["act", "change_product", "goods", "order", "orders"]
 
 ShopTurn = Turn[Shop]
-STATUSES: dict[str, OrderStatus] = {one: one for one in get_args(OrderStatus)}
+STATUSES: dict[str, OrderStatus] = {value: value for value in get_args(OrderStatus)}
 
 
 def orders(turn: ShopTurn) -> Response:
@@ -41,7 +41,10 @@ def order(turn: ShopTurn) -> Response:
 
 
 def _order_page(turn: ShopTurn, details: OrderDetails, status: int = 200) -> Response:
-    names = {one.product_id: one.name for one in turn.design.products(sorted({x.product_id for x in details.lines}))}
+    names = {
+        product.product_id: product.name
+        for product in turn.design.products(sorted({x.product_id for x in details.lines}))
+    }
     return turn.page("order.html", status, details=details, names=names, selling=True)
 
 
@@ -87,15 +90,15 @@ def goods(turn: ShopTurn) -> Response:
 def change_product(turn: ShopTurn) -> Response:
     """Another price, or more pieces of a product."""
     shop, product_id = turn.design, turn.path("product_id")
-    found = shop.product(product_id)
-    if found is None or found.merchant_id != merchant_of(turn.person):
+    product = shop.product(product_id)
+    if product is None or product.merchant_id != merchant_of(turn.person):
         raise not_found()
     price, more = turn.form["price"].strip(), turn.form["more"].strip()
-    cents = cents_of(price) if price else found.price_cents
+    cents = cents_of(price) if price else product.price_cents
     pieces = int(more) if more.isascii() and more.isdigit() and len(more) < 5 else None if more else 0
     if cents is None or pieces is None:
         raise Problem(422, "That can't be taken", "A price is such as 12.50; pieces are a whole number.", _STOCK)
-    if cents != found.price_cents:
+    if cents != product.price_cents:
         shop.reprice(product_id, cents)
     if pieces:
         shop.restock(product_id, pieces)

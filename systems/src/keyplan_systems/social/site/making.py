@@ -71,16 +71,16 @@ def rules(social: Social) -> dict[str, Rule]:
             raise ItemNotFound(f"you have no conversation {name!r}", place="Social.messages")
 
     def own_post(caller: Person | None, given: dict[str, Any]) -> None:
-        found = social.post_by_id(str(given["post_id"]))
-        if found is None or caller is None or found.user_id != caller.user_id:
+        post = social.post_by_id(str(given["post_id"]))
+        if post is None or caller is None or post.user_id != caller.user_id:
             raise ItemNotFound(f"you have no post {given['post_id']!r}", place="Social.post_by_id")
 
     def own_comment(caller: Person | None, given: dict[str, Any]) -> None:
         post_id, at = str(given["post_id"]), given["created_at"]
-        found = social.post_by_id(post_id)
+        post = social.post_by_id(post_id)
         moment = at if isinstance(at, datetime) else datetime.fromisoformat(str(at))
         made = social.comment_of(post_id, moment, str(given["comment_id"]))
-        owners = {one.user_id for one in (found, made) if one is not None}
+        owners = {element.user_id for element in (post, made) if element is not None}
         if made is None or caller is None or caller.user_id not in owners:
             raise ItemNotFound(f"you have no comment {given['comment_id']!r}", place="Social.comment_of")
 

@@ -43,8 +43,8 @@ def feed(turn: SocialTurn) -> Response:
 
 def _users(social: Social, things: Iterable[Post | Comment]) -> dict[str, User]:
     """Who wrote these."""
-    found = {name: social.profile(name) for name in dict.fromkeys(one.user_id for one in things)}
-    return {name: user for name, user in found.items() if user is not None}
+    result = {name: social.profile(name) for name in dict.fromkeys(element.user_id for element in things)}
+    return {name: user for name, user in result.items() if user is not None}
 
 
 def publish(turn: SocialTurn) -> Response:
@@ -58,65 +58,67 @@ def publish(turn: SocialTurn) -> Response:
 
 def post(turn: SocialTurn) -> Response:
     """A post with its comments."""
-    social, found = turn.design, _post(turn)
-    comments = social.comments_on_post(found.post_id, cursor=turn.cursor)
+    social, result = turn.design, _post(turn)
+    comments = social.comments_on_post(result.post_id, cursor=turn.cursor)
     person = turn.visitor.person
-    liked = person is not None and social.like_of(found.post_id, person.user_id) is not None
-    users = _users(social, [found, *comments.items])
-    return turn.page("post.html", post=found, comments=comments.items, cursor=comments.cursor, users=users, liked=liked)
+    liked = person is not None and social.like_of(result.post_id, person.user_id) is not None
+    users = _users(social, [result, *comments.items])
+    return turn.page(
+        "post.html", post=result, comments=comments.items, cursor=comments.cursor, users=users, liked=liked
+    )
 
 
 def _post(turn: SocialTurn) -> Post:
-    found = turn.design.post_by_id(turn.path("post_id"))
-    if found is None:
+    result = turn.design.post_by_id(turn.path("post_id"))
+    if result is None:
         raise not_found()
-    return found
+    return result
 
 
 def post_act(turn: SocialTurn) -> Response:
     """Like a post, take that back, or delete one's own."""
-    social, found, me = turn.design, _post(turn), turn.person.user_id
+    social, result, me = turn.design, _post(turn), turn.person.user_id
     match turn.path("action"):
         case "like":
-            if social.like_of(found.post_id, me) is None:
-                social.like(found.post_id, me)
+            if social.like_of(result.post_id, me) is None:
+                social.like(result.post_id, me)
         case "unlike":
-            if social.like_of(found.post_id, me) is not None:
-                social.unlike(found.post_id, me)
-        case "delete" if found.user_id == me:
-            social.delete_post(found.post_id)
+            if social.like_of(result.post_id, me) is not None:
+                social.unlike(result.post_id, me)
+        case "delete" if result.user_id == me:
+            social.delete_post(result.post_id)
             return turn.go("/", "deleted")
         case _:
             raise not_found()
-    return turn.go(f"/posts/{found.post_id}")
+    return turn.go(f"/posts/{result.post_id}")
 
 
 def comment(turn: SocialTurn) -> Response:
     """Comment on a post."""
-    found = _post(turn)
+    result = _post(turn)
     text = turn.form.text("text", "Text", 5000, lines=True)
     if not turn.form:
-        raise Problem(422, "What do you say?", "A comment has 1 to 5,000 characters.", _to(found))
-    turn.design.comment(found.post_id, turn.person.user_id, text)
-    return turn.go(f"/posts/{found.post_id}")
+        raise Problem(422, "What do you say?", "A comment has 1 to 5,000 characters.", _to(result))
+    turn.design.comment(result.post_id, turn.person.user_id, text)
+    return turn.go(f"/posts/{result.post_id}")
 
 
 def delete_comment(turn: SocialTurn) -> Response:
     """Delete one's own comment, or one on one's own post."""
-    social, found = turn.design, _post(turn)
+    social, result = turn.design, _post(turn)
     try:
         at = datetime.fromisoformat(turn.form["at"])
     except ValueError:
         raise not_found() from None
-    made = social.comment_of(found.post_id, at, turn.form["comment"]) if at.tzinfo is not None else None
-    if made is None or turn.person.user_id not in {made.user_id, found.user_id}:
+    made = social.comment_of(result.post_id, at, turn.form["comment"]) if at.tzinfo is not None else None
+    if made is None or turn.person.user_id not in {made.user_id, result.user_id}:
         raise not_found()
-    social.delete_comment(found.post_id, at, made.comment_id)
-    return turn.go(f"/posts/{found.post_id}")
+    social.delete_comment(result.post_id, at, made.comment_id)
+    return turn.go(f"/posts/{result.post_id}")
 
 
-def _to(found: Post) -> tuple[tuple[str, str], ...]:
-    return (("The post", f"/posts/{found.post_id}"),)
+def _to(result: Post) -> tuple[tuple[str, str], ...]:
+    return (("The post", f"/posts/{result.post_id}"),)
 
 
 # People
@@ -144,10 +146,10 @@ def profile(turn: SocialTurn) -> Response:
 
 def _user(turn: SocialTurn) -> User:
     handle = turn.path("handle").lower()
-    found = turn.design.user_by_handle(handle) if len(handle) <= 50 else None
-    if found is None:
+    user = turn.design.user_by_handle(handle) if len(handle) <= 50 else None
+    if user is None:
         raise not_found()
-    return found
+    return user
 
 
 def act(turn: SocialTurn) -> Response:
@@ -198,8 +200,8 @@ def conversations(turn: SocialTurn) -> Response:
     """One's conversations, the latest first."""
     social = turn.design
     page = social.conversations(turn.person.user_id, cursor=turn.cursor)
-    found = [(one, social.profile(one.with_user_id)) for one in page.items]
-    return turn.page("conversations.html", conversations=found, cursor=page.cursor)
+    result = [(item, social.profile(item.with_user_id)) for item in page.items]
+    return turn.page("conversations.html", conversations=result, cursor=page.cursor)
 
 
 def conversation(turn: SocialTurn) -> Response:

@@ -43,7 +43,7 @@ def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | 
     credential = turn.blog.get(Credential, user_id=user.user_id, consistent=True)
     if account is None or credential is None:
         raise not_found()
-    sessions = sorted(account.sessions, key=lambda one: one.created_at, reverse=True)
+    sessions = sorted(account.sessions, key=lambda session: session.created_at, reverse=True)
     return turn.page(
         "account.html",
         status,

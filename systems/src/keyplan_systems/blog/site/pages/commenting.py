@@ -34,11 +34,11 @@ def said(turn: Turn, about: Post) -> Said | None:
         return None
     given = turn.query.get("comments")
     page = turn.blog.comments(about.post_id, limit=COMMENTS_PAGE, cursor=Cursor(given) if given else None)
-    ids = sorted({one.user_id for one in page if one.status == "shown"})
+    ids = sorted({comment.user_id for comment in page if comment.status == "shown"})
     users = turn.blog.users(ids) if ids else []
-    names = {one.user_id: (one.name, one.username) for one in users if one.status == "active"}
-    found = [(one, *names.get(one.user_id, ("", ""))) for one in page]
-    return Said(found, page.cursor)
+    names = {user.user_id: (user.name, user.username) for user in users if user.status == "active"}
+    result = [(comment, *names.get(comment.user_id, ("", ""))) for comment in page]
+    return Said(result, page.cursor)
 
 
 def add(turn: Turn) -> Response:
@@ -59,12 +59,12 @@ def change(turn: Turn) -> Response:
     """Take one's own comment back; as a moderator, hide anybody's or show it again."""
     about = _published(turn)
     thread_id, comment_id = (turn.form[name][:ID_CHARACTERS_MAX] or "-" for name in ("thread", "comment"))
-    found = turn.blog.comment(about.post_id, thread_id, comment_id)
-    if found is None:
+    comment = turn.blog.comment(about.post_id, thread_id, comment_id)
+    if comment is None:
         raise not_found()
     turn.limit("respond", turn.user.user_id)
     action = turn.form["action"]
-    if action == "remove" and found.user_id == turn.user.user_id:
+    if action == "remove" and comment.user_id == turn.user.user_id:
         turn.blog.remove_comment(about.post_id, thread_id, comment_id)
     elif action in {"hide", "show"} and turn.visitor.moderator:
         status: CommentStatus = "hidden" if action == "hide" else "shown"

@@ -56,7 +56,7 @@ class Feed(NamedTuple):
     @property
     def updated(self) -> datetime:
         """When one of its posts changed last."""
-        return max((one.updated_at for one in self.cards), default=BEGINNING)
+        return max((card.updated_at for card in self.cards), default=BEGINNING)
 
 
 def _feed(turn: Turn) -> Feed:
@@ -66,8 +66,8 @@ def _feed(turn: Turn) -> Feed:
         user = author_of(turn)
         posts = turn.blog.posts_of_user(user.user_id, "published", limit=FEED_POSTS)
         path = f"/authors/{quote(user.username, safe='')}"
-        found = cards(posts, {user.user_id: (user.name, user.username)})
-        return Feed(f"{user.name} · {settings.title}", user.bio or f"Posts by {user.name}", path, found)
+        result = cards(posts, {user.user_id: (user.name, user.username)})
+        return Feed(f"{user.name} · {settings.title}", user.bio or f"Posts by {user.name}", path, result)
     if "tags" in given:
         chosen = tags_of(turn)
         tagged = turn.blog.posts_by_tags(chosen, limit=FEED_POSTS)
@@ -82,21 +82,21 @@ def _feed(turn: Turn) -> Feed:
 
 
 def _latest(turn: Turn) -> list[Card]:
-    found = front_page(turn.blog)
-    return cards(found.latest, {user_id: (one.name, one.username) for user_id, one in found.bylines.items()})
+    page = front_page(turn.blog)
+    return cards(page.latest, {user_id: (byline.name, byline.username) for user_id, byline in page.bylines.items()})
 
 
 def _address(turn: Turn, path: str) -> str:
     return turn.site.origin(turn.request) + path
 
 
-def _post(turn: Turn, one: Card) -> str:
-    return _address(turn, post_path(one.slug))
+def _post(turn: Turn, card: Card) -> str:
+    return _address(turn, post_path(card.slug))
 
 
 def _texts(turn: Turn, feed: Feed) -> dict[str, str]:
     """The posts' texts as HTML whose links and pictures lead here from wherever it is read: one request."""
-    titles = {one.post_id: one for one in feed.cards}
+    titles = {element.post_id: element for element in feed.cards}
     origin = turn.site.origin(turn.request)
     texts: dict[str, str] = {}
     for content in turn.blog.contents(list(titles)) if titles else ():
@@ -109,8 +109,8 @@ def _texts(turn: Turn, feed: Feed) -> dict[str, str]:
 def absolute(html: str, origin: str, page: str) -> str:
     """HTML of a page of ours, whose addresses are whole: ``/files/a.png`` and ``#note`` mean nothing elsewhere."""
 
-    def whole(found: re.Match[str]) -> str:
-        return _ADDRESS.sub(lambda at: f'{at[1]}="{page if at[2] == "#" else origin}{at[2]}', found[0])
+    def whole(match: re.Match[str]) -> str:
+        return _ADDRESS.sub(lambda at: f'{at[1]}="{page if at[2] == "#" else origin}{at[2]}', match[0])
 
     return _TAGS.sub(whole, html)
 
@@ -126,13 +126,13 @@ def rss(turn: Turn) -> Response:
     feed = _feed(turn)
     texts = _texts(turn, feed)
     items = "".join(
-        f"<item><title>{_text(one.title)}</title><link>{_text(_post(turn, one))}</link>"
-        f'<guid isPermaLink="false">{_text(one.post_id)}</guid><pubDate>{http_date(one.at)}</pubDate>'
-        f"<dc:creator>{_text(one.author_name)}</dc:creator>"
-        + "".join(f"<category>{_text(tag)}</category>" for tag in one.tags)
-        + f"<description>{_text(one.excerpt)}</description>"
-        f"<content:encoded>{_text(texts.get(one.post_id, ''))}</content:encoded></item>\n"
-        for one in feed.cards
+        f"<item><title>{_text(card.title)}</title><link>{_text(_post(turn, card))}</link>"
+        f'<guid isPermaLink="false">{_text(card.post_id)}</guid><pubDate>{http_date(card.at)}</pubDate>'
+        f"<dc:creator>{_text(card.author_name)}</dc:creator>"
+        + "".join(f"<category>{_text(tag)}</category>" for tag in card.tags)
+        + f"<description>{_text(card.excerpt)}</description>"
+        f"<content:encoded>{_text(texts.get(card.post_id, ''))}</content:encoded></item>\n"
+        for card in feed.cards
     )
     itself = quoteattr(_address(turn, turn.request.url.path))
     spaces = {
@@ -155,13 +155,13 @@ def atom(turn: Turn) -> Response:
     feed = _feed(turn)
     texts = _texts(turn, feed)
     entries = "".join(
-        f"<entry><title>{_text(one.title)}</title><id>urn:post:{_text(one.post_id)}</id>"
-        f"<link href={quoteattr(_post(turn, one))}/><published>{iso(one.at)}</published>"
-        f"<updated>{iso(one.updated_at)}</updated><author><name>{_text(one.author_name)}</name></author>"
-        + "".join(f"<category term={quoteattr(_UNFIT.sub('', tag))}/>" for tag in one.tags)
-        + f"<summary>{_text(one.excerpt)}</summary>"
-        f'<content type="html">{_text(texts.get(one.post_id, ""))}</content></entry>\n'
-        for one in feed.cards
+        f"<entry><title>{_text(card.title)}</title><id>urn:post:{_text(card.post_id)}</id>"
+        f"<link href={quoteattr(_post(turn, card))}/><published>{iso(card.at)}</published>"
+        f"<updated>{iso(card.updated_at)}</updated><author><name>{_text(card.author_name)}</name></author>"
+        + "".join(f"<category term={quoteattr(_UNFIT.sub('', tag))}/>" for tag in card.tags)
+        + f"<summary>{_text(card.excerpt)}</summary>"
+        f'<content type="html">{_text(texts.get(card.post_id, ""))}</content></entry>\n'
+        for card in feed.cards
     )
     page = _address(turn, feed.path)
     return _answer(
@@ -189,7 +189,7 @@ def robots(turn: Turn) -> Response:
 def sitemap(turn: Turn) -> Response:
     """The pages that aren't posts, and the latest posts."""
     pages = [(_address(turn, path), None) for path in ("/", "/latest", "/popular", "/tags", "/contact")]
-    return _urls([*pages, *((_post(turn, one), one.updated_at) for one in _latest(turn))])
+    return _urls([*pages, *((_post(turn, card), card.updated_at) for card in _latest(turn))])
 
 
 def sitemap_of_year(turn: Turn) -> Response:
@@ -204,7 +204,7 @@ def sitemap_of_year(turn: Turn) -> Response:
         days.append(day)
         day += timedelta(days=1)
     files = "".join(
-        f"<sitemap><loc>{_text(_address(turn, f'/sitemap-{one:%Y-%m-%d}.xml'))}</loc></sitemap>\n" for one in days
+        f"<sitemap><loc>{_text(_address(turn, f'/sitemap-{moment:%Y-%m-%d}.xml'))}</loc></sitemap>\n" for moment in days
     )
     return _xml("application/xml", f'<sitemapindex xmlns="{SITEMAPS}">\n{files}</sitemapindex>\n')
 
@@ -217,7 +217,7 @@ def sitemap_of_day(turn: Turn) -> Response:
     except (OverflowError, ValueError):
         raise not_found() from None
     page = turn.blog.published_between(span, limit=DAY_MAX)
-    return _urls((_post(turn, one), one.updated_at) for one in cards(page, {}))
+    return _urls((_post(turn, card), card.updated_at) for card in cards(page, {}))
 
 
 def _urls(places: Iterable[tuple[str, datetime | None]]) -> Response:

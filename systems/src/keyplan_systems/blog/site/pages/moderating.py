@@ -75,11 +75,11 @@ def comments(turn: Turn) -> Response:
     """What was said last, or what is hidden."""
     status: CommentStatus = "hidden" if turn.query.get("status") == "hidden" else "shown"
     page = turn.blog.latest_comments(status, limit=PAGE, cursor=turn.cursor)
-    posts = {one: turn.blog.post(one) for one in sorted({comment.post_id for comment in page})}
+    posts = {text: turn.blog.post(text) for text in sorted({comment.post_id for comment in page})}
     return turn.page(
         "moderation_comments.html",
-        comments=[(one, posts[one.post_id]) for one in page],
-        names=_names(turn, [one.user_id for one in page]),
+        comments=[(comment, posts[comment.post_id]) for comment in page],
+        names=_names(turn, [comment.user_id for comment in page]),
         status=status,
         cursor=page.cursor,
         first=turn.cursor is not None,
@@ -96,7 +96,7 @@ def log(turn: Turn) -> Response:
     return turn.page(
         "moderation_log.html",
         entries=page.items,
-        names=_names(turn, [one.by for one in page]),
+        names=_names(turn, [moderation.by for moderation in page]),
         month=month,
         before=f"{month.replace(day=1) - timedelta(days=1):%Y-%m}",
         cursor=page.cursor,
@@ -108,7 +108,7 @@ def log(turn: Turn) -> Response:
 def _names(turn: Turn, user_ids: list[str]) -> dict[str, str]:
     """The names of users, empty for those who are gone: one request."""
     ids = sorted(set(user_ids))
-    there = {one.user_id: one.name for one in turn.blog.users(ids)} if ids else {}
+    there = {user.user_id: user.name for user in turn.blog.users(ids)} if ids else {}
     return {user_id: there.get(user_id, "") for user_id in ids}
 
 

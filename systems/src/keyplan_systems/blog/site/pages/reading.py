@@ -54,14 +54,14 @@ _USERNAME = re.compile(r"[a-z0-9-]{3,40}")
 
 def front(turn: Turn) -> Response:
     """The front page: one request to the store."""
-    found = front_page(turn.blog)
-    authors = {user_id: (byline.name, byline.username) for user_id, byline in found.bylines.items()}
+    page = front_page(turn.blog)
+    authors = {user_id: (byline.name, byline.username) for user_id, byline in page.bylines.items()}
     return turn.page(
         "front.html",
-        latest=cards(found.latest[:FRONT_LATEST], authors),
-        more=len(found.latest) >= FRONT_LATEST,
-        popular=cards(found.popular[:FRONT_POPULAR], authors),
-        trending=[one.tag for one in found.tags[:FRONT_TAGS]],
+        latest=cards(page.latest[:FRONT_LATEST], authors),
+        more=len(page.latest) >= FRONT_LATEST,
+        popular=cards(page.popular[:FRONT_POPULAR], authors),
+        trending=[tag.tag for tag in page.tags[:FRONT_TAGS]],
     )
 
 
@@ -97,27 +97,27 @@ def popular(turn: Turn) -> Response:
 
 
 def _trending(turn: Turn) -> list[str]:
-    return [one.tag for one in turn.blog.trending_tags(limit=FRONT_TAGS)]
+    return [tag.tag for tag in turn.blog.trending_tags(limit=FRONT_TAGS)]
 
 
 def post(turn: Turn) -> Response:
     """A post. An old slug leads to the current one; a draft is there for its author only."""
-    found = _by_slug(turn)
-    if found is None:
+    text = _by_slug(turn)
+    if text is None:
         raise not_found()
-    whole = turn.site.views.whole_post(found)
+    whole = turn.site.views.whole_post(text)
     visitor = turn.visitor
     if whole is None or not _visible(turn, whole.post):
         raise not_found()
     about = whole.post
     if about.slug != turn.path("slug"):
         return RedirectResponse(post_path(about.slug), status_code=301)
-    people = {one.user_id: one for one in turn.blog.users([about.user_id, *about.co_authors])}
+    people = {user.user_id: user for user in turn.blog.users([about.user_id, *about.co_authors])}
     writer = people.get(about.user_id)
     if (writer is None or writer.status != "active") and not visitor.moderator:
         raise not_found()
     name, username = (writer.name, writer.username) if writer is not None else ("somebody", "")
-    beside = [people[one] for one in about.co_authors if one in people and people[one].status == "active"]
+    beside = [people[text] for text in about.co_authors if text in people and people[text].status == "active"]
     impression = None
     mine = visitor.user is not None and visitor.user.user_id == about.user_id
     if visitor.user is not None and about.status == "published":
@@ -126,7 +126,7 @@ def post(turn: Turn) -> Response:
         reader = None if visitor.user is None else visitor.user.user_id
         turn.after.append(partial(turn.site.views.saw, about, reader, seen=impression is not None))
     further = turn.blog.posts_of_user(about.user_id, "published", limit=MORE_BY_AUTHOR + 1)
-    others = [one for one in further if one.post_id != about.post_id][:MORE_BY_AUTHOR]
+    others = [element for element in further if element.post_id != about.post_id][:MORE_BY_AUTHOR]
     return turn.page(
         "post.html",
         post=card(about, name, username),
@@ -144,8 +144,8 @@ def post(turn: Turn) -> Response:
 def _by_slug(turn: Turn) -> str | None:
     """The id of the post that a slug leads to."""
     slug = turn.path("slug")
-    found = turn.blog.slug_of(slug) if 0 < len(slug) <= 200 else None
-    return None if found is None else found.post_id
+    post_slug = turn.blog.slug_of(slug) if 0 < len(slug) <= 200 else None
+    return None if post_slug is None else post_slug.post_id
 
 
 def _visible(turn: Turn, about: Post) -> bool:
@@ -157,8 +157,8 @@ def _visible(turn: Turn, about: Post) -> bool:
 
 def _published(turn: Turn) -> Post:
     """The published post that a form is about."""
-    found = _by_slug(turn)
-    about = None if found is None else turn.site.views.whole_post(found)
+    text = _by_slug(turn)
+    about = None if text is None else turn.site.views.whole_post(text)
     if about is None or about.post.status != "published":
         raise not_found()
     return about.post
@@ -235,7 +235,7 @@ def tagged(turn: Turn) -> Response:
     chosen = tags_of(turn)
     path = tags_path(chosen)
     page = turn.blog.posts_by_tags(chosen, limit=PAGE, cursor=turn.cursor)
-    seen = {tag for one in page for tag in one.tags} - set(chosen)
+    seen = {tag for element in page for tag in element.tags} - set(chosen)
     adding = sorted(seen)[:12] if len(chosen) < TAGS_TOGETHER_MAX else []
     return turn.page(
         "tagged.html",
@@ -248,7 +248,7 @@ def tagged(turn: Turn) -> Response:
         first=turn.cursor is not None,
         empty="No post carries " + ("this tag." if len(chosen) == 1 else "all of these tags."),
         chosen=[
-            (tag, tags_path(rest) if (rest := [one for one in chosen if one != tag]) else "/tags") for tag in chosen
+            (tag, tags_path(rest) if (rest := [text for text in chosen if text != tag]) else "/tags") for tag in chosen
         ],
         adding=[(tag, tags_path([*chosen, tag])) for tag in adding],
     )
@@ -280,22 +280,22 @@ def search(turn: Turn) -> Response:
     words = _words(query)[:TAGS_TOGETHER_MAX]
     author_found = None
     suggested: list[str] = []
-    found: list[Post] = []
+    posts: list[Post] = []
     if words:
         turn.limit("search", turn.address)
-        found = found_posts(turn.blog, turn.site.search, query, FOUND_MAX)
+        posts = found_posts(turn.blog, turn.site.search, query, FOUND_MAX)
         if len(words) == 1 and _USERNAME.fullmatch(words[0].removeprefix("@")):
             author_found = turn.blog.user_by_username(words[0].removeprefix("@"))
             if author_found is not None and author_found.status != "active":
                 author_found = None
         last = _last_word(query)
-        suggested = [one.tag for one in turn.blog.tags_starting(last, limit=SUGGESTIONS)] if last else []
+        suggested = [tag.tag for tag in turn.blog.tags_starting(last, limit=SUGGESTIONS)] if last else []
     return turn.page(
         "search.html",
         query=query,
         author=author_found,
         lede="Posts by words of their titles, texts, authors and tags.",
-        cards=shown_cards(turn.blog, found),
+        cards=shown_cards(turn.blog, posts),
         suggested=suggested,
         trending=[] if suggested else _trending(turn),
     )
@@ -310,11 +310,11 @@ def suggest(turn: Turn) -> Response:
     prefix = turn.query.get("prefix", "").strip().strip("#").lower()
     tags: list[str] = []
     if prefix and len(prefix) <= TAG_MAX:
-        tags = [one.tag for one in turn.blog.tags_starting(prefix, limit=SUGGESTIONS)]
+        tags = [tag.tag for tag in turn.blog.tags_starting(prefix, limit=SUGGESTIONS)]
     query = turn.query.get("posts", "").strip()[:100]
-    found: list[Post] = []
+    result: list[Post] = []
     if len(query) >= SUGGESTED_FROM:
         turn.limit("search", turn.address)
-        found = found_posts(turn.blog, turn.site.search, query, SUGGESTED_POSTS)
-    posts = [{"title": one.title, "path": post_path(one.slug)} for one in shown_cards(turn.blog, found)]
+        result = found_posts(turn.blog, turn.site.search, query, SUGGESTED_POSTS)
+    posts = [{"title": element.title, "path": post_path(element.slug)} for element in shown_cards(turn.blog, result)]
     return JSONResponse({"tags": tags, "posts": posts})

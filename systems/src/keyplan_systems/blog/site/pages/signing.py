@@ -135,10 +135,10 @@ def sign_up(turn: Turn) -> Response:
 
 
 def _provider(turn: Turn) -> Provider:
-    found = turn.site.settings.provider(turn.path("provider"))
-    if found is None:
+    provider = turn.site.settings.provider(turn.path("provider"))
+    if provider is None:
         raise not_found()
-    return found
+    return provider
 
 
 def _callback(turn: Turn, provider: Provider) -> str:
@@ -178,10 +178,10 @@ def callback(turn: Turn) -> Response:
     state = _unpacked(turn, "state", turn.request.cookies.get(STATE, ""), STATE_SECONDS)
     if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):
         raise Problem(400, "That didn't start here", "Signing in was begun in another browser, or long ago.", _AGAIN)
-    found = provider.identity(turn.query, _callback(turn, provider))
-    if found is None:
+    identity = provider.identity(turn.query, _callback(turn, provider))
+    if identity is None:
         raise Problem(400, "It said no", f"{provider.title.capitalize()} didn't say who you are.", _AGAIN)
-    response = _known(turn, provider, found, state["next"])
+    response = _known(turn, provider, identity, state["next"])
     response.delete_cookie(STATE, path="/sign-in/with/")
     return response
 
@@ -189,11 +189,11 @@ def callback(turn: Turn) -> Response:
 _AGAIN = (("Begin again", "/sign-in"), ("Front page", "/"))
 
 
-def _known(turn: Turn, provider: Provider, found: Identity, target: str) -> Response:
-    user = turn.blog.user_by_provider(provider.name, found.external_id)
+def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> Response:
+    user = turn.blog.user_by_provider(provider.name, identity.external_id)
     if turn.visitor.user is not None:
         if user is None:
-            turn.blog.link_provider(turn.user.user_id, provider.name, found.external_id)
+            turn.blog.link_provider(turn.user.user_id, provider.name, identity.external_id)
         elif user.user_id != turn.user.user_id:
             raise Problem(409, "That identity is taken", "It belongs to another account.", (("Account", "/account"),))
         return turn.go("/account", "linked")
@@ -201,9 +201,9 @@ def _known(turn: Turn, provider: Provider, found: Identity, target: str) -> Resp
         if user.status != "active":
             raise Problem(403, "This account is closed", "Ask the moderators, if you think that it shouldn't be.")
         return _open(turn, user, target)
-    facts = {"provider": provider.name, "id": found.external_id, "email": found.email, "name": found.name}
+    facts = {"provider": provider.name, "id": identity.external_id, "email": identity.email, "name": identity.name}
     signed = turn.site.signer.sign("identity", _packed(facts, turn))
-    form = Form({"identity": signed, "email": found.email or "", "name": found.name, "writes": "yes"})
+    form = Form({"identity": signed, "email": identity.email or "", "name": identity.name, "writes": "yes"})
     return _sign_up_page(turn, form)
 
 

@@ -132,29 +132,29 @@ def _publish(turn: Turn, saved: PostWithContent, form: Form) -> Response:
 def _own(turn: Turn, *, moderators: bool = False) -> PostWithContent:
     """The post of the address, if it is the user's own; for others it isn't there."""
     post_id = turn.path("post_id")
-    found = turn.blog.whole_post(post_id) if len(post_id) <= 64 else None
-    if found is None:
+    content = turn.blog.whole_post(post_id) if len(post_id) <= 64 else None
+    if content is None:
         raise not_found()
-    if found.post.user_id != turn.user.user_id and not (moderators and turn.visitor.moderator):
+    if content.post.user_id != turn.user.user_id and not (moderators and turn.visitor.moderator):
         raise not_found()
-    return found
+    return content
 
 
 def edit_form(turn: Turn) -> Response:
     """The editor with a post."""
-    found = _own(turn)
-    return _editor(turn, _typed(found), found.post)
+    content = _own(turn)
+    return _editor(turn, _typed(content), content.post)
 
 
-def _typed(found: PostWithContent) -> Form:
-    post = found.post
+def _typed(content: PostWithContent) -> Form:
+    post = content.post
     return Form(
         {
             "title": post.title,
-            "content": found.content.content,
+            "content": content.content.content,
             "slug": post.slug,
             "tags": " ".join(post.tags),
-            "version": str(found.content.version),
+            "version": str(content.content.version),
         }
     )
 
@@ -162,17 +162,17 @@ def _typed(found: PostWithContent) -> Form:
 def save(turn: Turn) -> Response:
     """Save a post, if nobody else has since it was opened; and publish it where that was asked for."""
     form = turn.form
-    found = _own(turn)
+    post_with_content = _own(turn)
     if form["action"] == "preview":
-        return _editor(turn, form, found.post)
+        return _editor(turn, form, post_with_content.post)
     title, content, slug, tags = _fields(form)
     version = form.number("version", "Version")
     if not form or version is None:
-        return _editor(turn, form, found.post, 422)
+        return _editor(turn, form, post_with_content.post, 422)
     turn.limit("write", turn.user.user_id)
     try:
         saved = turn.blog.edit_post(
-            found.post.post_id,
+            post_with_content.post.post_id,
             version,
             title,
             content,
@@ -185,7 +185,7 @@ def save(turn: Turn) -> Response:
         if isinstance(error, Refused) and any(fault.place.endswith("version") for fault in error.faults):
             return _conflict(turn, form)
         _told(form, error)
-        return _editor(turn, form, found.post, 422)
+        return _editor(turn, form, post_with_content.post, 422)
     turn.site.changed(saved.post, listed=saved.post.status == "published")
     if form["action"] == "publish":
         return _publish(turn, saved, form)
@@ -202,9 +202,9 @@ def _conflict(turn: Turn, form: Form) -> Response:
 def act(turn: Turn) -> Response:
     """Publish, unpublish, archive or restore a post. Moderators may take down anybody's."""
     action = turn.path("action")
-    found = _own(turn, moderators=action in {"unpublish", "archive", "allow"})
-    if found.post.user_id != turn.user.user_id:
-        return _moderated(turn, found.post, down=action != "allow")
+    content = _own(turn, moderators=action in {"unpublish", "archive", "allow"})
+    if content.post.user_id != turn.user.user_id:
+        return _moderated(turn, content.post, down=action != "allow")
     actions = {
         "publish": (turn.blog.publish, "published"),
         "unpublish": (turn.blog.unpublish, "unpublished"),
@@ -215,8 +215,8 @@ def act(turn: Turn) -> Response:
         raise not_found()
     do, done = actions[action]
     turn.limit("write", turn.user.user_id)
-    changed = do(found.post.post_id)
-    turn.site.changed(changed, listed="published" in {found.post.status, changed.status})
+    changed = do(content.post.post_id)
+    turn.site.changed(changed, listed="published" in {content.post.status, changed.status})
     return turn.go(f"/desk?status={changed.status}", done)
 
 
@@ -230,13 +230,13 @@ def _moderated(turn: Turn, post: Post, *, down: bool) -> Response:
 
 def delete(turn: Turn) -> Response:
     """Delete one's own post for good, when its title was typed."""
-    found = _own(turn)
-    if turn.form["title"].strip() != found.post.title:
+    content = _own(turn)
+    if turn.form["title"].strip() != content.post.title:
         turn.form.fault("title", "type the post's title, to be sure")
-        return turn.page("delete_post.html", 422, form=turn.form, post=found.post)
+        return turn.page("delete_post.html", 422, form=turn.form, post=content.post)
     turn.limit("write", turn.user.user_id)
-    removing.delete_post(turn.blog, found.post.post_id)
-    turn.site.changed(found.post, listed=found.post.status == "published")
+    removing.delete_post(turn.blog, content.post.post_id)
+    turn.site.changed(content.post, listed=content.post.status == "published")
     return turn.go("/desk", "deleted")
 
 

@@ -18,13 +18,13 @@ from keyplan.design.declared.parameters import Range
 from keyplan.design.declared.unreadable import Unreadable
 from keyplan.design.stored.formats import RankFormat
 
-__all__ = ["Sieve", "ranks_of", "sieve_of"]
+__all__ = ["AnswerFilter", "answer_filter_of", "ranks_of"]
 
 Item = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sieve:
+class AnswerFilter:
     """Lets through the items of one call's answer."""
 
     ranges: tuple[tuple[str, Range[Any]], ...]
@@ -53,8 +53,8 @@ class Sieve:
         return all(bound.holds(getattr(instance, name)) for name, bound in self.ranges)
 
 
-def sieve_of(plan: QueryPlan, values: Mapping[str, Any]) -> Sieve | None:
-    """The sieve for the values of one call; None where the key condition says everything."""
+def answer_filter_of(plan: QueryPlan, values: Mapping[str, Any]) -> AnswerFilter | None:
+    """The answer_filter for the values of one call; None where the key condition says everything."""
     if plan.one_interval:
         return None
     ranges = tuple((name, value) for name, value in values.items() if value.__class__ is Range)
@@ -63,12 +63,18 @@ def sieve_of(plan: QueryPlan, values: Mapping[str, Any]) -> Sieve | None:
         for match in plan.matches:
             own = ((part.attribute.name, interval_of(part, values)) for part in match.sort)
             intervals[match.entity.gives] = tuple(own)
-    readers = {one.entity.gives: one.entity.sifted for one in plan.matches if one.entity.sifted is not None}
+    readers = {
+        key_match.entity.gives: key_match.entity.sifted
+        for key_match in plan.matches
+        if key_match.entity.sifted is not None
+    }
     ranks = ranks_of(plan) if ranges else {}
-    return Sieve(ranges, intervals, readers, ranks) if ranges or intervals else None
+    return AnswerFilter(ranges, intervals, readers, ranks) if ranges or intervals else None
 
 
 def ranks_of(plan: QueryPlan) -> dict[str, Callable[[Any], int]]:
     """The fields that stand in the plan's keys by their rank among a few values, each with what tells it."""
     conditions = (part.condition for match in plan.matches for part in match.sort if part.condition is not None)
-    return {one.field: one.format.rank for one in conditions if isinstance(one.format, RankFormat)}
+    return {
+        condition.field: condition.format.rank for condition in conditions if isinstance(condition.format, RankFormat)
+    }
