@@ -43,7 +43,7 @@ def test_the_glossary_is_short_and_sorted_as_it_is_read() -> None:
     assert len(set(words)) == len(words)
 
 
-@pytest.mark.parametrize("match", GLOSSARY, ids=lambda one: one["word"])
+@pytest.mark.parametrize("match", GLOSSARY, ids=lambda value: value["word"])
 def test_words_of_the_glossary_are_used(match: re.Match[str]) -> None:
     word = re.compile(rf"\b{match['word']}", re.IGNORECASE)
     assert any(word.search(path.read_text(encoding="utf-8")) for path in PAGES if path.name != "glossary.md")
@@ -56,10 +56,39 @@ def test_pages_use_plain_words(path: Path) -> None:
 
 
 def test_messages_use_plain_words() -> None:
-    found = [
+    result = [
         (str(path.relative_to(ROOT)), line, text)
         for path in sorted((ROOT / "src/keyplan").rglob("*.py"))
         for line, text in texts_of(path.read_text(encoding="utf-8"))
         if REFUSED.search(text)
     ]
-    assert found == []
+    assert result == []
+
+
+EMPTY_NAMES = {"one", "found", "told", "reckoned"}
+"""What a variable may not be called: it says nothing of what it holds."""
+
+
+def variables(tree: ast.Module) -> Iterator[ast.Name]:
+    """The names that functions bind, those of fields left out."""
+    fields = {
+        id(node.target)
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef)
+        for node in owner.body
+        if isinstance(node, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in fields:
+            yield node
+
+
+def test_variables_say_what_they_hold() -> None:
+    named = [
+        (str(path.relative_to(ROOT)), node.lineno, node.id)
+        for folder in ("src", "systems/src")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in variables(ast.parse(path.read_text(encoding="utf-8")))
+        if node.id in EMPTY_NAMES
+    ]
+    assert named == []

@@ -86,15 +86,17 @@ def command(
         if sample is not None:
             write_sample(result, design, sample)
         port = listener.getsockname()[1]
-        application, told = _application(maker, design, secret, public, settings)
+        application, lines = _application(maker, design, secret, public, settings)
         if public is None:  # the studio is for whoever sits at this machine
-            application, told = _with_studio(design, application, told, port)
-        _tell(result, design, port, told, site=maker is not None)
+            application, lines = _with_studio(design, application, lines, port)
+        _tell(result, design, port, lines, site=maker is not None)
         run_server(application, listener, behind_proxy=public is not None)
     click.echo("Stopped.", err=True)
 
 
-def _with_studio(design: Design, application: ASGIApp, told: Sequence[str], port: int) -> tuple[ASGIApp, Sequence[str]]:
+def _with_studio(
+    design: Design, application: ASGIApp, lines: Sequence[str], port: int
+) -> tuple[ASGIApp, Sequence[str]]:
     """The application with the studio at ``/studio``, and what is said of it."""
     from keyplan.cli.studio import studio_of
     from keyplan.studio.access import Access
@@ -104,7 +106,7 @@ def _with_studio(design: Design, application: ASGIApp, told: Sequence[str], port
     access = Access(hosts=(HOST, "localhost"))
     studio = studio_application(studio_of(design), access)
     line = f"  studio   http://{HOST}:{port}/studio/?token={access.token}"
-    return WithStudio(application, studio), (line, *told)
+    return WithStudio(application, studio), (line, *lines)
 
 
 def _origin(text: str, maker: SiteMaker | None) -> str:

@@ -37,13 +37,13 @@ def alternatives(design: CompiledDesign, pattern: ReadPattern) -> tuple[Alternat
     if pattern.options.scan:
         return ()
     taken = {name for text in key_names(pattern.plan) for name in text.split(", ")}
-    found: list[Alternative] = []
+    rejected: list[Alternative] = []
     for entity, result in keys_considered(pattern, design.entities):
         name = f"{entity.name}.{result.key.name}"
         if name not in taken:
             reason = result.reason if isinstance(result, Miss) else _passed_over(result, pattern)
-            found.append(Alternative(name, result.key.place, reason))
-    return tuple(found)
+            rejected.append(Alternative(name, result.key.place, reason))
+    return tuple(rejected)
 
 
 def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:

@@ -46,15 +46,15 @@ def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
 def pattern_table(rows: Iterable[Row]) -> str:
     """The patterns: the question, the operation and its place, the key condition; and what a call takes."""
     result = list(rows)
-    told = any(row.takes for row in result)
-    head = ["id", "question", "operation", "on", "key condition", *["a call takes"] * told]
-    return markdown_table(head, (_pattern_row(row, told=told) for row in result))
+    with_cost = any(row.takes for row in result)
+    head = ["id", "question", "operation", "on", "key condition", *["a call takes"] * with_cost]
+    return markdown_table(head, (_pattern_row(row, with_cost=with_cost) for row in result))
 
 
-def _pattern_row(row: Row, *, told: bool) -> list[str]:
+def _pattern_row(row: Row, *, with_cost: bool) -> list[str]:
     conditions = "<br>".join(code(condition) for condition in row.conditions) or "–"
     place = code(row.index) if row.index else "the table"
-    return [cell(row.id), code(row.question), cell(row.operation), place, conditions, *[cell(row.takes)] * told]
+    return [cell(row.id), code(row.question), cell(row.operation), place, conditions, *[cell(row.takes)] * with_cost]
 
 
 def _keys(design: CompiledDesign) -> str:

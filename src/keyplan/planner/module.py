@@ -242,7 +242,7 @@ def _read_whole(plan: Plan) -> Iterator[Index]:
 
 def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
     """The decorators of questions that read an index whole, or by a key that they are to name, and don't say so yet."""
-    methods = {one.name: one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
+    methods = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     indexes = {index.name: _variable(tree, index) for index in plan.indexes}
     wanted = {place: f"all_of={indexes[name]}" for place, name in plan.all_of.items()}
     wanted |= {place: f"key={key}" for place, key in plan.named.items()}
@@ -253,7 +253,7 @@ def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_
             if node is not None
             else []
         )
-        call = next((one for one in calls if _called(one) == "read"), None)
+        call = next((expression for expression in calls if _called(expression) == "read"), None)
         if call is None or any(keyword.arg == words.partition("=")[0] for keyword in call.keywords):
             continue
         at, column = (call.end_lineno or call.lineno) - 1, (call.end_col_offset or 1) - 1

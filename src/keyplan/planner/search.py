@@ -404,11 +404,13 @@ def _slotted(
             rivals = {slot for other, slot in own.items() if not _exclude(key, choice.indexed[other])}
             held = {*rivals, *fixed.taken(choice.entity.cls)}
             possible = list(forms_of(choice, key))
-            if len(possible) > 1 and sum(forms[one] == _TEXT for one in own.values()) >= texts:
+            if len(possible) > 1 and sum(forms[own_slot] == _TEXT for own_slot in own.values()) >= texts:
                 possible.reverse()
             if slot is None:
                 slot = next(
-                    one for one in range(1, 100) if one not in held and (one not in forms or forms[one] in possible)
+                    free
+                    for free in range(1, 100)
+                    if free not in held and (free not in forms or forms[free] in possible)
                 )
             if slot in held or forms.setdefault(slot, possible[0]) not in possible:
                 return None
@@ -426,7 +428,7 @@ def _slotted(
                 forms[slot] = forms_of(choice, key)[0]
                 if wanted != {ANY_INDEX}:
                     names[slot] = wanted.pop()
-    placed_in = {one: tuple(slots[one][number] for number in sorted(slots[one])) for one in slots}
+    placed_in = {entity: tuple(slots[entity][number] for number in sorted(slots[entity])) for entity in slots}
     return Choice(tuple(replace(entity, slots=placed_in[id(entity)]) for entity in entities), len(forms), forms, names)
 
 

@@ -63,7 +63,7 @@ class Sources:
         """Where a place such as ``Blog.latest_posts`` stands in a file, by its classes' names."""
         name, _, member = place.partition(".")
         tree = self._tree(file)
-        classes = () if tree is None else (one for one in ast.walk(tree) if isinstance(one, ast.ClassDef))
+        classes = () if tree is None else (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
         node = next((class_ for class_ in classes if class_.name == name), None)
         if node is None:
             return None

@@ -22,11 +22,11 @@ def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -
 
 def named(node: ast.expr) -> Iterator[str]:
     """The names in an expression, of variables and of attributes."""
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name):
-            yield one.id
-        elif isinstance(one, ast.Attribute):
-            yield one.attr
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Attribute):
+            yield part.attr
 
 
 def loaded(target: ast.expr) -> ast.expr:

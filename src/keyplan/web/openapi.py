@@ -144,23 +144,23 @@ def _body(offer: Offer, pattern: WritePattern, schemas: Schemas) -> dict[str, An
 
 def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
     result = schemas.result(pattern)
-    found: dict[str, Any] = {}
+    responses: dict[str, Any] = {}
     errors: tuple[int, ...] = _WRITE_ERRORS
     if isinstance(pattern, ReadPattern):
         kind = pattern.shape.kind
         media = "application/x-ndjson" if kind is ShapeKind.ITERATOR else "application/json"
         text = "The items, one JSON object a line." if kind is ShapeKind.ITERATOR else "The answer."
-        found["200"] = {"description": text, "content": {media: {"schema": result}}}
+        responses["200"] = {"description": text, "content": {media: {"schema": result}}}
         errors = (400, 404, 503) if kind in {ShapeKind.ONE, ShapeKind.COLLECTION} else _READ_ERRORS
     elif result is None:
-        found["204"] = {"description": "Done."}
+        responses["204"] = {"description": "Done."}
     else:
-        found["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
+        responses["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
     if offer.policy is not None:
         errors = (*errors, 401, 403, 404, 429)  # what isn't there for this caller is told as what isn't there
     for status in sorted({*errors}):
-        found[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
-    return found
+        responses[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
+    return responses
 
 
 def _error_response(text: str) -> dict[str, Any]:

@@ -290,17 +290,17 @@ def read_in(line: str, names: Collection[str]) -> ReadDeclaration | None:
     values = [*call.args, *(keyword.value for keyword in call.keywords)]
     if len(call.args) > 1 or not all(keyword.arg in _OPTIONS for keyword in call.keywords):
         return None
-    types = [node.returns, *(one.annotation for one in plain.args if one.annotation is not None)]
+    types = [node.returns, *(argument.annotation for argument in plain.args if argument.annotation is not None)]
     if len(types) != 1 + len(plain.args) or not all(is_type(kind, names) for kind in types):
         return None
     if not all(_is_option(value, names) for value in values) or not all(map(_is_value, plain.defaults)):
         return None
     required = len(plain.args) - len(plain.defaults)
     parameters = tuple(
-        f"{ast.unparse(one)} = {ast.unparse(plain.defaults[place - required])}"
+        f"{ast.unparse(argument)} = {ast.unparse(plain.defaults[place - required])}"
         if place >= required
-        else ast.unparse(one)
-        for place, one in enumerate(plain.args)
+        else ast.unparse(argument)
+        for place, argument in enumerate(plain.args)
     )
     options = ", ".join([*map(ast.unparse, call.args), *map(ast.unparse, call.keywords)])
     return ReadDeclaration(node.name, options, parameters, ast.unparse(node.returns))

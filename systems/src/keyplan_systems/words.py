@@ -41,8 +41,8 @@ def slug_from(title: str, otherwise: str = "post") -> str:
     Letters of every script stay, with the signs that are part of a syllable; accents and points over them go, and all
     between words is one hyphen. ``otherwise`` is the slug of a title without letters and numbers.
     """
-    plain = "".join(one for one in unicodedata.normalize("NFKD", title) if not _is_accent(one))
-    text = "".join(one if _in_word(one) else " " for one in unicodedata.normalize("NFC", plain).lower())
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", title) if not _is_accent(letter))
+    text = "".join(letter if _in_word(letter) else " " for letter in unicodedata.normalize("NFC", plain).lower())
     slug = ""
     for word in text.split():
         longer = f"{slug}-{word}" if slug else word[:SLUG_MAX]

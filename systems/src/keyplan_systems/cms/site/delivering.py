@@ -52,7 +52,7 @@ def article(turn: CmsTurn) -> Response:
     tag = f'"{shown.article_id}-{version.version}-{int(shown.updated_at.timestamp() * 1e6):x}"'
     if turn.request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"etag": tag})
-    told = {
+    content = {
         "article_id": shown.article_id,
         "slug": shown.slug,
         "locale": shown.locale,
@@ -64,7 +64,7 @@ def article(turn: CmsTurn) -> Response:
         "version": version.version,
         "body": version.body,
     }
-    return JSONResponse(told, headers={"etag": tag})
+    return JSONResponse(content, headers={"etag": tag})
 
 
 def preview(turn: CmsTurn) -> Response:
