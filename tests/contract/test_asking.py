@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from keyplan import CallRecord, Range, Unreadable, Update
-from keyplan.errors import ArgumentError, CursorError, ItemNotReadable, UpdateRefused
+from keyplan.errors import ArgumentError, ConditionFailed, CursorError, ItemNotReadable, UpdateRefused
 from keyplan.plain.answers import answer_json
 from keyplan.testing import verify
 from tests.contract.asking import Asking, Job, Parcel, Step, Ticket, Watch
@@ -184,3 +184,12 @@ def test_generated_stores(store: str, stores: int, tmp_path: Path) -> None:
     """Every pattern against brute force, on each kind of store."""
     folders = (tmp_path / str(number) for number in itertools.count())
     verify(Asking, stores=stores, seed=1, open=lambda: OPENERS[store](Asking, next(folders)))
+
+
+def test_a_change_of_what_is_stale_is_refused_where_another_key_is_the_items(asking: Caller) -> None:
+    """Its instance says that the ticket is urgent, where ``rank`` is in no key; what is stored is calm, ordered by it."""
+    stale = asking.put(ticket(1, state="urgent"))
+    calm = asking.put(ticket(1, state="calm"))
+    with pytest.raises(ConditionFailed):
+        asking.update(stale, rank=9)
+    assert asking.update(calm, rank=9).rank == 9

@@ -256,6 +256,11 @@ UNTRIED = {
 estimate says so, and a traffic file can give arguments."""
 
 
+UNMET = {"Cms.translate"}
+"""Writes whose typical call is estimated, but refused by a store: typical ids are alike, so that a translation would be
+its own original. What it costs isn't compared."""
+
+
 def check_typical_writes(cls: type[Design], compared: Compared) -> None:
     """Each write's typical call, on a store that holds what it was supposed to find; and all reads on that."""
     typical = Typical(cls.compiled)
@@ -302,7 +307,7 @@ def test_every_pattern_costs_what_the_engine_meters(name: str) -> None:
         check_payment(cls, compared)
     assert [text for text in cls.compiled.reads if not compared.reads.get(text)] == []
     unmet = [pattern.place for name, pattern in cls.compiled.writes.items() if not compared.writes.get(name)]
-    assert sorted(unmet) == sorted(text for text in UNTRIED if text.startswith(f"{cls.__name__}."))
+    assert sorted(unmet) == sorted(text for text in UNTRIED | UNMET if text.startswith(f"{cls.__name__}."))
 
 
 def test_every_kind_of_plan_costs_what_the_engine_meters() -> None:

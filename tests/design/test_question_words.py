@@ -137,7 +137,7 @@ OPEN, CLOSED = {"state": "open"}, {"state": "closed"}
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("key", "other"),
     [
         (on_gsi1("OPEN#{team}", when=OPEN), on_gsi1("CLOSED#{team}", when=CLOSED)),
         (on_gsi1("OPEN#{team}", when={"state": ["open", "held"]}), on_gsi1("CLOSED#{team}", when=CLOSED, shards=3)),
@@ -153,7 +153,7 @@ def test_keys_that_exclude_each_other_share_an_index(key: Key, other: Key) -> No
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "words"),
+    ("key", "other", "words"),
     [
         (on_gsi1("OPEN#{team}", when=OPEN), on_gsi1("ALL#{team}"), "it shares the attribute gsi1pk with first"),
         (

@@ -63,7 +63,8 @@ def _less(
     number: int, read: ReadSpec, options: str, parameters: str, chance: Random, *, complete: bool
 ) -> Iterator[str]:
     entity = read.entity
-    plain = ", ".join(part for part in parameters.split(", ") if not part.startswith(("limit:", "cursor:")))
+    ordered = ("limit:", "cursor:", "newest_first:")  # what has no order can't be cut or turned
+    plain = ", ".join(part for part in parameters.split(", ") if not part.startswith(ordered))
     text = _OPTIONS.sub("", options)
     if read.shape != "one":
         yield f'    @read("C{number}", of={entity.name}{text})\n    def how_many_{read.name}({plain}) -> int: ...'

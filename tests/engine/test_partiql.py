@@ -192,7 +192,7 @@ def test_a_table_that_is_not_there(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "found"),
+    ("where", "text"),
     [
         ("pk = 'a'", "12345"),
         ("'a' = pk AND sk > '3'", "45"),

@@ -53,4 +53,4 @@ def test_what_only_an_update_sets_follows() -> None:
         "UpdateTimeToLive",
         "UpdateContinuousBackups",
     ]
-    assert list(requests(design("Cms").compiled, Deployment())) == ["CreateTable"]
+    assert list(requests(design("Social").compiled, Deployment())) == ["CreateTable"]

@@ -81,7 +81,7 @@ def test_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("text", "other"),
     [
         ("select * from a where b = 1", "SELECT * FROM a WHERE b = 1"),
         ("SELECT * FROM a WHERE b != 1", "SELECT * FROM a WHERE b<>1"),

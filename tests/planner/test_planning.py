@@ -127,7 +127,7 @@ def test_generated_designs_need_no_more_indexes_than_they_were_made_with(first: 
         try:
             best = plan(design.cls, anew=True)[0]
         except DesignError as error:
-            if "order_by=" in str(error) or "is a fraction" in str(error):
+            if "order_by=" in str(error) or "is a fraction" in str(error) or "turns the order" in str(error):
                 continue
             raise AssertionError(source_of(design.spec)) from error
         optional = any(
@@ -137,7 +137,15 @@ def test_generated_designs_need_no_more_indexes_than_they_were_made_with(first: 
             for field in entity.fields.values()
             if field.name in (*key.partition_fields, *(variable.name for variable in key.sort_variables))
         )
-        if not optional:  # keys of optional fields hold some items only: what was asked of them isn't asked of all
+        # Keys that exclude each other share an index in the design; the planner lets them only where it thinks of it.
+        shared = any(
+            len({key.index.name for key in entity.keys[1:] if key.index})
+            < len([key for key in entity.keys[1:] if key.index])
+            for entity in design.spec.entities
+        )
+        if (
+            not optional and not shared
+        ):  # keys of optional fields hold some items only: what was asked of them isn't asked of all
             assert len(best.indexes) <= len(design.cls.table.indexes), source_of(design.spec)
 
 

@@ -112,7 +112,7 @@ def actions(name: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "result"),
     [
         ("put_one", [("Put", "Item")]),
         ("reckoned", [("Update", "Item")]),

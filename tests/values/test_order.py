@@ -70,7 +70,7 @@ def test_less_is_of_one_type(value: AttributeValue, other: AttributeValue) -> No
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "equal"),
+    ("value", "other", "equal"),
     [
         ({"SS": ["a", "b"]}, {"SS": ["b", "a"]}, True),
         ({"SS": ["a", "b"]}, {"SS": ["a"]}, False),

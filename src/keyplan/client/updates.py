@@ -255,8 +255,10 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     if _moved(entity, entity.primary, before, after):
         raise _names_its_item(entity, next(iter(sorted(inputs[entity.primary] & names)), "key"))
     touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]
-    idle = {key for key in touched if entity.has_siblings(key) and not (key.member(before) or key.member(after))}
-    touched = [key for key in touched if key not in idle]  # another key of the index may be the item's
+    # Of keys that share an index, one that the item isn't in writes nothing: another may be the item's. That the item
+    # isn't in it is pinned all the same.
+    idle = [key for key in touched if entity.has_siblings(key) and not (key.member(before) or key.member(after))]
+    touched = [key for key in touched if key not in idle]
     wanted: dict[str, dict[str, str]] = {}
     for key in entity.index_keys:
         if key.member(after):
@@ -282,7 +284,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     _computed(entity, update, touched, after)
     if inputs[entity.primary] & names:
         touched.append(entity.primary)
-    for key in touched:
+    for key in (*touched, *idle):
         for name in sorted(inputs[key]):
             if name not in entity.key_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
                 update.pins[name] = before[name]

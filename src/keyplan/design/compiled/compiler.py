@@ -195,11 +195,7 @@ class _Question:
         result: dict[str, tuple[Any, ...]] = {}
         parameters = self.signature.by_name
         for name, placeholders in translate(self.filter_text, self.targets).fixed.items():
-            domains = [
-                domain_of(parameters[placeholder].value_type)
-                for placeholder in placeholders
-                if placeholder in parameters
-            ]
+            domains = [domain_of(parameters[text].value_type) for text in placeholders if text in parameters]
             if None not in domains and len(domains) == len(placeholders):
                 result[name] = tuple(value for domain in domains for value in domain or ())
         return result
