@@ -187,7 +187,7 @@ def test_generated_stores(store: str, stores: int, tmp_path: Path) -> None:
 
 
 def test_a_change_of_what_is_stale_is_refused_where_another_key_is_the_items(asking: Caller) -> None:
-    """Its instance says that the ticket is urgent, where ``rank`` is in no key; what is stored is calm, ordered by it."""
+    """Its instance is urgent, whose key has no ``rank``; what is stored is calm, and ordered by it."""
     stale = asking.put(ticket(1, state="urgent"))
     calm = asking.put(ticket(1, state="calm"))
     with pytest.raises(ConditionFailed):
