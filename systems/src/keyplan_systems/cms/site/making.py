@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
-
-from keyplan.errors import ItemNotFound, KeyplanError
+from keyplan.errors import ItemNotFound
 from keyplan.systems import SiteOptions
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Article, ArticleVersion
@@ -22,6 +18,7 @@ from keyplan_systems.cms.site import delivering, desk, team, versions
 from keyplan_systems.cms.site.editor import Editor
 from keyplan_systems.cms.site.people import CmsPeople, may_publish, may_write
 from keyplan_systems.pages.application import ServedSite, sample_logins, small_application
+from keyplan_systems.pages.keeping import again_and_again
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite, Turn
@@ -69,16 +66,6 @@ def make_site(cms: Cms, options: SiteOptions) -> ServedSite:
     )
     site, editor = CmsSite(cms, look, options), Editor(settings)
 
-    @asynccontextmanager
-    async def beside() -> AsyncGenerator[None]:
-        task = asyncio.create_task(_keep(cms, settings))
-        try:
-            yield
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
     application = small_application(
         site,
         pages=(
@@ -102,20 +89,9 @@ def make_site(cms: Cms, options: SiteOptions) -> ServedSite:
             ("/members/{member_id}", team.set_role, "admin"),
             ("/token", team.token, "author"),
         ),
-        beside=beside,
+        beside=again_and_again(KEEP_SECONDS, _LOG, partial(publish_due, cms), partial(deliver, cms, settings.webhooks)),
     )
     return ServedSite(application, TablePolicy(site, rules(cms)), _told(site, cms))
-
-
-async def _keep(cms: Cms, settings: Settings) -> None:
-    """What the CMS does by itself, again and again."""
-    while True:
-        try:
-            await run_in_threadpool(publish_due, cms)
-            await run_in_threadpool(deliver, cms, settings.webhooks)
-        except KeyplanError as error:
-            _LOG.warning("what is due couldn't be done: %s", error)
-        await asyncio.sleep(KEEP_SECONDS)
 
 
 _OF_AUTHORS = (

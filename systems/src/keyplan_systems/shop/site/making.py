@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
-
-from keyplan.errors import ItemNotFound, KeyplanError
+from keyplan.errors import ItemNotFound
 from keyplan.systems import SiteOptions
 from keyplan_systems.pages.application import ServedSite, sample_logins, small_application
+from keyplan_systems.pages.keeping import again_and_again
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
@@ -64,16 +62,6 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
     search = search_of(shop)
     shelves = pages.Shelves(search)
 
-    @asynccontextmanager
-    async def beside() -> AsyncGenerator[None]:
-        task = asyncio.create_task(_keep(shop, payments))
-        try:
-            yield
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-
     application = small_application(
         site,
         pages=(
@@ -100,22 +88,11 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
             ("/selling/goods/{product_id}", selling.change_product, "merchant"),
             ("/selling/{order_id}/{action}", selling.act, "merchant"),
         ),
-        beside=beside,
+        beside=again_and_again(KEEP_SECONDS, _LOG, partial(release_unpaid, shop), partial(pay_refunds, shop, payments)),
     )
     cards = f"Pay with the card {OfflineProvider.CARD}; {OfflineProvider.DECLINED} is declined. No money moves"
     logins = sample_logins(site, [email for email, _ in DEMO_USERS], DEMO_PASSWORD, cards)
     return ServedSite(application, TablePolicy(site, rules(shop, search)), logins)
-
-
-async def _keep(shop: Shop, provider: Provider) -> None:
-    """What the shop does by itself, again and again."""
-    while True:
-        try:
-            await run_in_threadpool(release_unpaid, shop)
-            await run_in_threadpool(pay_refunds, shop, provider)
-        except KeyplanError as error:
-            _LOG.warning("the shop couldn't be kept: %s", error)
-        await asyncio.sleep(KEEP_SECONDS)
 
 
 _READING = (
