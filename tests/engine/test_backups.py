@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -310,18 +311,19 @@ def test_a_table_without_history_pays_nothing(engine: Engine) -> None:
 def test_who_knows_the_table_from_before_remembers_too(tmp_path: Path) -> None:
     """Another process has the table in its cache, from before its history began."""
     path = tmp_path / "store.db"
-    with Engine.open(path) as element, Engine.open(path) as other:
-        create(element)
-        put(element, "a", "1", value=n(1))
+    with Engine.open(path) as engine, Engine.open(path) as other:
+        create(engine)
+        put(engine, "a", "1", value=n(1))
         put(other, "b", "1")
-        keep_history(element)
-        moment_s = element.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"][
+        keep_history(engine)
+        moment_s = engine.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"][
             "PointInTimeRecoveryDescription"
         ]["LatestRestorableDateTime"]
+        time.sleep(0.01)  # times of histories are whole milliseconds
         put(other, "a", "1", value=n(2))
         request = {"SourceTableName": "orders", "TargetTableName": "again", "RestoreDateTime": moment_s}
-        element.call("RestoreTableToPointInTime", request)
-        assert items(element, "again")[0]["value"] == n(1)
+        engine.call("RestoreTableToPointInTime", request)
+        assert items(engine, "again")[0]["value"] == n(1)
 
 
 def test_a_deleted_table_with_history_leaves_a_backup_for_its_time(engine: Engine, clock: Clock) -> None:

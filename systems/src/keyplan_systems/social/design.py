@@ -573,6 +573,10 @@ class Social(Design, silence=_REASONS):
             yield Update(post, shards=SHARDS, **totals).only_if(**expected)
             yield from _spread(PostTally(post_id=post.post_id, shard=0, **totals))
         else:
+            if getattr(post, what) + by < 0:  # it was read before what is taken back now was written
+                post = yield from self._post(post.post_id)
+            if getattr(post, what) + by < 0:
+                raise Refused(f"post {post.post_id!r} has no {what} left", place="Social", hint="try again")
             yield Update(post).set(**{what: Add(by)}).only_if(shards=0)
 
 
