@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -81,13 +82,25 @@ def estimated(items: float, per_partition: float) -> dict[str, Any]:
     return {pattern.name: pattern for pattern in estimate(Network, traffic_from(data, Network.compiled)).patterns}
 
 
+@cache
+def of_all() -> dict[str, Any]:
+    """What all items take."""
+    return estimated(2000, 6)
+
+
+@cache
+def of_a_part() -> dict[str, Any]:
+    """What a part of them is taken for: called where the bounds are low."""
+    return estimated(2000, 6)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_part_tells_what_all_of_them_take(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the bounds so low that they matter, the units are nearly those of going through all items."""
-    exact = estimated(2000, 6)[name]
+    exact = of_all()[name]
     for bound, most in (("SIMULATED_MAX", 1500), ("ENDS_SIMULATED_MAX", 6000), ("PARTS_SIMULATED_MAX", 3000)):
         monkeypatch.setattr(facts, bound, most)
-    part = estimated(2000, 6)[name]
+    part = of_a_part()[name]
     assert part.read_units == pytest.approx(
         exact.read_units, rel=0.4 if name == "flow" else 0.15
     )  # of a feed, fewer partitions are asked anew
