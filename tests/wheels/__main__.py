@@ -115,6 +115,7 @@ def use_plugin(python: Path, folder: Path) -> None:
     """pytest finds the plugin by its entry point, and needs no extra for a store in memory or in a file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "test_magazine.py").write_text(PLUGIN, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")  # else this repository's own settings are taken
     install(python, "pytest", constraints=ROOT / "constraints.txt")
     said = run(python, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", cwd=folder)
     assert "2 passed, 1 skipped" in said, said
