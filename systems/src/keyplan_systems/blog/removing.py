@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from keyplan import Cursor, Delete, Page
+from keyplan import Delete, Page
 from keyplan.errors import ItemNotFound
 from keyplan_systems.blog.counting import counted, parts
 from keyplan_systems.blog.design import Blog
@@ -24,6 +24,7 @@ from keyplan_systems.blog.entities import (
     Session,
     User,
 )
+from keyplan_systems.paging import pages_of
 from keyplan_systems.site.files import Files
 from keyplan_systems.site.searching import Search
 
@@ -136,14 +137,7 @@ def _posts_of(blog: Blog, user_id: str) -> Iterator[list[Post]]:
 
 def _pages(ask: Callable[..., Page[Item]]) -> Iterator[list[Item]]:
     """Every page of a question that has items."""
-    cursor: Cursor | None = None
-    while True:
-        page = ask(cursor=cursor)
-        if page.items:
-            yield list(page.items)
-        cursor = page.cursor
-        if cursor is None:
-            return
+    yield from (list(page.items) for page in pages_of(ask) if page.items)
 
 
 def _all(blog: Blog, deletes: list[Any]) -> None:

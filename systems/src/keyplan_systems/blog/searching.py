@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from keyplan import Cursor
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post
+from keyplan_systems.paging import pages_of
 from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
 from keyplan_systems.words import plain_words
 
@@ -33,13 +33,8 @@ def rebuild(blog: Blog, search: Search) -> int:
 
 
 def _documents(blog: Blog) -> Iterator[Document]:
-    cursor: Cursor | None = None
-    while True:
-        page = blog.latest_posts(limit=PAGE, cursor=cursor)
+    for page in pages_of(partial(blog.latest_posts, limit=PAGE)):
         yield from _of_posts(blog, page.items)
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _of_posts(blog: Blog, posts: list[Post]) -> Iterator[Document]:

@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from keyplan import Cursor, now
+from keyplan import now
 from keyplan.errors import ConditionFailed, KeyplanError, Refused
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Event
 from keyplan_systems.cms.settings import read_settings
 from keyplan_systems.cms.webhooks import Send, Webhook, post, request_of
+from keyplan_systems.paging import pages_of
 
 __all__ = ["ATTEMPTS_MAX", "deliver", "publish_due"]
 
@@ -34,9 +35,7 @@ def publish_due(cms: Cms, moment: datetime | None = None) -> int:
     """Publish what is due, and take back what is; gives how many articles were changed."""
     until = moment or now()
     changed = 0
-    cursor: Cursor | None = None
-    while True:
-        page = cms.due_articles(cursor=cursor)
+    for page in pages_of(cms.due_articles):
         for due in page:
             if due.at > until:
                 return changed  # the list is in the order of the times
@@ -44,25 +43,19 @@ def publish_due(cms: Cms, moment: datetime | None = None) -> int:
                 changed += cms.carry_out(due.article_id, due.action, due.at) is not None
             except (ConditionFailed, Refused) as error:
                 _LOG.warning("article %s couldn't be changed, and is due again: %s", due.article_id, error)
-        cursor = page.cursor
-        if cursor is None:
-            return changed
+    return changed
 
 
 def deliver(cms: Cms, hooks: Sequence[Webhook], moment: datetime | None = None, send: Send = post) -> int:
     """Tell the webhooks what happened; gives how many events every webhook has taken that wants them."""
     until = moment or now()
     done = 0
-    cursor: Cursor | None = None
-    while True:
-        page = cms.waiting_events(cursor=cursor)
+    for page in pages_of(cms.waiting_events):
         for event in page:
             if event.next_at > until:
                 return done
             done += _delivered(cms, event, hooks, until, send)
-        cursor = page.cursor
-        if cursor is None:
-            return done
+    return done
 
 
 def _delivered(cms: Cms, event: Event, hooks: Sequence[Webhook], moment: datetime, send: Send) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from keyplan_systems.cms.entities import EXCERPT_MAX, TAGS_MAX, Article, Article
 from keyplan_systems.cms.placing import check_body, former_slugs, moved, new_version, tagged, word_count
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.history import History, HistoryError, Revision
+from keyplan_systems.paging import pages_of
 from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
 
 __all__ = ["load"]
@@ -236,17 +238,13 @@ def _unknown(design: Cms, before: Article, revisions: Sequence[Revision]) -> Seq
     The newest stored version that is one of the file's tells how far that was; what was published in the CMS since then
     stays the newest, as long as the file doesn't change again.
     """
-    cursor = None
-    while True:
-        page = design.article_versions(before.article_id, limit=10, cursor=cursor)
+    for page in pages_of(partial(design.article_versions, before.article_id, limit=10)):
         for stored in page:
             same = [number for number, revision in enumerate(revisions) if revision.body == stored.body]
             exact = [number for number in same if revisions[number].moment == stored.created_at]
             if same:
                 return revisions[(exact or same)[-1] + 1 :]
-        cursor = page.cursor
-        if cursor is None:
-            return revisions[-1:]
+    return revisions[-1:]
 
 
 def _changes(before: Article, wanted: Article) -> dict[str, Any]:

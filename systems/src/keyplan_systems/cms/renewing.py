@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from keyplan import Check, Create, Cursor, Design, Page, Put, Table, Update, read
 from keyplan.errors import ConditionFailed, KeyplanError
@@ -18,6 +19,7 @@ from keyplan_systems.cms.design import SILENCE
 from keyplan_systems.cms.entities import GSI1, Article, ArticleSlug
 from keyplan_systems.cms.members import MemberWrites
 from keyplan_systems.cms.placing import card_of, moved
+from keyplan_systems.paging import pages_of
 
 __all__ = ["Renewing", "renew"]
 
@@ -37,16 +39,12 @@ class Renewing(MemberWrites, Design, silence=_SILENCE):
 
 def renew(design: Renewing, told: Callable[[str], None]) -> int:
     """Make what is missing of every article; gives how many there are. What is decided for somebody is told."""
-    cursor: Cursor | None = None
     count = 0
-    while True:
-        page = design.every_article(cursor=cursor)
+    for page in pages_of(design.every_article):
         for article in page:
             count += 1
             _renew_one(design, article, told)
-        cursor = page.cursor
-        if cursor is None:
-            return count
+    return count
 
 
 def _renew_one(design: Renewing, article: Article, told: Callable[[str], None]) -> None:
@@ -81,13 +79,8 @@ def _place(design: Renewing, article: Article, told: Callable[[str], None]) -> N
 
 
 def _cards(design: Renewing, article_id: str) -> Iterator[Put]:
-    cursor: Cursor | None = None
-    while True:
-        page = design.article_versions(article_id, limit=25, cursor=cursor)
+    for page in pages_of(partial(design.article_versions, article_id, limit=25)):
         yield from (Put(card_of(version)) for version in page)
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _print(line: str) -> None:

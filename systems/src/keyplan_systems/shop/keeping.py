@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 
-from keyplan import Cursor, Range, now
+from keyplan import Range, now
 from keyplan.errors import Refused
+from keyplan_systems.paging import pages_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import HELD
 from keyplan_systems.shop.payments import Declined, Provider
@@ -24,26 +26,20 @@ def release_unpaid(shop: Shop, *, held: timedelta = HELD, moment: datetime | Non
     """Cancel the orders that nobody has paid for so long; gives how many."""
     before = (moment or now()) - held
     released = 0
-    cursor: Cursor | None = None
-    while True:
-        page = shop.unpaid_orders(Range(lt=before), cursor=cursor)
+    for page in pages_of(partial(shop.unpaid_orders, Range(lt=before))):
         for payment in page:
             try:
                 shop.release(payment.order_id, before)
             except Refused:
                 continue  # paid, or cancelled, since the list was read
             released += 1
-        cursor = page.cursor
-        if cursor is None:
-            return released
+    return released
 
 
 def pay_refunds(shop: Shop, provider: Provider) -> int:
     """Let the provider pay the refunds that are due; gives how many. One that is declined stays due, and is logged."""
     paid = 0
-    cursor: Cursor | None = None
-    while True:
-        page = shop.unpaid_refunds(cursor=cursor)
+    for page in pages_of(shop.unpaid_refunds):
         for refund in page:
             key = f"{refund.order_id}/{refund.refund_id}"
             try:
@@ -53,6 +49,4 @@ def pay_refunds(shop: Shop, provider: Provider) -> int:
                 continue
             shop.settle_refund(refund.order_id, refund.refund_id, given.external_id)
             paid += 1
-        cursor = page.cursor
-        if cursor is None:
-            return paid
+    return paid

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from keyplan import Cursor
+from keyplan_systems.paging import pages_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Product
 from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
@@ -33,13 +33,8 @@ def rebuild(shop: Shop, search: Search) -> int:
 
 def _documents(shop: Shop) -> Iterator[Document]:
     names: dict[str, str] = {}
-    cursor: Cursor | None = None
-    while True:
-        page = shop.new_products(limit=PAGE, cursor=cursor)
+    for page in pages_of(partial(shop.new_products, limit=PAGE)):
         yield from _of_products(shop, page.items, names)
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _of_products(shop: Shop, products: Sequence[Product], names: dict[str, str]) -> Iterator[Document]:
