@@ -36,9 +36,9 @@ def test_each_design_imports_from_its_own_folder(shops: tuple[str, str]) -> None
 
 
 def test_json_and_markdown(shops: tuple[str, str]) -> None:
-    loads = json.loads(run("diff", *shops, "--json").output)
-    assert loads["counts"]["breaks"] == 1
-    (change,) = loads["changes"]
+    report = json.loads(run("diff", *shops, "--json").output)
+    assert report["counts"]["breaks"] == 1
+    (change,) = report["changes"]
     assert (change["code"], change["place"]) == ("type-narrowed", "Shop.Order.status")
     text = run("diff", *shops, "--markdown").output
     assert text.startswith("### Shop: 1 breaks deployed data\n\n|")

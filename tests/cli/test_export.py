@@ -45,9 +45,9 @@ def test_templates_in_both_forms() -> None:
 def test_options_reach_the_template() -> None:
     options = ("--table-name", "cms-prod", "--recovery", "--deletion-protection", "--stream", "new", "--tag", "a=b")
     more = ("--billing", "provisioned", "--read-units", "5", "--write-units", "6", "--table-class", "infrequent-access")
-    loads = json.loads(exported("cms", "--to", "create-table", *options, *more))
-    assert loads["CreateTable"] == {
-        **loads["CreateTable"],
+    requests = json.loads(exported("cms", "--to", "create-table", *options, *more))
+    assert requests["CreateTable"] == {
+        **requests["CreateTable"],
         "TableName": "cms-prod",
         "BillingMode": "PROVISIONED",
         "TableClass": "STANDARD_INFREQUENT_ACCESS",
@@ -56,7 +56,7 @@ def test_options_reach_the_template() -> None:
         "Tags": [{"Key": "a", "Value": "b"}],
         "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6},
     }
-    assert list(loads) == ["CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"]
+    assert list(requests) == ["CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"]
 
 
 def test_a_policy_for_a_place() -> None:

@@ -37,9 +37,9 @@ def test_what_doesnt_go_in_is_told_by_file_and_line_and_the_rest_goes_in(posts: 
     assert "Loaded 2 into cms.db; 1 fault, told above." in result.stdout
     report = run("import", "cms", str(posts), "--db", "again.db", "--json")
     assert report.exit_code == 3
-    loads = json.loads(report.stdout)
-    assert loads["loaded"] == 2
-    assert "2026-01-03-bad.md" in loads["faults"][0]["place"]
+    imported = json.loads(report.stdout)
+    assert imported["loaded"] == 2
+    assert "2026-01-03-bad.md" in imported["faults"][0]["place"]
 
 
 @pytest.mark.parametrize("given", ["nowhere", "file.md"])

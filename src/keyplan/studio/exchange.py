@@ -161,12 +161,12 @@ def _json_rows(text: str, faults: list[Fault]) -> Iterator[tuple[str, dict[str, 
         if not line.strip():
             continue
         try:
-            loads = json.loads(line)
+            row = json.loads(line)
         except (ValueError, RecursionError) as error:
             faults.append(Fault(f"line {number}", f"isn't JSON: {error}"))
             continue
-        if isinstance(loads, dict):
-            yield f"line {number}", loads
+        if isinstance(row, dict):
+            yield f"line {number}", row
         else:
             faults.append(Fault(f"line {number}", "isn't a JSON object"))
 

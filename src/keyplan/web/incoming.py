@@ -46,7 +46,7 @@ async def read_object(request: Request) -> dict[str, Any]:
     if not body.strip():
         return {}
     try:
-        loads = json.loads(body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_not_json)
+        sent = json.loads(body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_not_json)
     except UnicodeDecodeError:
         raise RequestError("the body isn't UTF-8", hint="send JSON in UTF-8") from None
     except json.JSONDecodeError as error:
@@ -58,9 +58,9 @@ async def read_object(request: Request) -> dict[str, Any]:
         raise RequestError("the body is nested too deeply", hint="DynamoDB allows 32 levels") from None
     except ValueError as error:
         raise RequestError(f"the body isn't JSON: {error}") from None
-    if not isinstance(loads, dict):
+    if not isinstance(sent, dict):
         raise RequestError("the body isn't a JSON object", hint='send the parameters by name: {"article_id": "1"}')
-    return loads
+    return sent
 
 
 async def _body(request: Request) -> bytes:

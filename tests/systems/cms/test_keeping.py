@@ -201,8 +201,8 @@ def test_what_is_sent_is_signed(published: Cms, server: tuple[str, list[tuple[st
     assert deliver(published, [hook]) == 1
     ((path, body, headers),) = seen
     assert path == "/hook?of=cms"
-    loads = json.loads(body)
-    assert (loads["kind"], loads["slug"], loads["version"], loads["id"]) == (
+    event = json.loads(body)
+    assert (event["kind"], event["slug"], event["version"], event["id"]) == (
         "article.published",
         "keys",
         1,

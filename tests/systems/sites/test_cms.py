@@ -71,8 +71,8 @@ def test_an_author_writes_and_an_editor_publishes(cms: Cms, site: ServedSite) ->
     assert editor.send(path, content="Better words.", title="Bread and butter", action="publish") == 200
     assert editor.says("The article is published.")
     anyone.get(f"/content/{slug}")
-    loads = json.loads(anyone.text)
-    assert (loads["title"], loads["body"], loads["version"]) == ("Bread and butter", "Better words.", 2)
+    article = json.loads(anyone.text)
+    assert (article["title"], article["body"], article["version"]) == ("Bread and butter", "Better words.", 2)
     anyone.get("/content")
     assert slug in {item["slug"] for item in json.loads(anyone.text)["items"]}
 

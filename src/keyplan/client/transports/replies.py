@@ -128,16 +128,16 @@ def _unzip(encoding: bytes, body: bytes) -> bytes:
 def _failure(reply: Reply, body: bytes) -> Failure:
     """The failure of a reply that isn't 200."""
     try:
-        loads = orjson.loads(body)
-        kind = str(loads.pop("__type")).rpartition("#")[2].partition(":")[0]
+        members = orjson.loads(body)
+        kind = str(members.pop("__type")).rpartition("#")[2].partition(":")[0]
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
         return _foreign(reply, body)
-    message = loads.pop("message", None) or loads.pop("Message", None) or ""
+    message = members.pop("message", None) or members.pop("Message", None) or ""
     error = _CLASSES.get(kind, DynamoDBError)
     made = error.__new__(error)
-    DynamoDBError.__init__(made, str(message), type=kind, fields=loads)
+    DynamoDBError.__init__(made, str(message), type=kind, fields=members)
     made.hint = _HINTS.get(kind)
-    failure = Failure(made, _kind(kind, reply.status, loads))
+    failure = Failure(made, _kind(kind, reply.status, members))
     failure.lost = failure.kind is Kind.TRANSIENT and kind not in _REFUSED
     failure.date = date_of(reply)
     return failure

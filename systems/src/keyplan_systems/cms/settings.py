@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from urllib.parse import urlsplit
 
 from keyplan.errors import Fault, RequestError
 from keyplan_systems.cms.webhooks import EVENTS, Webhook
+from keyplan_systems.site.own_settings import read_toml
 
 __all__ = ["Settings", "read_settings"]
 
@@ -46,13 +46,9 @@ class Settings:
 
 def read_settings(path: Path) -> Settings:
     """The settings of a file. Raises RequestError with every fault of it."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RequestError(f"the settings can't be read: {error}", place=str(path)) from None
     faults: list[Fault] = []
     made: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in read_toml(path).items():
         words = name in {"title", "tagline"} and isinstance(value, str) and value.strip()
         if words or (name == "main" and _is_locale(value)):
             made[name] = value

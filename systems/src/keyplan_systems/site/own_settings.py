@@ -14,7 +14,7 @@ from typing import Any
 
 from keyplan.errors import Fault, RequestError
 
-__all__ = ["SiteFile", "read_site_file"]
+__all__ = ["SiteFile", "read_site_file", "read_toml"]
 
 LOGO_BYTES_MAX = 256 * 1024
 _LOGOS = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
@@ -59,15 +59,19 @@ def _properties(colours: Mapping[str, str]) -> str:
     return " ".join(f"{name}: {value};" for text, value in colours.items() for name in more[text])
 
 
-def read_site_file(path: Path) -> SiteFile:
-    """The settings of a file. Raises RequestError with every fault of it."""
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a file of settings holds. Raises RequestError for one that can't be read."""
     try:
-        loads = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise RequestError(f"the settings can't be read: {error}", place=str(path)) from None
+
+
+def read_site_file(path: Path) -> SiteFile:
+    """The settings of a file. Raises RequestError with every fault of it."""
     faults: list[Fault] = []
     given: dict[str, Any] = {}
-    for name, value in loads.items():
+    for name, value in read_toml(path).items():
         if name in _TEXTS:
             if not isinstance(value, str) and not (name == "analytics" and value is False):
                 faults.append(Fault(name, "must be a text", f'{name} = "…"'))
