@@ -12,6 +12,7 @@ from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.searching import found_posts, rebuild, search_of
 from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site import searching
 from keyplan_systems.site.searching import Document, FtsSearch
 from tests.systems.blog_site.support import Visit, make_post, text_of
 
@@ -59,6 +60,19 @@ def test_an_index_beside_the_store_is_shared_and_made_anew(tmp_path: Path) -> No
         first.close()
         second.close()
     assert (tmp_path / "blog.search").exists()
+
+
+def test_of_a_common_word_the_latest_are_ranked_and_titles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "RANKED_MAX", 3)
+    search = FtsSearch(None)
+    texts = [("Old", "lantern lantern"), ("Lantern", "old"), ("Old", "lantern"), ("New", "lantern"), ("New", "x lantern")]
+    search.replace_all(
+        [Document("first", "None", "", "", "x")]
+        + [Document(str(number), title, "", "", text) for number, (title, text) in enumerate(texts)]
+    )
+    assert set(search.find("lantern", 5)) == {"1", "2", "3", "4"}
+    assert search.find("lantern", 2)[0] == "1"
+    search.close()
 
 
 @pytest.mark.parametrize("query", ['"', "AND", "title:x", "a*b", "NEAR(a b)", "-x", "^a", "''", "(", "\x00", "é" * 300])

@@ -24,6 +24,8 @@ QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
 TEXT_CHARACTERS_MAX = 400_000
 BUSY_MS = 5_000
+RANKED_MAX = 2_000
+"""How many documents are ranked at most: ranking all that have a common word would hold the site up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +83,38 @@ class FtsSearch:
         return self._write(documents, None)
 
     def find(self, query: str, limit: int) -> Sequence[str]:
-        """Documents by FTS5's bm25, a word in the title weighing most."""
+        """Documents by FTS5's bm25, a word in the title weighing most.
+
+        Of more than ``RANKED_MAX`` documents the latest put in are ranked, and of those with the words in their titles.
+        """
         asked = match_of(query)
         if asked is None:
             return []
         with self._lock:
             try:
-                rows = self._connection.execute(
-                    "SELECT ids.id FROM documents JOIN ids ON ids.number = documents.rowid "
-                    "WHERE documents MATCH ? ORDER BY bm25(documents, 10, 6, 4, 1) LIMIT ?",
-                    (asked, limit),
-                )
-                return [str(row[0]) for row in rows]
+                with self._connection:  # both statements see the index as it is at the first
+                    scores = self._scores(f"{{title}} : ({asked})", limit) | self._scores(asked, limit)
+                    best = sorted(scores, key=lambda number: (scores[number], -number))[:limit]
+                    return [self._id_of(number) for number in best]
             except apsw.Error as error:
                 raise self._failed(error) from None
+
+    def _scores(self, asked: str, limit: int) -> dict[int, float]:
+        """The best of the latest documents, each with its score; the lowest is the best."""
+        last = self._connection.execute(
+            "SELECT rowid FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+            (asked, RANKED_MAX - 1),
+        ).fetchone()
+        rows = self._connection.execute(
+            "SELECT rowid, bm25(documents, 10, 6, 4, 1) AS score FROM documents "
+            "WHERE documents MATCH ? AND rowid >= ? ORDER BY score LIMIT ?",
+            (asked, last[0] if last else 0, limit),
+        )
+        return {int(number): float(score) for number, score in rows}
+
+    def _id_of(self, number: int) -> str:
+        (row,) = self._connection.execute("SELECT id FROM ids WHERE number = ?", (number,))
+        return str(row[0])
 
     def is_empty(self) -> bool:
         """Whether nothing can be found."""
