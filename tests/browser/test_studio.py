@@ -168,6 +168,34 @@ def test_a_cell_is_edited_by_keyboard_and_its_index_key_follows(
     assert len(school.pupils_of_year(7)) == 1
 
 
+def test_items_go_out_and_come_back_changed(
+    page: Page, served: tuple[str, str], school: School, tmp_path: Path
+) -> None:
+    show(page, served, "?view=data&entity=Course")
+    page.get_by_text("In and out", exact=True).click()
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Save as JSON lines").click()
+    lines = [json.loads(line) for line in Path(started.value.path()).read_text().splitlines()]
+    assert {line["course_id"]: line["title"] for line in lines} == {"maths": "Maths", "art": "Art"}
+    changed = tmp_path / "courses.csv"
+    changed.write_text('course_id,title,room\nart,"Art, and more",R9\n', encoding="utf-8")
+    page.locator("input[type=file]").set_input_files(changed)
+    page.get_by_text("1 edit staged").wait_for()
+    page.get_by_role("button", name="Show what they do").click()
+    page.get_by_role("region", name="What changes").get_by_text("ROOM#R9").first.wait_for()
+    page.get_by_role("button", name="Save in one transaction").click()
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert school.get(Course, course_id="art") == Course(course_id="art", title="Art, and more", room="R9")
+
+
+def test_what_is_unfolded_is_in_the_address(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, "?view=data&entity=Course")
+    page.get_by_text("The exact request").click()
+    page.wait_for_url("**turned=request1**")
+    page.reload()
+    page.get_by_text('"TableName"').wait_for()
+
+
 def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
     show(page, served, "?view=data")
     page.get_by_role("button", name="Add a condition").click()

@@ -1,7 +1,8 @@
 """Items as text, out and in: JSON lines and CSV.
 
 An entity's items go by their fields; any items as DynamoDB has them, each line ``{"Item": ...}`` as an export to S3 has
-it, so that nothing is lost. What comes in becomes staged edits: nothing is written here.
+it, so that nothing is lost. What comes in becomes staged edits: an item that is there is changed where it differs, any
+other is created. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from keyplan.plain.answers import json_text, plain
 from keyplan.studio.editing import EDITS_MAX
 from keyplan.studio.finding import exact, found_items
 from keyplan.studio.items import Item, identity, key_of, kind_of
-from keyplan.studio.running import require_writable
+from keyplan.studio.running import require_writable, stored_items
 from keyplan.studio.subject import Subject
 
 __all__ = ["brought_json", "taken_json"]
@@ -28,6 +29,8 @@ __all__ = ["brought_json", "taken_json"]
 ITEMS_MAX = 10_000
 REQUESTS_MAX = 400
 FORMS = ("jsonl", "csv")
+ROWS_MAX = 1_000
+"""Rows of a file that are compared with what is there: each costs a read."""
 
 
 def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,8 +110,8 @@ def _number(text: str) -> int | str:
 
 
 def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file brings as edits to be staged, and how many of its items were left out. Raises RequestError with
-    every fault, Refused where the store isn't to be written to.
+    """What a file brings as edits to be staged, how many of its claims were left out, and how many of its items are
+    there just so. Raises RequestError with every fault, Refused where the store isn't to be written to.
     """
     require_writable(subject)
     form = _form(given)
@@ -118,24 +121,73 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given.get("entity")))
     faults: list[Fault] = []
     rows = list(_json_rows(text, faults) if form == "jsonl" else _csv_rows(text, entity, faults))
-    edits: list[dict[str, Any]] = []
+    created: list[dict[str, Any]] = []
     left = 0
-    for place, row in rows:
+    for place, row in rows[:ROWS_MAX]:
         made = _edit(subject, entity, row)
         if isinstance(made, Fault):
             faults.append(Fault(place, made.message, made.hint))
         elif made is None:
             left += 1
         else:
-            edits.append(made)
+            created.append(made)
     if faults:
         raise RequestError("this can't be brought in", faults=faults[:50])
-    if not 1 <= len(edits) <= EDITS_MAX:
+    edits = _beside_what_is_there(subject, created)
+    same = len(created) - len(edits)
+    if len(rows) > ROWS_MAX or len(edits) > EDITS_MAX or not created:
         raise RequestError(
-            f"{len(edits)} items; 1 to {EDITS_MAX} go into one transaction",
+            f"{len(rows) if len(rows) > ROWS_MAX else len(edits)} items; 1 to {EDITS_MAX} go into one transaction",
             hint="bring them in parts, or write them with a program: design.batch(...)",
         )
-    return {"edits": edits, "left_out": left}
+    return {"edits": edits, "left_out": left, "same": same}
+
+
+def _beside_what_is_there(subject: Subject, created: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Edits that create items as edits that change those which are there. What is there just so needs none."""
+    items = [_item_of(subject, edit) for edit in created]
+    stored = stored_items(subject, [key_of(item, subject.table) for item in items if item is not None])
+    edits: list[dict[str, Any]] = []
+    for edit, item in zip(created, items, strict=True):
+        there = None if item is None else stored.get(identity(key_of(item, subject.table)))
+        if item is None or there is None:
+            edits.append(edit)
+            continue
+        given, was = _differences(subject, edit, item, there)
+        if given:
+            key = key_of(there, subject.table)
+            change = {"do": "change", "id": identity(key), "key": key, "kind": edit["kind"]}
+            edits.append({**change, "fields": given, "was": was})
+    return edits
+
+
+def _item_of(subject: Subject, edit: Mapping[str, Any]) -> Item | None:
+    """The item that an edit would create; None where it isn't whole, which saving it will say."""
+    if "item" in edit:
+        item: Item = edit["item"]
+        return item
+    entity = None if subject.compiled is None else subject.compiled.by_name[edit["entity"]]
+    try:
+        return None if entity is None else entity.to_item(entity.cls.model_validate_json(json.dumps(edit["fields"])))
+    except (ValidationError, KeyplanError):
+        return None
+
+
+def _differences(
+    subject: Subject, edit: Mapping[str, Any], item: Item, there: Item
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What an item is to have that the one there hasn't, and what that has instead: by fields where both can be read
+    as their entity, else by attributes.
+    """
+    entity = kind_of(there, subject.compiled, subject.table).entity
+    new, old = (None, None) if entity is None else (_fields(entity, item), _fields(entity, there))
+    if entity is None or new is None or old is None:
+        names = [name for name in {**there, **item} if name not in subject.table.key_names]
+        changed = [name for name in names if item.get(name) != there.get(name)]
+        return {name: item.get(name) for name in changed}, {name: there.get(name) for name in changed}
+    given = edit.get("fields", new)
+    changed = [name for name in new if name in given and name in entity.fields and new[name] != old.get(name)]
+    return exact({name: new[name] for name in changed}), exact({name: old.get(name) for name in changed})
 
 
 def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> dict[str, Any] | Fault | None:

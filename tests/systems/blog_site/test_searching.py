@@ -65,7 +65,13 @@ def test_an_index_beside_the_store_is_shared_and_made_anew(tmp_path: Path) -> No
 def test_of_a_common_word_the_latest_are_ranked_and_titles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "RANKED_MAX", 3)
     search = FtsSearch(None)
-    texts = [("Old", "lantern lantern"), ("Lantern", "old"), ("Old", "lantern"), ("New", "lantern"), ("New", "x lantern")]
+    texts = [
+        ("Old", "lantern lantern"),
+        ("Lantern", "old"),
+        ("Old", "lantern"),
+        ("New", "lantern"),
+        ("New", "x lantern"),
+    ]
     search.replace_all(
         [Document("first", "None", "", "", "x")]
         + [Document(str(number), title, "", "", text) for number, (title, text) in enumerate(texts)]

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, ask, download, go, html, rest, restless, usd } from "./lib.js";
+import { Fault, Folded, ask, download, go, html, rest, restless, usd } from "./lib.js";
 
 const state = signal(null); // the answer that is shown
 const failed = signal(null);
@@ -114,7 +114,7 @@ export function View({ about, params }) {
             <ul class="findings">${found.changes.map((one) => html`<li class=${one.severity}><p><span class=${`finding ${one.severity}`}>${HEADINGS[one.severity]}</span> <code>${one.place.replace(PLACE, "") || one.place}</code></p>
               <p>${one.what}</p>${one.effect ? html`<p class="quiet">${one.effect}</p>` : null}${one.action ? html`<p class="hint">→ ${one.action}</p>` : null}</li>`)}</ul>
             ${found.prices ? html`<${Prices} prices=${found.prices} />` : null}`}
-          ${found.patch && scratch.value !== null ? html`<details class="request"><summary>The patch</summary><pre class="json" tabindex="0">${found.patch}</pre></details>` : null}
+          ${found.patch && scratch.value !== null ? html`<${Folded} name="patch" summary="The patch"><pre class="json" tabindex="0">${found.patch}</pre></${Folded}>` : null}
           ${found.map ? html`<${Map} map=${found.map} />` : null}
         </div></div>
     </div>`;

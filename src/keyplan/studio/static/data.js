@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Fault, Json, address, ask, download, go, html, link, loader, many, number, shownValue } from "./lib.js";
+import { Fault, Folded, Json, address, ask, download, go, html, link, loader, many, number, shownValue } from "./lib.js";
 import { Changes, Requests } from "./run.js";
 
 const found = loader("data");
@@ -67,7 +67,8 @@ async function bring(file, entity) {
     const answer = await ask("bring", { entity, form: /\.csv$/i.test(file.name) ? "csv" : "jsonl", text: await file.text() });
     const now = Date.now();
     stage(...answer.edits.map((one, at) => ({ id: `new-${now}-${at}`, ...one })));
-    notice.value = answer.left_out ? `${many(answer.left_out, "claim")} left out: claims are written with their items` : "";
+    const notes = [answer.left_out && `${many(answer.left_out, "claim")} left out: claims are written with their items`, answer.same && `${many(answer.same, "item")} there just so`];
+    notice.value = notes.filter(Boolean).join("; ");
   } catch (error) {
     const known = error.error ?? { message: String(error) };
     preview.value = { answer: null, error: { ...known, message: `${file.name}: ${known.message}` } };
@@ -230,7 +231,7 @@ function Items({ data, rows, params, writable, loading, hidden }) {
     ${rows.length ? html`<div class="table" tabindex="0" role="region" aria-label="Items" data-loading=${loading ? "" : null}>
       <table class="grid"><thead><tr>${writable ? html`<th scope="col"><input type="checkbox" aria-label="All of this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} /></th>` : null}<th scope="col">Entity</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
         <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} columns=${columns} writable=${writable} picked=${picked} toggle=${toggle} />`)}</tbody></table></div>` : html`<p class="note">${data.next ? "None of those looked at fits; there are more." : data.looked_at ? params.only ? "Every item has its owner." : "None of them fits." : "Nothing is there."}</p>`}
-    <details class="request"><summary>The exact request</summary><${Json} value=${data.request.parameters} /></details>`;
+    <${Folded} name="request1" summary="The exact request"><${Json} value=${data.request.parameters} /></${Folded}>`;
 }
 
 export function View({ about, params }) {

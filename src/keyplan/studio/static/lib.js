@@ -157,6 +157,18 @@ export function Json({ value, label }) {
   return html`<pre class="json" tabindex="0" aria-label=${label ?? "JSON"}>${JSON.stringify(value, null, 2)}</pre>`;
 }
 
+// A part that can be folded away; which ones were turned from how they begin is in the address
+export function Folded({ name, open = false, summary, children }) {
+  const turned = new Set((address.value.turned ?? "").split(".").filter(Boolean));
+  const is = open !== turned.has(name);
+  const toggle = (event) => {
+    if (event.target !== event.currentTarget || event.target.open === is) return;
+    turned.delete(name) || turned.add(name);
+    go({ turned: [...turned].join(".") }, { replace: true });
+  };
+  return html`<details class="request" open=${is} onToggle=${toggle}><summary>${summary}</summary>${children}</details>`;
+}
+
 // A stored attribute value as it reads
 function binary(base64) {
   const bytes = Math.floor(base64.length * 3 / 4) - (base64.match(/=+$/)?.[0].length ?? 0);

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, Json, argumentParams, argumentsOf, ask, go, html, link, loader, many, number, shownValue, view, withoutArguments } from "./lib.js";
+import { Fault, Folded, Json, argumentParams, argumentsOf, ask, go, html, link, loader, many, number, shownValue, view, withoutArguments } from "./lib.js";
 
 const form = loader("form");
 const made = signal(null); // the call that was made: what was asked, and its answer
@@ -19,7 +19,7 @@ function gathered(node) {
     const text = control.value;
     if (text.trim() === "") continue;
     let value = text;
-    if (control.dataset.kind === "number") value = Number(text);
+    if (control.dataset.kind === "number") value = String(Number(text)) === text.trim() ? Number(text) : text; // no digit is lost
     else if (control.dataset.kind === "lines") value = text.split("\n").map((line) => line.trim()).filter(Boolean);
     else if (control.dataset.kind === "json") value = JSON.parse(text);
     if (bound) (found[name] ??= {})[bound] = value; else found[name] = value;
@@ -83,7 +83,7 @@ export function Changes({ changes, planned, title }) {
 
 export function Requests({ steps }) {
   return html`<section aria-label="Requests"><h3>${steps.length === 1 ? "The exact request" : `The ${steps.length} requests`}</h3>
-    ${steps.map((step) => html`<details class="request" open=${steps.length < 3}><summary><b>${step.operation}</b> <span class="quiet">${step.condition ?? ""}${step.units ? ` · ${number(step.units)} units` : ""}${step.found ? ` · ${many(step.found, "item")}` : ""}</span></summary><${Json} value=${step.parameters} label=${`${step.operation} request`} /></details>`)}</section>`;
+    ${steps.map((step, at) => html`<${Folded} name=${`request${at + 1}`} open=${steps.length < 3} summary=${html`<b>${step.operation}</b> <span class="quiet">${step.condition ?? ""}${step.units ? ` · ${number(step.units)} units` : ""}${step.found ? ` · ${many(step.found, "item")}` : ""}</span>`}><${Json} value=${step.parameters} label=${`${step.operation} request`} /></${Folded}>`)}</section>`;
 }
 
 // Entities as a table, where an answer is a list of them; anything else as JSON
@@ -97,7 +97,7 @@ function Entities({ answer }) {
   if (!rows.length || nested) return html`<${Json} value=${answer} label="Answer" />`;
   return html`<div class="table" tabindex="0" role="region" aria-label="Answer as a table"><table class="grid"><thead><tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr>${names.map((name) => { const text = cellText(row[name]); return html`<td class="cell" title=${text.slice(0, 500)}><bdi>${text.slice(0, 160)}</bdi></td>`; })}</tr>`)}</tbody></table></div>
-    <details class="request"><summary>As JSON</summary><${Json} value=${answer} label="Answer" /></details>`;
+    <${Folded} name="json" summary="As JSON"><${Json} value=${answer} label="Answer" /></${Folded}>`;
 }
 
 function Answer({ call, params }) {

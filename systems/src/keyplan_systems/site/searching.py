@@ -90,14 +90,16 @@ class FtsSearch:
         asked = match_of(query)
         if asked is None:
             return []
+        ids: list[str] = []
         with self._lock:
             try:
-                with self._connection:  # both statements see the index as it is at the first
+                with self._connection:  # all statements see the index as it is at the first
                     scores = self._scores(f"{{title}} : ({asked})", limit) | self._scores(asked, limit)
                     best = sorted(scores, key=lambda number: (scores[number], -number))[:limit]
-                    return [self._id_of(number) for number in best]
+                    ids = [self._id_of(number) for number in best]
             except apsw.Error as error:
                 raise self._failed(error) from None
+        return ids
 
     def _scores(self, asked: str, limit: int) -> dict[int, float]:
         """The best of the latest documents, each with its score; the lowest is the best."""
