@@ -18,7 +18,7 @@ function Stack({ parts, label }) {
   const sum = parts.reduce((total, part) => total + (part.usd ?? 0), 0);
   return html`<figure class="stack"><div role="img" aria-label=${`${label}: ${parts.map((part) => `${part.name} ${usd(part.usd)}`).join(", ")}`}>
     ${parts.filter((part) => part.usd > 0).sort((a, b) => b.usd - a.usd).map((part) => html`<span class=${`slice k${part.colour}`} ref=${(node) => { if (node) node.style.flexGrow = String(part.usd / sum); }} title=${`${part.name}: ${usd(part.usd)}`}>${part.usd / sum > (innerWidth > 700 ? 0.09 : 0.3) ? part.name : ""}</span>`)}
-    ${sum ? null : html`<span class="quiet">nothing: no rates are given</span>`}</div></figure>`;
+    ${sum ? null : html`<span class="quiet">No rates are given: move a slider, or begin with a call of each a second.</span>`}</div></figure>`;
 }
 
 let chart = null;
@@ -72,7 +72,7 @@ export function View({ params }) {
           <input id=${`rate-${one.pattern}`} type="range" min="0" max=${STEPS} value=${toStep(one.per_second ?? 0)} aria-valuetext=${`${one.per_second ?? 0} calls a second`} onInput=${(event) => put("rates", one.pattern, toRate(Number(event.target.value)))} />
           <input type="number" min="0" step="any" aria-label=${`${one.pattern}, calls a second`} value=${one.per_second ?? ""} placeholder="0" onChange=${(event) => put("rates", one.pattern, Number(event.target.value) || 0)} /><span class="quiet">/s</span>
           <span class="figure" title=${one.notes.join("; ")}>${one.failure ? "unknown" : usd(one.usd_month)}</span>
-          <span class="quiet figure">${one.failure ? "" : `${usd(one.usd_million_calls)} a million · ${[one.read_units ? `${number(one.read_units)} r` : "", one.write_units ? `${number(one.write_units)} w` : ""].filter(Boolean).join(" ")}`}</span></li>`)}</ul></section>
+          <span class="quiet figure">${one.failure ? "" : `${usd(one.usd_million_calls)} a million · ${[one.read_units ? `${number(one.read_units)}\u00a0r` : "", one.write_units ? `${number(one.write_units)}\u00a0w` : ""].filter(Boolean).join(" ")}`}</span></li>`)}</ul></section>
         <section><h3>Ways to pay</h3><ul class="bills">${bills.map((one) => html`<li class=${one.name === data.chosen.name ? "chosen" : ""}><span>${one.name}</span><span class="meter"><span ref=${(node) => { if (node) node.style.width = `${100 * one.known_usd / Math.max(...bills.map((each) => each.known_usd), 1e-9)}%`; }}></span></span><b class="figure">${usd(one.usd)}</b></li>`)}</ul>
           ${data.patterns.some((one) => one.per_second) ? html`<${Curve} times=${curve(data)} />` : null}
           <h3>Items</h3><ul class="sliders items-sliders">${data.entities.map((one) => html`<li><label for=${`bytes-${one.entity}`}>${one.entity}</label>

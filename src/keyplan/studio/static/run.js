@@ -82,6 +82,7 @@ export function Changes({ changes, planned, title }) {
 }
 
 export function Requests({ steps }) {
+  if (!steps.length) return null;
   return html`<section aria-label="Requests"><h3>${steps.length === 1 ? "The exact request" : `The ${steps.length} requests`}</h3>
     ${steps.map((step, at) => html`<${Folded} name=${`request${at + 1}`} open=${steps.length < 3} summary=${html`<b>${step.operation}</b> <span class="quiet">${step.condition ?? ""}${step.units ? ` · ${number(step.units)} units` : ""}${step.found ? ` · ${many(step.found, "item")}` : ""}</span>`}><${Json} value=${step.parameters} label=${`${step.operation} request`} /></${Folded}>`)}</section>`;
 }
@@ -105,11 +106,12 @@ function Answer({ call, params }) {
   if (!answer) return html`<${Fault} error=${error} />`;
   const items = answer.steps.flatMap((step) => step.items);
   const cursor = answer.answer?.cursor;
+  const given = Array.isArray(answer.answer?.items) ? answer.answer.items.length : items.length; // of merged partitions more is read than given
   const raw = params.raw === "1";
   return html`
     <section class="answer" aria-label="Answer" aria-live="polite">
-      <p class="bar"><b>${answer.error ? "It fails" : answer.rehearsed === false ? "Done" : answer.rehearsed ? "Nothing was sent" : many(items.length, "item")}</b>
-        <span class="quiet">${many(answer.steps.length, "request")}, ${number(answer.steps.reduce((sum, step) => sum + step.units, 0))} units, ${answer.milliseconds} ms</span>
+      <p class="bar"><b>${answer.error ? "It fails" : answer.rehearsed === false ? "Done" : answer.rehearsed ? "Nothing was sent" : many(given, "item")}</b>
+        <span class="quiet">${items.length === given ? "" : `${number(items.length)} read, `}${many(answer.steps.length, "request")}, ${number(answer.steps.reduce((sum, step) => sum + step.units, 0))} units, ${answer.milliseconds} ms</span>
         <a href=${view("map", { question: call.question, ...argumentParams(call.given) })}>on the map</a>
         ${items.length ? html`<a href=${link({ raw: raw ? null : "1" })}>${raw ? "as entities" : "as raw items"}</a>` : null}</p>
       <${Fault} error=${answer.error} />
