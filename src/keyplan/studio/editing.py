@@ -110,7 +110,7 @@ def _made(subject: Subject, edits: Sequence[Any]) -> list[_Made]:
 
 
 def _one(subject: Subject, edit: Any) -> _Made:
-    if not isinstance(edit, dict) or edit.get("do") not in {"change", "delete", "create"}:
+    if not isinstance(edit, dict) or edit.get("do") not in ("change", "delete", "create"):
         raise RequestError("an edit changes, deletes or creates an item")
     design = subject.compiled
     if edit["do"] == "create":

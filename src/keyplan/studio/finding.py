@@ -244,7 +244,7 @@ def _checked(
     conditions = [
         condition for condition in (_condition(at, each, faults) for at, each in enumerate(_list(given))) if condition
     ]
-    if given.get("only") not in {None, ORPHANS}:
+    if given.get("only") not in (None, ORPHANS):
         faults.append(Fault("only", f"takes {ORPHANS!r}"))
     elif given.get("only") and index is not None and index.projection != "ALL":
         faults.append(Fault("only", "takes the table, or an index that has whole items"))
