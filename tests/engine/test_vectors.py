@@ -429,3 +429,49 @@ def test_the_check_finds_what_does_not_agree(engine: Engine) -> None:
     storage.write(lambda writer: writer.vectors.put(1, 2, found_[1], (), bytes(12)))
     storage.write(lambda writer: writer.vectors.put(1, 2, 99, (), bytes(12)))
     assert [finding.code for finding in engine.check()] == ["EntryMissing", "EntryWrong", "EntryStray"]
+
+
+WIDE = 12345678901234567890123456789012345678
+"""A number of 20 bytes."""
+
+
+@pytest.mark.parametrize(("billed", "units"), [(1024, 1), (1025, 2), (4096, 4)])
+def test_a_write_is_billed_by_the_dimensions_and_a_read_by_the_numbers(engine: Engine, billed: int, units: int) -> None:
+    create(engine, VectorIndexes=[vectors("plain"), vectors("again", Projection={"ProjectionType": "KEYS_ONLY"})])
+    item = {"pk": s("a"), "sk": s("1"), "embedding": vector(WIDE, WIDE, WIDE)}
+    item["pad"] = s("x" * (billed - len("pkask1embeddingpad") - 3 * 4))
+    capacity = {"TableName": "orders", "ReturnConsumedCapacity": "TOTAL"}
+    assert engine.call("PutItem", {**capacity, "Item": item})["ConsumedCapacity"]["CapacityUnits"] == units
+    # The larger of both sides counts.
+    small = {"pk": s("a"), "sk": s("1")}
+    assert engine.call("PutItem", {**capacity, "Item": small})["ConsumedCapacity"]["CapacityUnits"] == units
+    engine.call("PutItem", {"TableName": "orders", "Item": item})
+    read = engine.call("GetItem", {**capacity, "Key": small, "ConsistentRead": True})
+    assert read["ConsumedCapacity"]["CapacityUnits"] == (2 if billed == 4096 else 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "told"),
+    [
+        ({"TableName": None}, "SerializationException", "invalid type: null, expected a string at line 1 column 17"),
+        ({"TopK": None}, "SerializationException", "invalid type: null, expected i32 at line 1 column 78"),
+        (
+            {"SearchVector": None},
+            "SerializationException",
+            "invalid type: null, expected a sequence at line 1 column 59",
+        ),
+        (
+            {"IndexName": 5},
+            "SerializationException",
+            "invalid type: integer `5`, expected a string at line 1 column 35",
+        ),
+        ({"TopK": "1"}, "SerializationException", 'invalid type: string "1", expected i32 at line 1 column 77'),
+        ({"ProjectionExpression": None}, "ResourceNotFoundException", "Requested resource not found"),
+        ({"TableName": ...}, "ValidationException", "missing field `TableName` at line 1 column 55"),
+        ({"TableName": ..., "IndexName": "ab"}, "ValidationException", "missing field `TableName` at line 1 column 54"),
+    ],
+)
+def test_a_search_is_read_strictly(engine: Engine, changes: dict[str, Any], error: str, told: str) -> None:
+    params = {"TableName": "absent", "IndexName": "vix", "SearchVector": [n(1)], "TopK": 1, **changes}
+    params = {name: value for name, value in params.items() if value is not ...}
+    assert answer(engine, "SearchVectors", params) == {"error": error, "message": told}

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
-from keyplan.values import item_size
 from tests.engine.support import answer, create, n, s
 
 ENVELOPE = "1 validation error detected: "
@@ -246,6 +245,42 @@ def test_wrong_json_types_within_values_are_told_first(engine: Engine, value: di
     assert answer(engine, "PutItem", both) == fault
 
 
+XOR = {"a": {"Exists": False}, "b": {"Exists": False}}
+OLD_ENUM = (
+    f"{ENVELOPE}Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: "
+    "Member must satisfy enum value set: [OR, AND]"
+)
+
+
+@pytest.mark.parametrize(
+    ("levels", "xor", "returned", "nested"),
+    [
+        (
+            62,
+            f"{ENVELOPE}Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]",
+            ENVELOPE,
+            ENVELOPE,
+        ),
+        (63, OLD_ENUM, "", ""),
+        (100, OLD_ENUM, "", ""),
+    ],
+)
+def test_what_nests_very_deep_is_read_by_the_older_layer(
+    engine: Engine, levels: int, xor: str, returned: str, nested: str
+) -> None:
+    put = {**PUT, "Item": {**KEY, "d": deep(levels)}}
+    assert message(engine, "PutItem", {**put, "Expected": XOR, "ConditionalOperator": "XOR"}) == xor
+    assert message(engine, "PutItem", put) == f"{nested}{NESTING}"
+    delete = {**UPDATE, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {":v": deep(levels)}}
+    told = message(engine, "DeleteItem", {**delete, "ReturnValues": "UPDATED_NEW"})
+    assert told == f"{returned}ReturnValues can only be ALL_OLD or NONE"
+    # An element of a list is two levels of JSON as well.
+    value: dict[str, Any] = s("leaf")
+    for _ in range(levels):
+        value = {"L": [value]}
+    assert message(engine, "PutItem", {**PUT, "Item": {**KEY, "d": value}}) == f"{nested}{NESTING}"
+
+
 @pytest.mark.parametrize("number", [2**31, 2**63 - 1, 2**63, 2**64, -(2**31) - 1])
 def test_integers_have_their_bits(engine: Engine, number: int) -> None:
     for operation, member in (("Scan", "Limit"), ("Query", "Limit"), ("Scan", "Segment"), ("ListTables", "Limit")):
@@ -404,41 +439,82 @@ def test_a_batch_has_one_text_for_every_wrong_key(engine: Engine, key: dict[str,
 LIMIT_BYTES = 409_600
 
 
+ONE = n(1)
+TEN = s("y" * 10)
+READ = 15
+"""A path that is read counts so many bytes, and its name."""
+SIZE_TO_UPDATE = "Item size to update has exceeded the maximum allowed size"
+
+
 @pytest.mark.parametrize(
-    ("key", "expression", "cost"),
+    ("action", "seed", "value", "cost"),
     [
-        ("K", "SET b = :pad", 22),
-        ("k" * 100, "SET b = :pad", 22),
-        ("K", "SET b = :pad, c = :c", 41),
-        ("K", "SET b = :pad REMOVE r", 24),
-        ("K", "SET #b[0] = :pad", 23),
+        ("", {}, None, 0),
+        ("SET c = :c", {}, TEN, 19 + 1 + 10),
+        ("SET c = :c, d = :c", {}, TEN, 2 * (19 + 1 + 10)),
+        ("SET #c[0] = :c", {"c": {"L": []}}, TEN, 19 + 1 + 5 + 10),
+        ("SET m.leaf = :c", {"m": {"M": {}}}, TEN, 19 + 1 + 8 + 10),
+        ("SET c = u", {"u": TEN}, None, 19 + 1 + READ + 1),
+        ("SET c = m.z", {"m": {"M": {"z": TEN}}}, None, 19 + 1 + READ + 1 + 15),
+        ("SET c = l[10]", {"l": {"L": [s("e")] * 10 + [s("")]}}, None, 19 + 1 + READ + 1 + 16),
+        ("SET n = n + :c", {"n": ONE}, ONE, 19 + 1 + 34 + READ + 1 + 2),
+        ("SET n = n - :c", {"n": ONE}, ONE, 19 + 1 + 37 + READ + 1 + 2),
+        ("SET u = if_not_exists(u, :c)", {"u": TEN}, TEN, 19 + 1 + 39 + READ + 1 + 10),
+        ("SET l = list_append(l, :c)", {"l": {"L": []}}, {"L": [TEN]}, 19 + 1 + 37 + READ + 1 + 14),
+        ("ADD n :c", {"n": ONE}, ONE, 19 + 1 + 2),
+        ("ADD ss :c", {"ss": {"SS": ["p"]}}, {"SS": ["s" * 500]}, 19 + 2 + 500),
+        ("REMOVE u", {"u": s("")}, None, 1 + 1),
+        ("REMOVE m.z", {"m": {"M": {"z": s("")}}}, None, 1 + 1 + 5),
+        ("REMOVE l[10]", {"l": {"L": []}}, None, 1 + 1 + 6),
+        ("DELETE ss :c", {"ss": {"SS": ["p", "q"]}}, {"SS": ["q"]}, 1 + 2),
     ],
 )
-def test_what_an_update_item_writes_is_limited_by_itself(engine: Engine, key: str, expression: str, cost: int) -> None:
-    """Recorded of the service: neither the key nor what the statement leaves alone counts, but each action does."""
-    name = "b"
-    in_list = "[0]" in expression
-    whole: dict[str, Any] = {"pk": s(key), name: {"L": [s("")]} if in_list else s("")}
-    if ":c" in expression:
-        whole["c"] = s("y")
-    key_bytes = len("pk") + len(key)
-    ceiling = min(LIMIT_BYTES, LIMIT_BYTES + key_bytes - cost)
-    padding = ceiling - item_size(whole)
-    params: dict[str, Any] = {"TableName": "flat", "Key": {"pk": s(key)}, "UpdateExpression": expression}
-    if in_list:
-        engine.call("PutItem", {"TableName": "flat", "Item": whole})
-        params["ExpressionAttributeNames"] = {"#b": name}
-    values = {":c": s("y")} if ":c" in expression else {}
+def test_what_an_update_item_says_is_limited_by_itself(
+    engine: Engine, action: str, seed: dict[str, Any], value: Any, cost: int
+) -> None:
+    """Recorded of the service: neither the key nor what the statement leaves alone counts, but each part of it does."""
+    expression = f"SET b = :pad, {action[4:]}" if action.startswith("SET") else f"SET b = :pad {action}"
+    params: dict[str, Any] = {"TableName": "flat", "Key": {"pk": s("K")}, "UpdateExpression": expression}
+    if "#c" in action:
+        params["ExpressionAttributeNames"] = {"#c": "c"}
+    values = {} if value is None else {":c": value}
+    engine.call("PutItem", {"TableName": "flat", "Item": {"pk": s("K"), **seed}})
 
-    def update(size: int) -> dict[str, Any]:
-        return {**params, "ExpressionAttributeValues": {":pad": s("x" * size), **values}}
+    def update(size: int, **more: str) -> dict[str, Any]:
+        return {**params, "ExpressionAttributeValues": {":pad": s("x" * size), **values}, **more}
 
+    padding = LIMIT_BYTES - 3 - 19 - 1 - cost
+    over = update(padding + 1)
+    assert message(engine, "UpdateItem", over) == SIZE_TO_UPDATE
+    # It is said before a condition is judged.
+    assert message(engine, "UpdateItem", {**over, "ConditionExpression": "attribute_exists(absent)"}) == SIZE_TO_UPDATE
     assert engine.call("UpdateItem", update(padding)) == {}
-    text = "Item size to update has exceeded the maximum allowed size"
-    assert message(engine, "UpdateItem", update(padding + 1)) == text
-    # In a transaction the item alone counts.
-    if key_bytes < cost:
-        assert transact(engine, {"Update": update(padding + cost - key_bytes)}) == {}
+
+
+def test_the_item_is_limited_whatever_an_update_says(engine: Engine) -> None:
+    long_key = {"TableName": "flat", "Key": {"pk": s("k" * 100)}}
+    padding = LIMIT_BYTES - len("pk") - 100 - len("b")
+    for size, fits in ((padding + 1, False), (padding, True)):
+        value = s("x" * size)
+        expression = {"UpdateExpression": "SET b = :b", "ExpressionAttributeValues": {":b": value}}
+        # Statements of transactions, and the old parameters, count by their items alone.
+        old = {**long_key, "Key": {"pk": s("o" * 100)}, "AttributeUpdates": {"b": {"Value": value}}}
+        in_transaction = {**long_key, "Key": {"pk": s("t" * 100)}, **expression}
+        if fits:
+            assert engine.call("UpdateItem", {**long_key, **expression}) == {}
+            assert engine.call("UpdateItem", old) == {}
+            assert transact(engine, {"Update": in_transaction}) == {}
+        else:
+            assert message(engine, "UpdateItem", {**long_key, **expression}) == SIZE_TO_UPDATE
+            assert message(engine, "UpdateItem", old) == SIZE_TO_UPDATE
+            result = transact(engine, {"Update": in_transaction})
+            assert result["CancellationReasons"][0]["Message"] == SIZE_TO_UPDATE
+    short = {"TableName": "flat", "Key": {"pk": s("K")}}
+    fitting = s("x" * (LIMIT_BYTES - len("pkKb")))
+    change = {"UpdateExpression": "SET b = :b", "ExpressionAttributeValues": {":b": fitting}}
+    assert message(engine, "UpdateItem", {**short, **change}) == SIZE_TO_UPDATE
+    assert transact(engine, {"Update": {**short, **change}}) == {}
+    assert engine.call("UpdateItem", {**short, "AttributeUpdates": {"b": {"Value": fitting}}}) == {}
 
 
 def test_a_new_index_leaves_out_what_does_not_fit_its_key(engine: Engine) -> None:

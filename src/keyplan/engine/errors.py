@@ -13,6 +13,7 @@ from typing import Any
 from keyplan.expressions import ExpressionFault, UpdateFault
 from keyplan.values import ValueFault
 from keyplan.wire.errors import RequestFault, SerializationException, ValidationException
+from keyplan.wire.explanation import Wording, wording_for
 from keyplan.wire.operations import Operation
 
 ENVELOPE = "1 validation error detected: "
@@ -31,11 +32,11 @@ def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
         operation.check_types(params)
     except SerializationException as wrong_type:
         return wrong_type
-    return ValidationException(worded(fault, operation))
+    return ValidationException(worded(fault, wording_for(operation.wording, params)))
 
 
-def worded(fault: ExpressionFault | ValueFault | RequestFault, operation: Operation) -> str:
-    """What is wrong with a request by itself, in the words that the operation has for it."""
-    if operation.wording == "older":
+def worded(fault: ExpressionFault | ValueFault | RequestFault, wording: Wording) -> str:
+    """What is wrong with a request by itself, in these words."""
+    if wording == "older":
         return fault.older
-    return f"{ENVELOPE}{fault.message}" if operation.wording == "enveloped" else fault.message
+    return f"{ENVELOPE}{fault.message}" if wording == "enveloped" else fault.message

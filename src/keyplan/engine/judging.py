@@ -56,8 +56,6 @@ class Change:
     touched: frozenset[str]
     bound: BoundUpdate | None = None
     """The update; None changes nothing."""
-    counts_statement: bool = False
-    """Whether what its actions write is limited by itself, too."""
 
     @property
     def only_removes(self) -> bool:
@@ -213,22 +211,11 @@ def _changed(table: Table, change: Change, old: Item | None, old_size: int) -> P
     item = change.apply(old)
     size = old_size + _growth(old, item, change.touched)
     check_size(size, updating=True)
-    bound = change.bound
-    if change.counts_statement and bound is not None and size + bound.cost_bytes_max > ITEM_BYTES_MAX:
-        _check_statement_size(bound, item, size)
     if table.indexes:
         check_updated_index_keys(table, item, change.touched)
     if table.vector_indexes:
         check_vectors(table, item, change.touched)
     return Put(item, size, encode(item))
-
-
-def _check_statement_size(bound: BoundUpdate, item: Item, size: int) -> None:
-    """What a statement writes is judged by itself, too."""
-    cost_bytes = bound.cost_bytes
-    if size + cost_bytes > ITEM_BYTES_MAX:
-        written = item_size({name: item[name] for name in bound.attributes if name in item})
-        check_size(written + cost_bytes, updating=True)
 
 
 def _growth(old: Item | None, new: Item, touched: Collection[str]) -> int:

@@ -11,7 +11,14 @@ from __future__ import annotations
 from keyplan.engine import legacy
 from keyplan.engine.database import Database
 from keyplan.engine.judging import Change, Item, Write, prepare_put
-from keyplan.engine.keys import SchemaFault, check_key_values, check_names, key_of_item, key_of_request
+from keyplan.engine.keys import (
+    SchemaFault,
+    check_key_values,
+    check_names,
+    check_size,
+    key_of_item,
+    key_of_request,
+)
 from keyplan.engine.requests import Request, condition_of, old_or_none, placeholders
 from keyplan.engine.tables import Table
 from keyplan.expressions import (
@@ -19,16 +26,21 @@ from keyplan.expressions import (
     BoundCondition,
     BoundUpdate,
     ExpressionFault,
+    Placeholders,
     UpdateFault,
     bind_update,
     parse_condition,
     parse_update,
+    statement_bytes,
 )
 from keyplan.values import check_item
+from keyplan.wire.limits import ITEM_BYTES_MAX
 
 _OLD = frozenset({"Expected", "AttributeUpdates", "ConditionalOperator"})
 _OLD_WRONG_TYPE = "Type mismatch for attribute to update"
 """What AttributeUpdates say where an expression says that an operand has an incorrect type."""
+_OPERAND_BYTES_MAX = 64
+"""More than an operand of a statement counts beside its name or value."""
 CONDITION = ("ConditionExpression",)
 UPDATE = ("UpdateExpression", "ConditionExpression")
 
@@ -114,8 +126,17 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
     table = database.table(request["TableName"])
     key = key_of_request(table, request["Key"])
     old_words = given is None
-    change = change_of(table, bound, check_item(request["Key"]), counts_statement=counts_statement, old_words=old_words)
+    change = change_of(table, bound, check_item(request["Key"]), old_words=old_words)
+    if counts_statement and bound is not None and given is not None:
+        _check_statement(request["UpdateExpression"], bound, given)
     return Write(table, key, condition, change=change, tells_item=_tells(request)), bound
+
+
+def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None:
+    """Refuse a statement that is over 400 KB by itself, as UpdateItem does before it looks at the item."""
+    # A placeholder takes two characters at least, so most statements needn't be measured.
+    if len(text) // 2 * (given.largest_bytes + _OPERAND_BYTES_MAX) > ITEM_BYTES_MAX:
+        check_size(statement_bytes(bound.actions, bound.paths, given), updating=True)
 
 
 def change_of(
@@ -123,7 +144,6 @@ def change_of(
     bound: BoundUpdate | None,
     key_item: Item,
     *,
-    counts_statement: bool = False,
     old_words: bool = False,
 ) -> Change:
     """The change that a bound update makes of an item of this table with this key; None is no change.
@@ -153,5 +173,4 @@ def change_of(
         apply,
         bound.attributes if bound is not None else frozenset(),
         bound,
-        counts_statement,
     )

@@ -19,7 +19,7 @@ from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.storage.vectors import DistanceFunction
 from keyplan.engine.tables import Table, VectorIndex
-from keyplan.values import item_size, key_text
+from keyplan.values import item_size, key_text, value_size
 
 Item = Mapping[str, Any]
 
@@ -162,6 +162,18 @@ def write_bytes(index: VectorIndex, old: Item | None, new: Item | None) -> int:
 def _entry_bytes(index: VectorIndex, item: Item) -> int:
     size = _FLOAT_BYTES * index.dimensions + len(index.attribute.encode()) + item_size(shown_of(index, item))
     return max(_WRITE_BYTES_MIN, size)
+
+
+def billed_size(table: Table, item: Item, size: int) -> int:
+    """The size that a write of an item is billed by, where ``size`` is that of the item as it is stored: a vector that
+    is in an index counts by its dimensions, whatever numbers it holds (recorded of the service). Reads, and the 400 KB,
+    go by the numbers.
+    """
+    dimensions = {index.attribute: index.dimensions for index in table.vector_indexes}
+    for name, count in dimensions.items():
+        if name in item:
+            size += _FLOAT_BYTES * count - value_size(dict(item[name]))
+    return size
 
 
 class Scale:

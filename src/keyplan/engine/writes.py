@@ -15,7 +15,7 @@ from keyplan.engine.keys import Key, entry_of, projection_of
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.recording import Event, Image
 from keyplan.engine.tables import Index, Table
-from keyplan.engine.vectors import keep_vectors, write_bytes
+from keyplan.engine.vectors import billed_size, keep_vectors, write_bytes
 from keyplan.errors import DynamoDBError
 from keyplan.values import item_size, key_value
 from keyplan.wire.capacity import Consumed, entry_units, write_units
@@ -199,6 +199,9 @@ def add_units(consumed: Consumed, table: Table, outcome: Outcome, *, transaction
     changed.
     """
     size = max(outcome.old_size, outcome.new_size)
+    if table.vector_indexes:
+        sides = ((outcome.old, outcome.old_size), (outcome.new, outcome.new_size))
+        size = max(each if item is None else billed_size(table, item, each) for item, each in sides)
     consumed.table_units += write_units(size, transactional=transactional)
     for index in table.indexes:
         units = _index_units(index, outcome)

@@ -24,6 +24,7 @@ from keyplan.expressions.binding import (
     project_attributes,
     read_condition,
 )
+from keyplan.expressions.charges import statement_bytes
 from keyplan.expressions.faults import ExpressionFault, UpdateFault
 from keyplan.expressions.keys import KeyCondition, KeyTerm
 from keyplan.expressions.placeholders import Placeholders
@@ -53,6 +54,7 @@ __all__ = [
     "parse_update",
     "project_attributes",
     "read_condition",
+    "statement_bytes",
     "to_text",
     "tree",
 ]

@@ -42,8 +42,6 @@ __all__ = [
 
 _CACHED_TEXTS_MAX = 2048
 _REMOVING = (tree.Remove, tree.Delete)
-_COST_BYTES_MAX = 64
-"""More than an action costs that sets what lies on the deepest level."""
 Expression: TypeAlias = str | tree.Condition
 """A condition: its text, or its tree."""
 
@@ -241,22 +239,6 @@ class BoundUpdate:
     def only_removes(self) -> bool:
         """Whether all its actions remove: such an update makes no item where there is none."""
         return all(isinstance(action, _REMOVING) for action in self.actions)
-
-    @property
-    def cost_bytes_max(self) -> int:
-        """What ``cost_bytes`` is at most, told quickly."""
-        return _COST_BYTES_MAX * (len(self.actions) + 1)
-
-    @property
-    def cost_bytes(self) -> int:
-        """What the service counts for the actions beside what they write, where it judges the size of an
-        UpdateItem.
-        """
-        # As recorded of the service: 3 bytes for the update, 19 for what sets or adds, 2 for what removes, 1 an index.
-        return 3 + sum(
-            (2 if isinstance(action, _REMOVING) else 19) + sum(isinstance(step, int) for step in steps)
-            for action, steps in zip(self.actions, self.paths, strict=True)
-        )
 
     def apply(self, item: Item) -> Item:
         """The item after the update; the one given (at least its key) stays as it is.

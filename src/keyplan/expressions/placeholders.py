@@ -10,12 +10,14 @@ import re
 from collections.abc import Mapping
 
 from keyplan.expressions.faults import ExpressionFault
-from keyplan.values import AttributeValue, ValueFault, check_value
+from keyplan.values import AttributeValue, ValueFault, check_value, value_size
 
 __all__ = ["Placeholders"]
 
 KEY_BYTES_MAX = 255
 NAME_BYTES_MAX = 65535
+_CHARACTER_BYTES_MAX = 4
+_TEXTS = frozenset({"S", "N", "B"})
 
 _NAME_KEY = re.compile(r"#[A-Za-z0-9_]+")
 _VALUE_KEY = re.compile(r":[A-Za-z0-9_]+")
@@ -60,6 +62,19 @@ class Placeholders:
             )
         self._unused_values.pop(key, None)
         return value
+
+    @property
+    def largest_bytes(self) -> int:
+        """At least the bytes of the largest name or value, told quickly."""
+        largest = 0
+        for name in self._names.values():
+            largest = max(largest, len(name))
+        largest *= _CHARACTER_BYTES_MAX
+        for value in self._values.values():
+            ((tag, content),) = value.items()
+            size = len(content) * _CHARACTER_BYTES_MAX if tag in _TEXTS else value_size(value)
+            largest = max(largest, size)
+        return largest
 
     def check_unused(self) -> None:
         """Refuse placeholders that no expression of the request used. To be called after all were bound."""

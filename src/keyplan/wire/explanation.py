@@ -26,6 +26,11 @@ Query), or in its older ones (everything else).
 FAULTS_MAX = 10
 """AWS stops listing validation errors here."""
 
+_CURRENT_DEPTH_MAX = 127
+"""So deep may JSON nest that the current layer reads; what is deeper is answered by the older one. Recorded between 62
+and 63 maps around a value, of which each is two levels of JSON.
+"""
+
 _ECHO_MAX = 16_384
 """Characters of a refused value that are repeated at most. A longer one is reported by the member's name, as AWS's
 current words have it: a message of megabytes serves nobody.
@@ -44,6 +49,7 @@ def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
     # Counts come before types: a list that is too long isn't walked through.
     _refuse(_too_many(shape, request, ""))
     check_types(shape, request)
+    wording = wording_for(wording, request)
     complete = all(request.get(name) is not None for name in shape.required)
     if complete:
         if wording != "older":
@@ -51,6 +57,22 @@ def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
         _refuse(_named_faults(shape, request, ""))
     _refuse_all(_faults(shape, request, "", told=complete and wording != "older"))
     _refuse_all(_key_faults(shape, request))
+
+
+def wording_for(wording: Wording, request: Any) -> Wording:
+    """The words for a request to an operation of this wording: the older ones for one that nests very deep."""
+    level: list[Any] = [request]
+    for _ in range(_CURRENT_DEPTH_MAX):
+        if wording == "older" or not level:
+            return wording
+        level = [
+            member
+            for each in level
+            if isinstance(each, (dict, list))
+            for member in (each.values() if isinstance(each, dict) else each)
+            if isinstance(member, (dict, list))
+        ]
+    return "older" if level else wording
 
 
 def _refuse(faults: Iterator[str]) -> None:

@@ -48,6 +48,7 @@ from keyplan.wire.members import (
     VECTOR_UPDATE,
     WITNESS_UPDATES,
 )
+from keyplan.wire.reading import refuse_unreadable
 from keyplan.wire.shapes import (
     Check,
     ListOf,
@@ -85,6 +86,8 @@ class Operation:
     """How the service words what is wrong with a request of this operation by itself."""
     table_first: bool = False
     """Whether a missing table name is reported in words of its own, before anything else."""
+    reads_strictly: bool = False
+    """Whether the service's newer reader of JSON has this operation, which takes no null for a required member."""
     check: Check = field(init=False, repr=False, compare=False)
     old_names: frozenset[str] = field(init=False, repr=False, compare=False)
     """The legacy parameters, to be looked for in each request."""
@@ -103,6 +106,8 @@ class Operation:
         if not self.check(params):
             if self.table_first and isinstance(params, dict) and params.get("TableName") is None:
                 raise ValidationException("The parameter 'TableName' is required but was not present in the request")
+            if self.reads_strictly:
+                refuse_unreadable(self.request, params)
             explain(self.request, params, self.wording)
         for name in self.not_there:
             if params.get(name):
@@ -334,6 +339,7 @@ _ALL = (
             SearchConditionExpression=TEXT,
             **PLACEHOLDERS,
         ),
+        reads_strictly=True,
     ),
     Operation(
         "BatchGetItem",

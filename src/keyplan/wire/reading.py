@@ -1,0 +1,91 @@
+"""How the service's newer reader of JSON refuses a request, which SearchVectors has: at the first member that it can't
+read, in its own words and with the place in the text.
+
+Recorded of the service (October 2026) for nulls and for a missing table name; the words for other types are those of
+the reader that these come from. The column is that of the request written without spaces.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from keyplan.wire.errors import SerializationException, ValidationException
+from keyplan.wire.shapes import Flag, ListOf, Real, Shape, Structure, Text, Whole
+
+__all__ = ["refuse_unreadable"]
+
+
+def refuse_unreadable(shape: Structure, request: Any) -> None:
+    """Refuse a request with a member that can't be read, or without one that is required.
+
+    Raises:
+        SerializationException: a member has another JSON type than its own.
+        ValidationException: a required member is missing.
+    """
+    if type(request) is not dict:
+        return
+    column = 0
+    for name, value in request.items():
+        column += len(orjson.dumps({name: value})) - 1
+        member = shape.members.get(name)
+        if member is None or (value is None and name not in shape.required):
+            continue
+        if not _is_readable(member, value):
+            raise SerializationException(
+                f"invalid type: {_shown(value)}, expected {_wanted(member)} at line 1 column {column}"
+            )
+    missing = next((name for name in shape.members if name in shape.required and name not in request), None)
+    if missing is not None:
+        raise ValidationException(f"missing field `{missing}` at line 1 column {max(2, column + 1)}")
+
+
+def _is_readable(member: Shape, value: Any) -> bool:
+    match member:
+        case Text():
+            return type(value) is str
+        case Whole():
+            return type(value) is int
+        case Real():
+            return type(value) in {int, float}
+        case Flag():
+            return type(value) is bool
+        case ListOf():
+            return type(value) is list
+        case _:
+            return type(value) is dict
+
+
+def _wanted(member: Shape) -> str:
+    match member:
+        case Text():
+            return "a string"
+        case Whole(bits=bits):
+            return f"i{bits}"
+        case Real():
+            return "f64"
+        case Flag():
+            return "a boolean"
+        case ListOf():
+            return "a sequence"
+        case _:
+            return "a map"
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"boolean `{str(value).lower()}`"
+        case int():
+            return f"integer `{value}`"
+        case float():
+            return f"floating point `{value}`"
+        case str():
+            return f"string {orjson.dumps(value).decode()}"
+        case list():
+            return "sequence"
+        case _:
+            return "map"
