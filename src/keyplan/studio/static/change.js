@@ -14,10 +14,10 @@ const HEADINGS = { breaks: "breaks deployed data", migrate: "needs work on deplo
 const through = (bytes, stream) => new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer();
 async function packed(text) {
   const bytes = new Uint8Array(await through(text, new CompressionStream("deflate-raw")));
-  return btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
   return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
 }
 const keepScratch = async (text) => rest({ scratch: text === null ? null : await packed(text) });
@@ -81,7 +81,7 @@ function Editor({ text, words, line, onChange }) {
 const PLACE = /^(?:[^.]+\.)?/;
 
 function Prices({ prices }) {
-  const [before, after] = prices.map((one) => one.questions);
+  const [before, after] = prices.map((price) => price.questions);
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => before[name] !== after[name]);
   if (!names.length) return html`<p class="quiet">No question costs more or less.</p>`;
   return html`<table class="diff"><caption>USD a million calls, on demand</caption><tbody>${names.map((name) => html`<tr><th scope="row">${name}</th><td>${name in before ? html`<del>${usd(before[name])}</del>` : html`<span class="quiet">new</span>`}</td><td aria-hidden="true">→</td><td>${name in after ? html`<ins>${usd(after[name])}</ins>` : html`<span class="quiet">gone</span>`}</td></tr>`)}</tbody></table>`;
@@ -109,10 +109,10 @@ export function View({ about, params }) {
         ${scratch.value === null ? null : html`<${Editor} text=${scratch.value} words=${found.words ?? []} line=${found.error?.line ?? null} onChange=${typed} />`}
         <div>
           ${found.error ? html`<div class="fault" role="alert"><p><b>${found.error.message}</b>${found.error.line ? html` <code>line ${found.error.line}</code>` : null}</p>${found.error.hint ? html`<p>${found.error.hint}</p>` : null}
-            ${found.error.faults?.length ? html`<ul>${found.error.faults.map((one) => html`<li><code>${one.place}</code> ${one.message}${one.hint ? html` <span class="quiet">→ ${one.hint}</span>` : null}</li>`)}</ul>` : null}</div>` : null}
+            ${found.error.faults?.length ? html`<ul>${found.error.faults.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}</div>` : null}
           ${found.error || found.file === null ? null : found.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
-            <ul class="findings">${found.changes.map((one) => html`<li class=${one.severity}><p><span class=${`finding ${one.severity}`}>${HEADINGS[one.severity]}</span> <code>${one.place.replace(PLACE, "") || one.place}</code></p>
-              <p>${one.what}</p>${one.effect ? html`<p class="quiet">${one.effect}</p>` : null}${one.action ? html`<p class="hint">→ ${one.action}</p>` : null}</li>`)}</ul>
+            <ul class="findings">${found.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
+              <p>${change.what}</p>${change.effect ? html`<p class="quiet">${change.effect}</p>` : null}${change.action ? html`<p class="hint">→ ${change.action}</p>` : null}</li>`)}</ul>
             ${found.prices ? html`<${Prices} prices=${found.prices} />` : null}`}
           ${found.patch && scratch.value !== null ? html`<${Folded} name="patch" summary="The patch"><pre class="json" tabindex="0">${found.patch}</pre></${Folded}>` : null}
           ${found.map ? html`<${Map} map=${found.map} />` : null}

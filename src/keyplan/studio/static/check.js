@@ -10,18 +10,18 @@ const inline = (text) => text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))
 export function Markdown({ text }) {
   const parts = [];
   for (const block of text.split(/```(?:\w*)\n/)) parts.push(block);
-  return parts.map((part, at) => at % 2 ? html`<pre class="json" tabindex="0">${part.replace(/\n$/, "")}</pre>` : part.split(/\n{2,}/).filter((one) => one.trim()).map((one) =>
-    /^#+ /.test(one) ? html`<h4>${one.replace(/^#+ /, "")}</h4>` : /^[-*] /.test(one) ? html`<ul class="dots">${one.split(/\n(?=[-*] )/).map((item) => html`<li>${inline(item.slice(2))}</li>`)}</ul>` : html`<p>${inline(one)}</p>`));
+  return parts.map((part, at) => at % 2 ? html`<pre class="json" tabindex="0">${part.replace(/\n$/, "")}</pre>` : part.split(/\n{2,}/).filter((block) => block.trim()).map((block) =>
+    /^#+ /.test(block) ? html`<h4>${block.replace(/^#+ /, "")}</h4>` : /^[-*] /.test(block) ? html`<ul class="dots">${block.split(/\n(?=[-*] )/).map((item) => html`<li>${inline(item.slice(2))}</li>`)}</ul>` : html`<p>${inline(block)}</p>`));
 }
 
 export function View({ about, params }) {
   useEffect(() => found.load({}), []);
   const { data, error } = found.state.value;
   if (!data) return error ? html`<${Fault} error=${error} again=${() => found.again()} />` : html`<p class="opening">Checking …</p>`;
-  const shown = data.findings.filter((one) => params.all || (!one.silenced && !one.known));
+  const shown = data.findings.filter((finding) => params.all || (!finding.silenced && !finding.known));
   const chosen = params.finding ?? shown[0]?.code;
   const manual = data.manuals[chosen];
-  const questionOf = (place) => about.questions.find((one) => place.split(".").includes(one.name));
+  const questionOf = (place) => about.questions.find((question) => place.split(".").includes(question.name));
   return html`
     <div class="page two">
       <div><header class="bar"><h2>${shown.length ? many(shown.length, "finding") : "Nothing found"}</h2>
@@ -29,14 +29,14 @@ export function View({ about, params }) {
         ${data.silenced ? html`<a href=${link({ all: params.all ? null : "1" })}>${params.all ? "Hide" : "Show"} ${data.silenced} silenced</a>` : null}</header>
         ${shown.length ? null : html`<div class="empty"><p class="note">${data.silenced ? `No rule finds anything but what ${data.silenced} silences give a reason for.` : "No rule finds anything in this design."}</p>
           ${data.traffic ? null : html`<p class="quiet">With rates, load and limits are judged too: start the studio with <code>--traffic FILE</code>; <code>keyplan traffic</code> writes a file to fill in.</p>`}</div>`}
-        <ul class="findings">${shown.map((one) => { const question = questionOf(one.place); return html`<li class=${one.severity} aria-current=${one.code === chosen ? "true" : null}>
-          <p><span class=${`finding ${one.severity}`}>${one.severity}</span> <a href=${link({ finding: one.code })}><b>${one.code}</b> ${one.rule}</a> <code>${one.place}</code>
+        <ul class="findings">${shown.map((finding) => { const question = questionOf(finding.place); return html`<li class=${finding.severity} aria-current=${finding.code === chosen ? "true" : null}>
+          <p><span class=${`finding ${finding.severity}`}>${finding.severity}</span> <a href=${link({ finding: finding.code })}><b>${finding.code}</b> ${finding.rule}</a> <code>${finding.place}</code>
             ${question ? html` <a href=${view("map", { question: question.name })}>on the map</a>` : null}</p>
-          <p>${inline(one.message)}</p>
-          ${one.arithmetic.map((line) => html`<p class="quiet"><code>${line}</code></p>`)}
-          <p class="hint">→ ${inline(one.hint)}</p>
-          ${one.file ? html`<p class="quiet"><code>${one.file}:${one.line}</code></p>` : null}
-          ${one.silenced ? html`<p class="quiet">silenced: ${one.silenced}</p>` : null}</li>`; })}</ul></div>
+          <p>${inline(finding.message)}</p>
+          ${finding.arithmetic.map((line) => html`<p class="quiet"><code>${line}</code></p>`)}
+          <p class="hint">→ ${inline(finding.hint)}</p>
+          ${finding.file ? html`<p class="quiet"><code>${finding.file}:${finding.line}</code></p>` : null}
+          ${finding.silenced ? html`<p class="quiet">silenced: ${finding.silenced}</p>` : null}</li>`; })}</ul></div>
       ${manual ? html`<aside class="manual" aria-label=${`Rule ${chosen}`}><h3><span class="id">${chosen}</span> ${manual.title}</h3><${Markdown} text=${manual.manual} /></aside>` : null}
     </div>`;
 }

@@ -34,17 +34,17 @@ function Curve({ times }) {
       chart?.destroy();
       chart = new uPlot({
         width: holder.current.clientWidth, height: 240, scales: { x: { time: false, distr: 3 }, y: {} }, cursor: { drag: { x: false, y: false } },
-        axes: [{ stroke: ink, grid: { stroke: line, width: 0.5 }, values: (_, ticks) => ticks.map((one) => one >= 1 ? `× ${one}` : one === null ? "" : `÷ ${Math.round(1 / one)}`) }, { stroke: ink, grid: { stroke: line, width: 0.5 }, size: 70, values: (_, ticks) => ticks.map((one) => `$${one.toLocaleString("en-US")}`) }],
-        series: [{ label: "rates", value: (_, one) => one === null ? "" : `× ${one}` }, ...times.lines.map((one, at) => ({ label: one.name, stroke: colours.getPropertyValue(HUES[at]).trim(), width: 2, dash: at ? [6, 4] : [], value: (_, value) => usd(value) }))],
-      }, [times.at, ...times.lines.map((one) => one.values)], holder.current);
+        axes: [{ stroke: ink, grid: { stroke: line, width: 0.5 }, values: (_, ticks) => ticks.map((tick) => tick >= 1 ? `× ${tick}` : tick === null ? "" : `÷ ${Math.round(1 / tick)}`) }, { stroke: ink, grid: { stroke: line, width: 0.5 }, size: 70, values: (_, ticks) => ticks.map((tick) => `$${tick.toLocaleString("en-US")}`) }],
+        series: [{ label: "rates", value: (_, share) => share === null ? "" : `× ${share}` }, ...times.lines.map((line, at) => ({ label: line.name, stroke: colours.getPropertyValue(HUES[at]).trim(), width: 2, dash: at ? [6, 4] : [], value: (_, value) => usd(value) }))],
+      }, [times.at, ...times.lines.map((line) => line.values)], holder.current);
     });
     return () => { gone = true; };
   }, [JSON.stringify(times)]);
-  return html`<div class="curve" ref=${holder} role="img" aria-label=${`Monthly cost by traffic: ${times.lines.map((one) => `${one.name} ${usd(one.values[times.at.indexOf(1)])} at the rates given, ${usd(one.values.at(-1))} at a hundred times`).join("; ")}`}></div>`;
+  return html`<div class="curve" ref=${holder} role="img" aria-label=${`Monthly cost by traffic: ${times.lines.map((line) => `${line.name} ${usd(line.values[times.at.indexOf(1)])} at the rates given, ${usd(line.values.at(-1))} at a hundred times`).join("; ")}`}></div>`;
 }
 
 function curve(data) {
-  return { at: data.curve.map((one) => one.times), lines: [["on demand", "on_demand"], ["provisioned for the peak", "provisioned"]].map(([name, member]) => ({ name, values: data.curve.map((one) => one[member]) })) };
+  return { at: data.curve.map((point) => point.times), lines: [["on demand", "on_demand"], ["provisioned for the peak", "provisioned"]].map(([name, member]) => ({ name, values: data.curve.map((point) => point[member]) })) };
 }
 
 export function View({ params }) {
@@ -53,34 +53,34 @@ export function View({ params }) {
   const { data, error, loading } = found.state.value;
   if (!data) return error ? html`<${Fault} error=${error} again=${() => found.again()} />` : html`<p class="opening">Pricing …</p>`;
   const put = (member, name, value) => go({ [member]: JSON.stringify({ ...given[member], [name]: value }) }, { replace: true });
-  const multiply = (times) => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((one) => [one.pattern, (one.per_second ?? 0) * times]))) });
-  const bills = data.bills.filter((one) => !one.name.includes("Standard-IA"));
-  const parts = data.patterns.map((one, at) => ({ name: one.pattern, usd: one.usd_month, colour: at % 12 }));
-  const stored = data.targets.map((one) => ({ name: one.name, usd: one.usd_month }));
+  const multiply = (times) => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((pattern) => [pattern.pattern, (pattern.per_second ?? 0) * times]))) });
+  const bills = data.bills.filter((bill) => !bill.name.includes("Standard-IA"));
+  const parts = data.patterns.map((pattern, at) => ({ name: pattern.pattern, usd: pattern.usd_month, colour: at % 12 }));
+  const stored = data.targets.map((target) => ({ name: target.name, usd: target.usd_month }));
   return html`
     <div class="page cost" data-loading=${loading ? "" : null}>
       <header class="bar"><h2>${usd(data.chosen.usd ?? data.chosen.known_usd)} a month</h2><span class="quiet">${data.chosen.name}, ${data.prices.region}, prices of ${data.prices.as_of}</span>
-        <label>Region <select value=${data.region} onChange=${(event) => go({ region: event.target.value })}>${data.regions.map((one) => html`<option>${one}</option>`)}</select></label>
-        ${data.patterns.some((one) => one.per_second) ? null : html`<button class="main" onClick=${() => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((one) => [one.pattern, 1]))) })}>A call of each a second</button>`}
+        <label>Region <select value=${data.region} onChange=${(event) => go({ region: event.target.value })}>${data.regions.map((region) => html`<option>${region}</option>`)}</select></label>
+        ${data.patterns.some((pattern) => pattern.per_second) ? null : html`<button class="main" onClick=${() => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((pattern) => [pattern.pattern, 1]))) })}>A call of each a second</button>`}
         <button onClick=${() => multiply(10)}>Ten times the traffic</button><button onClick=${() => multiply(0.1)}>A tenth</button>
         <button onClick=${() => go({ rates: null, bytes: null, counts: null })}>As declared</button></header>
       <${Fault} error=${error} />
       <${Stack} parts=${parts} label="A month on demand by question" />
       <div class="two even">
-        <section><h3>Questions</h3><ul class="sliders">${data.patterns.map((one, at) => html`<li>
-          <label for=${`rate-${one.pattern}`}><span class=${`dot k${at % 12}`}></span><span class=${`id ${one.kind}`}>${one.id}</span> ${one.pattern}</label>
-          <input id=${`rate-${one.pattern}`} type="range" min="0" max=${STEPS} value=${toStep(one.per_second ?? 0)} aria-valuetext=${`${one.per_second ?? 0} calls a second`} onInput=${(event) => put("rates", one.pattern, toRate(Number(event.target.value)))} />
-          <input type="number" min="0" step="any" aria-label=${`${one.pattern}, calls a second`} value=${one.per_second ?? ""} placeholder="0" onChange=${(event) => put("rates", one.pattern, Number(event.target.value) || 0)} /><span class="quiet">/s</span>
-          <span class="figure" title=${one.notes.join("; ")}>${one.failure ? "unknown" : usd(one.usd_month)}</span>
-          <span class="quiet figure">${one.failure ? "" : `${usd(one.usd_million_calls)} a million · ${[one.read_units ? `${number(one.read_units)}\u00a0r` : "", one.write_units ? `${number(one.write_units)}\u00a0w` : ""].filter(Boolean).join(" ")}`}</span></li>`)}</ul></section>
-        <section><h3>Ways to pay</h3><ul class="bills">${bills.map((one) => html`<li class=${one.name === data.chosen.name ? "chosen" : ""}><span>${one.name}</span><span class="meter"><span ref=${(node) => { if (node) node.style.width = `${100 * one.known_usd / Math.max(...bills.map((each) => each.known_usd), 1e-9)}%`; }}></span></span><b class="figure">${usd(one.usd)}</b></li>`)}</ul>
-          ${data.patterns.some((one) => one.per_second) ? html`<${Curve} times=${curve(data)} />` : null}
-          <h3>Items</h3><ul class="sliders items-sliders">${data.entities.map((one) => html`<li><label for=${`bytes-${one.entity}`}>${one.entity}</label>
-            <input id=${`bytes-${one.entity}`} type="range" min="4" max="75" value=${Math.round(Math.log2(one.item_bytes) * 4)} aria-valuetext=${`${one.item_bytes} bytes`} onInput=${(event) => put("bytes", one.entity, Math.min(Math.round(2 ** (Number(event.target.value) / 4)), 409600))} /><span class="figure">${number(one.item_bytes, 9)} bytes</span>
-            <input type="number" min="0" aria-label=${`${one.entity}, how many are stored`} placeholder="count" value=${one.count ?? ""} onChange=${(event) => put("counts", one.entity, Number(event.target.value) || 0)} /><span class="quiet">stored</span></li>`)}</ul>
+        <section><h3>Questions</h3><ul class="sliders">${data.patterns.map((pattern, at) => html`<li>
+          <label for=${`rate-${pattern.pattern}`}><span class=${`dot k${at % 12}`}></span><span class=${`id ${pattern.kind}`}>${pattern.id}</span> ${pattern.pattern}</label>
+          <input id=${`rate-${pattern.pattern}`} type="range" min="0" max=${STEPS} value=${toStep(pattern.per_second ?? 0)} aria-valuetext=${`${pattern.per_second ?? 0} calls a second`} onInput=${(event) => put("rates", pattern.pattern, toRate(Number(event.target.value)))} />
+          <input type="number" min="0" step="any" aria-label=${`${pattern.pattern}, calls a second`} value=${pattern.per_second ?? ""} placeholder="0" onChange=${(event) => put("rates", pattern.pattern, Number(event.target.value) || 0)} /><span class="quiet">/s</span>
+          <span class="figure" title=${pattern.notes.join("; ")}>${pattern.failure ? "unknown" : usd(pattern.usd_month)}</span>
+          <span class="quiet figure">${pattern.failure ? "" : `${usd(pattern.usd_million_calls)} a million · ${[pattern.read_units ? `${number(pattern.read_units)}\u00a0r` : "", pattern.write_units ? `${number(pattern.write_units)}\u00a0w` : ""].filter(Boolean).join(" ")}`}</span></li>`)}</ul></section>
+        <section><h3>Ways to pay</h3><ul class="bills">${bills.map((bill) => html`<li class=${bill.name === data.chosen.name ? "chosen" : ""}><span>${bill.name}</span><span class="meter"><span ref=${(node) => { if (node) node.style.width = `${100 * bill.known_usd / Math.max(...bills.map((each) => each.known_usd), 1e-9)}%`; }}></span></span><b class="figure">${usd(bill.usd)}</b></li>`)}</ul>
+          ${data.patterns.some((pattern) => pattern.per_second) ? html`<${Curve} times=${curve(data)} />` : null}
+          <h3>Items</h3><ul class="sliders items-sliders">${data.entities.map((entity) => html`<li><label for=${`bytes-${entity.entity}`}>${entity.entity}</label>
+            <input id=${`bytes-${entity.entity}`} type="range" min="4" max="75" value=${Math.round(Math.log2(entity.item_bytes) * 4)} aria-valuetext=${`${entity.item_bytes} bytes`} onInput=${(event) => put("bytes", entity.entity, Math.min(Math.round(2 ** (Number(event.target.value) / 4)), 409600))} /><span class="figure">${number(entity.item_bytes, 9)} bytes</span>
+            <input type="number" min="0" aria-label=${`${entity.entity}, how many are stored`} placeholder="count" value=${entity.count ?? ""} onChange=${(event) => put("counts", entity.entity, Number(event.target.value) || 0)} /><span class="quiet">stored</span></li>`)}</ul>
           <h3>Table and indexes</h3><table><thead><tr><th scope="col">place</th><th scope="col">read units/s</th><th scope="col">write units/s</th><th scope="col">USD a month</th></tr></thead>
-            <tbody>${data.targets.map((one) => html`<tr><th scope="row">${one.name}</th><td class="figure">${number(one.average.reads)}</td><td class="figure">${number(one.average.writes)}</td><td class="figure">${usd(one.usd_month)}</td></tr>`)}</tbody></table>
-          <h3>Write amplification</h3><ul class="bills">${data.patterns.filter((one) => one.kind === "write" && one.amplification).map((one) => html`<li><span>${one.pattern}</span><span class="meter amp"><span ref=${(node) => { if (node) node.style.width = `${Math.min(100, 100 / one.amplification)}%`; }}></span></span><b class="figure">× ${number(one.amplification)}</b></li>`)}</ul>
+            <tbody>${data.targets.map((target) => html`<tr><th scope="row">${target.name}</th><td class="figure">${number(target.average.reads)}</td><td class="figure">${number(target.average.writes)}</td><td class="figure">${usd(target.usd_month)}</td></tr>`)}</tbody></table>
+          <h3>Write amplification</h3><ul class="bills">${data.patterns.filter((pattern) => pattern.kind === "write" && pattern.amplification).map((pattern) => html`<li><span>${pattern.pattern}</span><span class="meter amp"><span ref=${(node) => { if (node) node.style.width = `${Math.min(100, 100 / pattern.amplification)}%`; }}></span></span><b class="figure">× ${number(pattern.amplification)}</b></li>`)}</ul>
           ${data.failures.length ? html`<p class="quiet">Not estimated: ${data.failures.join("; ")}</p>` : null}</section></div>
     </div>`;
 }

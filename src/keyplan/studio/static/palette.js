@@ -30,19 +30,19 @@ addEventListener("keydown", (event) => {
 });
 
 function entries(about, views) {
-  const has = new Set(views.map((one) => one[0]));
+  const has = new Set(views.map((view) => view[0]));
   return [
     ...views.map(([name, label]) => ({ kind: "view", label, go: () => go({ view: name }, { base: {} }) })),
-    ...about.questions.map((one) => ({ kind: one.kind === "read" ? "question" : "write", label: `${one.id} ${one.name}`, note: one.doc, go: () => go({ view: "map", question: one.name }, { base: {} }) })),
-    ...(has.has("run") ? about.questions.map((one) => ({ kind: "run", label: `Run ${one.name}`, note: one.id, go: () => go({ view: "run", question: one.name }, { base: {} }) })) : []),
-    ...(has.has("data") ? about.entities.map((one) => ({ kind: "entity", label: one, note: "its items", go: () => go({ view: "data", entity: one }, { base: {} }) })) : []),
-    ...partitions.value.map((one) => ({ kind: one.place || "partition", label: one.title, go: () => go({ view: "map", collection: one.id }, { base: address.value.view === "map" ? address.value : {} }) })),
+    ...about.questions.map((question) => ({ kind: question.kind === "read" ? "question" : "write", label: `${question.id} ${question.name}`, note: question.doc, go: () => go({ view: "map", question: question.name }, { base: {} }) })),
+    ...(has.has("run") ? about.questions.map((question) => ({ kind: "run", label: `Run ${question.name}`, note: question.id, go: () => go({ view: "run", question: question.name }, { base: {} }) })) : []),
+    ...(has.has("data") ? about.entities.map((entity) => ({ kind: "entity", label: entity, note: "its items", go: () => go({ view: "data", entity: entity }, { base: {} }) })) : []),
+    ...partitions.value.map((partition) => ({ kind: partition.place || "partition", label: partition.title, go: () => go({ view: "map", collection: partition.id }, { base: address.value.view === "map" ? address.value : {} }) })),
   ];
 }
 
 function matches(entry, words) {
   const all = `${entry.kind} ${entry.label} ${entry.note ?? ""}`.toLowerCase();
-  return words.every((one) => all.includes(one));
+  return words.every((word) => all.includes(word));
 }
 
 export function Palette({ about, views }) {
@@ -50,9 +50,9 @@ export function Palette({ about, views }) {
   useLayoutEffect(() => { if (opened.value) input.current?.focus(); }, [opened.value]);
   if (!opened.value) return null;
   const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = entries(about, views).filter((one) => matches(one, words)).slice(0, 60);
+  const found = entries(about, views).filter((entry) => matches(entry, words)).slice(0, 60);
   const chosen = Math.min(at.value, found.length - 1);
-  const take = (one) => { close(); one?.go(); };
+  const take = (entry) => { close(); entry?.go(); };
   const key = (event) => {
     if (event.key === "Escape") close();
     else if (event.key === "ArrowDown") at.value = Math.min(chosen + 1, found.length - 1);
@@ -68,9 +68,9 @@ export function Palette({ about, views }) {
           aria-activedescendant=${chosen >= 0 ? `palette-${chosen}` : null} placeholder="A view, question, entity or partition"
           value=${text.value} onInput=${(event) => { text.value = event.target.value; at.value = 0; }} onKeyDown=${key} autocomplete="off" spellcheck="false" />
         <ul id="palette-list" role="listbox" aria-label="Found">
-          ${found.map((one, number) => html`<li id=${`palette-${number}`} role="option" aria-selected=${number === chosen}
-            ref=${(node) => number === chosen && node?.scrollIntoView({ block: "nearest" })} onMouseMove=${() => { at.value = number; }} onClick=${() => take(one)}>
-            <span class="what">${one.kind}</span><b>${one.label}</b><span class="quiet">${one.note ?? ""}</span></li>`)}
+          ${found.map((entry, number) => html`<li id=${`palette-${number}`} role="option" aria-selected=${number === chosen}
+            ref=${(node) => number === chosen && node?.scrollIntoView({ block: "nearest" })} onMouseMove=${() => { at.value = number; }} onClick=${() => take(entry)}>
+            <span class="what">${entry.kind}</span><b>${entry.label}</b><span class="quiet">${entry.note ?? ""}</span></li>`)}
         </ul>
         ${found.length ? null : html`<p class="quiet none">Nothing is called so.</p>`}
       </div>
