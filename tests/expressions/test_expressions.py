@@ -91,6 +91,22 @@ def test_an_update_may_not_nest_deeper_than_32_levels() -> None:
         bind_update("SET m.a = :x", Placeholders(None, {":x": deep})).apply({"m": {"M": {}}})
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("(" * 2000 + "a<b" + ")" * 2000, "The expression has redundant parentheses;"),
+        ("a<b " + "or (a<b " * 400 + ")" * 400, "The expression contains too many operators; operator count: 301"),
+        ("a < " + "f(" * 1300 + "b" + ")" * 1300, "Invalid function name; function: f"),
+        ("a < " + "size(" * 600 + "b" + ")" * 600, "The expression contains too many operators; operator count: 301"),
+        ("(" * 4096, 'Syntax error; token: "<EOF>", near: "("'),
+    ],
+)
+def test_what_nests_too_deep_is_told_as_what_it_is(text: str, fault: str) -> None:
+    with pytest.raises(ExpressionFault) as caught:
+        parse_condition(text)
+    assert caught.value.message == fault
+
+
 def test_there_are_573_reserved_words() -> None:
     assert len(RESERVED_WORDS) == 573
     assert {"NAME", "STATUS", "SIZE", "ZONE", "ABORT", "TTL", "DATA"} <= RESERVED_WORDS

@@ -115,10 +115,6 @@ def test_what_unpacks_to_too_much_is_refused(server: Server) -> None:
     with server.raw() as raw:
         assert raw.ask(request("ListTables", bomb, content_encoding="gzip")).status == 413
         assert raw.ask(request("ListTables")).status == 200
-    for broken in (b"no gzip", gzip.compress(b"{}")[:-4]):
-        with server.raw() as raw:
-            answer = raw.ask(request("ListTables", broken, content_encoding="gzip"))
-            assert (answer.status, answer.type) == (400, SERVICE + "SerializationException")
 
 
 def test_other_methods_and_types(server: Server) -> None:
@@ -296,7 +292,11 @@ def test_packed_bodies_and_answers(server: Server, encoding: str) -> None:
         if encoding == "gzip":
             members = gzip.compress(body[:20]) + gzip.compress(body[20:])
             assert len(raw.ask(request("Query", members, content_encoding="gzip")).json()["Items"]) == 30
-        assert raw.ask(request("Query", pack(body)[:-3], content_encoding=encoding)).status == 400
+        # As the service answers: neither is written, and both may be sent again.
+        broken = (pack(body)[:-3], body, b"", pack(body) + b"junk")
+        for each, sent in (*((each, encoding) for each in broken), (body, "br")):
+            answer = raw.ask(request("Query", each, content_encoding=sent))
+            assert (answer.status, answer.json()) == (500, {"__type": "com.amazon.coral.service#InternalFailure"})
 
 
 def test_what_is_no_http(server: Server) -> None:

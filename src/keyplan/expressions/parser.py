@@ -6,10 +6,12 @@ the binding. A syntax error names the token and its neighbours as the service do
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 from keyplan.expressions import tree
 from keyplan.expressions.faults import ExpressionFault
+from keyplan.expressions.rules import FUNCTIONS
 from keyplan.expressions.tokens import Token, tokenize
 
 __all__ = ["REDUNDANT", "TOO_MANY_OPERATORS", "Parser"]
@@ -21,6 +23,7 @@ OPERAND_DEPTH_MAX = 150
 GROUP_DEPTH_MAX = 300
 
 _COMPARATORS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+_OPERATORS = _COMPARATORS | {"AND", "OR", "NOT", "BETWEEN", "IN", "+", "-"}
 _AFTER_OPERAND = _COMPARATORS | {"BETWEEN", "IN"}
 
 
@@ -115,7 +118,7 @@ class Parser:
             if self._accept("("):
                 groups.append(_Group())
                 if len(groups) > GROUP_DEPTH_MAX:
-                    raise ExpressionFault(TOO_MANY_OPERATORS)
+                    raise self._too_deep()
                 continue
             self._term(groups)
             while len(groups) > 1 and self._accept(")"):
@@ -212,7 +215,23 @@ class Parser:
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > OPERAND_DEPTH_MAX:
-            raise ExpressionFault(REDUNDANT if self.redundant else TOO_MANY_OPERATORS)
+            raise self._too_deep()
+
+    def _too_deep(self) -> ExpressionFault:
+        """What is wrong with a text that nests deeper than one within the limits can, by its tokens alone."""
+        kinds = [token.kind for token in self._tokens]
+        if kinds.count("(") != kinds.count(")"):
+            self._position = len(self._tokens) - 1
+            return self._unexpected()
+        if sum(map(kinds.count, _OPERATORS)) > GROUP_DEPTH_MAX:
+            return ExpressionFault(TOO_MANY_OPERATORS)
+        pairs = list(itertools.pairwise(self._tokens))
+        for token, after in pairs:
+            if after.kind == "(" and token.kind == "word" and token.text not in FUNCTIONS:
+                return ExpressionFault(f"Invalid function name; function: {token.text}")
+        # With fewer operators than pairs of parentheses, one pair holds nothing but another.
+        is_group = any(token.kind == after.kind == "(" for token, after in pairs)
+        return ExpressionFault(REDUNDANT if is_group else TOO_MANY_OPERATORS)
 
     def path(self) -> tree.Path:
         """A document path: ``a.#b[0].c``."""

@@ -17,7 +17,7 @@ from keyplan.engine import Engine, LongError
 from keyplan.errors import DynamoDBError, KeyplanError
 from keyplan.server import answers, parsing
 from keyplan.server.aside import LARGE_BYTES_MIN, PACKED_BYTES_MIN, Aside, AtOnce, resting
-from keyplan.server.faults import RETRY, protocol_fault
+from keyplan.server.faults import RETRY, protocol_fault, unreadable_encoding
 from keyplan.server.settings import Settings
 from keyplan.server.signatures import Verifier, missing_token
 from keyplan.server.writing import Inline, Writing
@@ -204,13 +204,13 @@ class Service:
         headers = request.headers
         body = request.body
         encoding = headers.get(b"content-encoding", b"identity").strip().lower()
-        if encoding in _PACKINGS and body:
+        if encoding in _PACKINGS:
             try:
                 body = answers.unpacked(body, encoding, self._settings.limits.body_bytes_max)
             except zlib.error:
-                raise protocol_fault("SerializationException", "") from None
-        elif encoding not in {b"identity", b"", *_PACKINGS}:
-            raise protocol_fault("SerializationException", "")
+                raise unreadable_encoding() from None
+        elif encoding not in {b"identity", b""}:
+            raise unreadable_encoding()
         params = parse(body) if body else None
         target = self._targets.get(headers.get(b"x-amz-target", b""))
         if target is None:
