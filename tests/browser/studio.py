@@ -36,6 +36,8 @@ def serving(studio: Studio) -> Generator[tuple[str, str]]:
         finally:
             server.should_exit = True
             thread.join()
+            if studio.planner is not None:
+                studio.planner.close()
 
 
 @contextmanager

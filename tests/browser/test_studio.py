@@ -11,17 +11,22 @@ from urllib.parse import quote
 
 import pytest
 
+from keyplan.design.deferral import deferred
+from keyplan.studio.actions import Studio
+from keyplan.studio.changing import Source, loaded
 from keyplan.studio.exported import page_file
-from keyplan.studio.subject import of_design
+from keyplan.studio.planning import Planner
+from keyplan.studio.subject import of_design, of_uncompiled
 from tests.browser.sites import AXE, faults_of
-from tests.browser.studio import serving_studio
+from tests.browser.studio import serving, serving_studio
 from tests.studio.school import Course, School, fill
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 TIMEOUT_MS = 90_000
-VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
+VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
+SHOP = Path(__file__).parent.parent / "planner" / "shop.py"
 BYTES_MAX = 200_000
 """What the first paint may transfer."""
 
@@ -231,6 +236,38 @@ def test_a_scratch_copy_is_compiled(page: Page, served: tuple[str, str]) -> None
     page.get_by_text("As it is open").wait_for()
 
 
+def test_plans_stand_side_by_side_and_are_worked_by_keyboard(browser: Browser, told: list[str]) -> None:
+    """A design without keys: its plans are all that the studio has of it."""
+    source = Source(SHOP, "Store", None)
+    with deferred():
+        design = loaded(source, source.text(), kept=True)
+    assert isinstance(design, type)
+    page = browser.new_page(viewport={"width": 1360, "height": 860})
+    page.set_default_timeout(TIMEOUT_MS)
+    page.on("pageerror", lambda error: told.append(str(error)))
+    with serving(Studio(of_uncompiled(design), planner=Planner(source))) as (address, token):
+        page.goto(f"{address}?token={token}")
+        page.get_by_role("progressbar", name="Planning").wait_for()
+        table = page.get_by_role("region", name="Plans side by side")
+        table.get_by_role("columnheader", name=re.compile("^Plan 1 the first")).wait_for()
+        keys = table.get_by_role("row", name=re.compile("^by_email"))
+        assert "EMAIL#{email} | #CUSTOMER in GSI1" in keys.inner_text()
+        page.get_by_label("Only what differs").press("Space")
+        keys.wait_for(state="detached")
+        page.get_by_role("link", name="Declarations").first.press("Enter")
+        page.get_by_role("region", name="What plan 1 declares").get_by_text("+    by_email = Key(").wait_for()
+        assert {"only=1", "declares=1"} <= {*page.url.partition("?")[2].split("&")}
+        page.reload()  # the address restores it, and what was planned is kept
+        page.get_by_role("region", name="What plan 1 declares").wait_for()
+        assert keys.count() == 0
+        if AXE.is_file():
+            assert faults_of(page) == []
+        page.get_by_label("Keys that stand").select_option("are left out of account")
+        page.get_by_role("button", name="Stop: the best so far").press("Enter")
+        page.get_by_text(re.compile("^(Stopped: this is the best so far|stopped before there was a plan)")).wait_for()
+    page.close()
+
+
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core isn't there: make system gets it")
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_finds_nothing(page: Page, served: tuple[str, str], view: str) -> None:
@@ -298,6 +335,7 @@ def test_what_is_stored_is_only_text_in_every_view(browser: Browser) -> None:
             f"?view={quote(EVIL)}&question={quote(EVIL)}&item={quote(EVIL)}&collection={quote(EVIL)}&at={quote(EVIL)}",
             "?view=cost&rates=" + quote(json.dumps({EVIL: 1})) + "&region=" + quote(EVIL),
             f"?view=change#scratch={quote(EVIL)}",
+            f"?view=plan&declares={quote(EVIL)}#scratch={quote(EVIL)}",
             "?view=run&question=" + quote(EVIL),
             "?view=data&where={}&start=[1]&partition=[[",
         ):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
 
 SYSTEMS = ("blog", "cms", "papers", "shop", "social")
-VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
+VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")  # plans of a system take long
 THOROUGH = os.environ.get("KEYPLAN_STUDIO") == "all"
 SAMPLE = 6
 TIMEOUT_MS = 90_000

@@ -50,6 +50,24 @@ def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
     assert not (folder / "cms.db-wal").exists()
 
 
+def test_the_studio_of_a_design_without_keys_has_its_plans(folder: Path) -> None:
+    (folder / "store.py").write_text((Path(__file__).parent.parent / "planner" / "shop.py").read_text())
+    with program("studio", "store.py:Store", "--port", "0", cwd=folder) as started:
+        assert started.stdout is not None
+        text = started.stdout.readline() + started.stdout.readline()
+        assert "Store can't be compiled yet: the design can't work: 3 faults." in text
+        address = re.search(r"(http://127\.0\.0\.1:\d+/studio/)\?token=(\S+)", text)
+        assert address is not None, text
+        headers = {"X-Keyplan-Token": address[2], "Content-Type": "application/json"}
+        with urlopen(Request(f"{address[1]}do/start", data=b"{}", headers=headers)) as answer:
+            assert json.load(answer)["views"] == ["plan"]
+        started.send_signal(signal.SIGINT)
+        _, text = started.end()
+    assert started.returncode == 0
+    assert "Traceback" not in text
+    assert not (folder / "store.db").exists()
+
+
 def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:
     for expected in ("", "no sample is written"):
         with serving(folder, "--sample", "3") as (started, _):

@@ -92,6 +92,7 @@ def test_no_page_of_another_site_gets_the_page(http: TestClient) -> None:
         ("cost", {"rates": {"nobody": 1}}, 400),
         ("data", {"entity": "nobody"}, 400),
         ("change", {"text": 3}, 400),
+        ("plan", {"text": 3}, 400),
     ],
 )
 def test_what_cannot_be_asked_is_refused(http: TestClient, action: str, given: Any, status: int) -> None:

@@ -122,7 +122,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
 
     out = console()
     best = plans[0]
-    out.print(f"[bold]{escape(best.design.__name__)}[/bold]: {escape(_summary(best))}")
+    out.print(f"[bold]{escape(best.design.__name__)}[/bold]: {escape(best.summary)}")
     out.print()
     keys = Table("key", "stands in", "partition key", "sort key", "", box=None, pad_edge=False)
     for key in best.keys:
@@ -151,7 +151,7 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
         out.print(f"[yellow]note[/yellow] {escape(note)}")
     for number, other in enumerate(plans[1:], 2):
         mark = "" if other.best else ", and never better than plan 1"
-        out.print(f"Plan {number}: {escape(_summary(other))}: {escape(other.why)}{mark}")
+        out.print(f"Plan {number}: {escape(other.summary)}: {escape(other.why)}{mark}")
         out.print(f"  {escape(other.differs_from(best) or best.differs_from(other) + ' left out')}")
         for mirror in other.mirrors:
             out.print(escape("".join(f"  {line}\n" for line in _words_of(mirror))), end="")
@@ -172,17 +172,3 @@ def _words_of(mirror: Mirror) -> list[str]:
 def _with_word(key: PlannedKey) -> str:
     """What a key serves, and what is said of it besides its templates."""
     return key.sentence + (f"; spread over {key.shards} shards" if key.shards > 1 else "")
-
-
-def _summary(plan: Plan) -> str:
-    weight = plan.weight
-    parts = [f"{weight.indexes} index{'es' if weight.indexes != 1 else ''}" if weight.indexes else "no index"]
-    if weight.copies:
-        parts.append(f"{weight.copies} claim{'s' if weight.copies > 1 else ''}")
-    if weight.usd_a_month is not None:
-        parts.append(f"${weight.usd_a_month:,.2f} a month")
-    elif weight.usd_per_million is not None:
-        parts.append(f"${weight.usd_per_million:,.2f} for a million calls")
-    if weight.hottest is not None:
-        parts.append(f"the hottest key is {weight.hottest}")
-    return ", ".join(parts)

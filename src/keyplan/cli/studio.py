@@ -12,8 +12,11 @@ from keyplan.cli.listening import HOST, listen, missing, run_server, write_sampl
 from keyplan.cli.options import db_option, tells_errors
 
 if TYPE_CHECKING:
+    import socket
+
     from keyplan.design.traffic.files import Traffic
     from keyplan.opening import Design
+    from keyplan.studio.access import Access
     from keyplan.studio.actions import Studio
 
 __all__ = ["command", "studio_of"]
@@ -28,6 +31,7 @@ Examples:
   keyplan studio designs.py:Shop --db shop.db
   keyplan studio designs.py:Shop --db dynamodb://eu-west-1/shop-prod
   keyplan studio designs.py:Shop --traffic traffic.toml
+  keyplan studio without_keys.py:Shop
   keyplan studio dynamodb+http://127.0.0.1:8000
   keyplan studio dynamodb+http://127.0.0.1:8000/orders
 """,
@@ -65,7 +69,6 @@ def command(
     except ModuleNotFoundError as error:
         raise missing(error, "web") from None
     from keyplan.client.transports.urls import is_url
-    from keyplan.design.traffic.files import read_traffic
 
     access = Access(hosts=(HOST, "localhost"))
     with listen(port) as listener:
@@ -85,17 +88,62 @@ def command(
                 studio = Studio(subject, endpoint=endpoint)
                 run_server(WithStudio(None, studio_application(studio, access)), listener)
         else:
-            from keyplan.cli.designs import find
-
-            result = find(name)
-            loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
-            with result.open(db) as design:
-                if sample is not None:
-                    write_sample(result, design, sample)
-                click.echo(f"{result.design.__name__} on {design.store.url}\n  studio   {address}\nCtrl-C stops it.")
-                studio = studio_of(design, writable=writable, traffic=loads)
-                run_server(WithStudio(None, studio_application(studio, access)), listener)
+            _open_design(name, db, sample, traffic, access, listener, address, writable=writable)
     click.echo("Stopped.", err=True)
+
+
+def _open_design(
+    name: str,
+    db: str | None,
+    sample: int | None,
+    traffic: Path | None,
+    access: Access,
+    listener: socket.socket,
+    address: str,
+    *,
+    writable: bool | None,
+) -> None:
+    from keyplan.cli.designs import find
+    from keyplan.design.traffic.files import read_traffic
+    from keyplan.errors import DesignError
+    from keyplan.studio.application import Beside as WithStudio
+    from keyplan.studio.application import studio_application
+
+    try:
+        result = find(name)
+    except DesignError as error:
+        studio = _unplanned(name, traffic)
+        click.echo(
+            f"{studio.subject.name} can't be compiled yet: {error.message}.\n  its plans   {address}\nCtrl-C stops it."
+        )
+        run_server(WithStudio(None, studio_application(studio, access)), listener)
+        return
+    loads = None if traffic is None else read_traffic(traffic, result.design.compiled)
+    with result.open(db) as design:
+        if sample is not None:
+            write_sample(result, design, sample)
+        click.echo(f"{result.design.__name__} on {design.store.url}\n  studio   {address}\nCtrl-C stops it.")
+        studio = studio_of(design, writable=writable, traffic=loads)
+        run_server(WithStudio(None, studio_application(studio, access)), listener)
+
+
+def _unplanned(name: str, traffic: Path | None) -> Studio:
+    """The studio of a design that can't be compiled: plans of its keys. Raises DesignError where not even its entities
+    and questions can be read, and where a traffic file is given for what can't be planned.
+    """
+    from keyplan.cli.designs import find
+    from keyplan.design.deferral import deferred
+    from keyplan.design.traffic.files import read_traffic
+    from keyplan.planner.planning import provisional_design
+    from keyplan.studio.actions import Studio
+    from keyplan.studio.changing import source_of
+    from keyplan.studio.planning import Planner
+    from keyplan.studio.subject import of_uncompiled
+
+    with deferred():
+        design = find(name).design
+    loads = None if traffic is None else read_traffic(traffic, provisional_design(design))
+    return Studio(of_uncompiled(design), planner=Planner(source_of(design), loads))
 
 
 def studio_of(design: Design, *, writable: bool | None = None, traffic: Traffic | None = None) -> Studio:

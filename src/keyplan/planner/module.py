@@ -54,13 +54,14 @@ class _Edit:
     lines: tuple[str, ...]
 
 
-def rewritten(plan: Plan) -> Rewritten:
-    """The design's module with the plan's keys, indexes and imports.
+def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
+    """The design's module with the plan's keys, indexes and imports. ``text``: what the module was made of, where that
+    isn't what its file holds.
 
     Raises UnknownDesign where the source can't be read, or the design isn't in one file.
     """
     path = _file_of(plan)
-    before = path.read_text(encoding="utf-8")
+    before = path.read_text(encoding="utf-8") if text is None else text
     tree = ast.parse(before)
     lines = before.splitlines()
     edits = [
@@ -94,7 +95,11 @@ def _file_of(plan: Plan) -> Path:
 
 
 def _class(tree: ast.Module, name: str) -> ast.ClassDef:
-    return next(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name)
+    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name)
+    node = next(classes, None)
+    if node is None:
+        raise UnknownDesign(f"the module has no class {name}", hint="copy the declarations that are shown")
+    return node
 
 
 # Entities

@@ -76,14 +76,17 @@ def plan(
     Raises DesignError with every question that can't be served, and what it lacks.
     """
     read = Unplanned(design, getattr(design, "uncompiled", {}))
-    reader, facts = _facts(read)
+    facts = _facts(read)
+    declared_keys = fixed_of(design, list(facts), read.whole)
+    orders = _served(read, declared_keys)  # a design that has keys says by them what it means
+    reader = NeedReader(facts, orders)
     needs = reader.needs(
         read.patterns,
         {name: signature for name, signature in read.signatures.items() if _known(signature, read, facts)},
     )
     only = [cls for cls, entity_facts in facts.items() if not entity_facts.identity]
-    fixed = only_items(only) if anew else fixed_of(design, list(facts), read.whole)
-    served = _served(read, fixed)
+    fixed = only_items(only) if anew else declared_keys
+    served = _served(read, fixed) if anew else orders
     open_ = [need for need in needs if need.place not in served and not _claimed(need)]
     faults = [*read.faults, *reader.faults, *_unserved(facts, open_, fixed)]
     if faults:
@@ -337,27 +340,40 @@ def _sharded(keys: Declared, made: Plan) -> Declared | None:
     return replace(keys, keys=spread_keys)
 
 
-def _served(read: Unplanned, fixed: Fixed) -> set[str]:
-    """The questions that the fixed keys answer."""
+def _served(read: Unplanned, fixed: Fixed) -> dict[str, str | None]:
+    """The questions that the fixed keys answer, each with the field that orders its answer."""
     entities: dict[type[Entity], CompiledEntity] = {}
     for cls in fixed.keys:
         compiled = compile_entity(cls, read.cls.table, [])
         if compiled is not None:
             entities[cls] = compiled
-    result: set[str] = set()
+    result: dict[str, str | None] = {}
     for name, pattern in read.patterns.items():
         if isinstance(pattern, ReadMethod):
             with suppress(Problem, KeyError):
-                result.add(compile_read(read.signatures[name], pattern.options, entities).place)
+                compiled_read = compile_read(read.signatures[name], pattern.options, entities)
+                result[compiled_read.place] = ordering_field(compiled_read)
     return result
 
 
 def provisional_design(design: type[Any]) -> CompiledDesign:
-    """The design compiled with the first plan that comes to hand: for its entities and patterns, not for its keys."""
+    """The design compiled with the keys that it has, else with the first plan that comes to hand: for its entities and
+    patterns, not for its keys.
+    """
     if hasattr(design, "compiled"):
         compiled: CompiledDesign = design.compiled
         return compiled
-    return plan(design)[0].compiled
+    with suppress(DesignError):
+        return compile_design(design, getattr(design, "uncompiled", {}))
+
+    def stop(what: str, _done: int, _whole: int) -> None:
+        if what == "weighing plans":
+            raise KeyboardInterrupt
+
+    try:
+        return plan(design, progress=stop)[0].compiled
+    except KeyboardInterrupt:  # the compiler refused the first
+        return plan(design)[0].compiled
 
 
 def spare_indexes(design: type[Any]) -> list[str]:
@@ -386,21 +402,14 @@ def spare_indexes(design: type[Any]) -> list[str]:
     return spare
 
 
-def _facts(read: Unplanned) -> tuple[NeedReader, dict[type[Entity], EntityFacts]]:
+def _facts(read: Unplanned) -> dict[type[Entity], EntityFacts]:
     facts: dict[type[Entity], EntityFacts] = {}
     for cls in read.entities:
         try:
             facts[cls] = facts_of(cls, read.asked_singly(cls))
         except Problem as problem:
             read.faults.append(Fault(cls.__name__, str(problem), problem.hint))
-    return NeedReader(facts, _orders(read.cls)), facts
-
-
-def _orders(cls: type[Any]) -> dict[str, str | None]:
-    """The fields that order the answers of a design that has keys: its patterns mean these."""
-    compiled: CompiledDesign | None = getattr(cls, "compiled", None)
-    reads = compiled.reads.values() if compiled is not None else ()
-    return {pattern.place: ordering_field(pattern) for pattern in reads}
+    return facts
 
 
 def _claimed(need: Need) -> bool:

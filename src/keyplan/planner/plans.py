@@ -168,6 +168,21 @@ class Plan:
             for name, pattern in self.compiled.reads.items()
         ]
 
+    @property
+    def summary(self) -> str:
+        """What it weighs, in a line: its indexes and claims, USD, the hottest key."""
+        weight = self.weight
+        parts = [f"{weight.indexes} index{'es' if weight.indexes != 1 else ''}" if weight.indexes else "no index"]
+        if weight.copies:
+            parts.append(f"{weight.copies} claim{'s' if weight.copies > 1 else ''}")
+        if weight.usd_a_month is not None:
+            parts.append(f"${weight.usd_a_month:,.2f} a month")
+        elif weight.usd_per_million is not None:
+            parts.append(f"${weight.usd_per_million:,.2f} for a million calls")
+        if weight.hottest is not None:
+            parts.append(f"the hottest key is {weight.hottest}")
+        return ", ".join(parts)
+
     def differs_from(self, other: Plan) -> str:
         """The keys that it has and another plan hasn't, and the questions that it asks in another way."""
         theirs = {(key.place, str(key.templates), key.where, key.shards) for key in other.keys}

@@ -14,13 +14,14 @@ from keyplan.design.declared.indexes import Index
 from keyplan.design.traffic.files import Traffic
 from keyplan.errors import Fault, ItemNotFound, RequestError
 from keyplan.studio.browsing import Endpoint
-from keyplan.studio.changing import change_json
+from keyplan.studio.changing import change_json, source_of
 from keyplan.studio.describing import item_json
 from keyplan.studio.editing import edit_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.items import Item, key_of, place_attributes
 from keyplan.studio.maps import map_json
+from keyplan.studio.planning import Planner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, run_json
 from keyplan.studio.sampling import ROWS
@@ -32,21 +33,27 @@ ROWS_MAX = 50
 EACH_MAX = 10
 """Collections of one kind that the map can be asked for."""
 SEEN_MAX = 30_000
-VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
+VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """What a design can be looked at in."""
 
 
 @dataclass
 class Studio:
     """One studio: what it looks at. ``traffic`` is what a traffic file says of the design; without a design,
-    ``endpoint`` has the tables to choose from. ``seen`` are items that were shown, by identity.
+    ``endpoint`` has the tables to choose from. ``planner`` makes plans of the design's keys: where nothing else is
+    looked at, of a design that can't be compiled yet. ``seen`` are items that were shown, by identity.
     """
 
     subject: Subject
     traffic: Traffic | None = None
     endpoint: Endpoint | None = None
+    planner: Planner | None = None
     seen: dict[str, Item] = field(default_factory=dict[str, Item])
     _others: dict[str, Studio] = field(default_factory=dict[str, "Studio"], repr=False)
+
+    def __post_init__(self) -> None:
+        if self.planner is None and self.subject.design is not None:
+            self.planner = Planner(source_of(type(self.subject.design)), self.traffic)
 
     def at(self, table: str | None, *, anew: bool = False) -> Studio:
         """The studio of another table of the endpoint, described ``anew`` or as it was before. Raises RequestError
@@ -83,7 +90,8 @@ def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
 
 def _start(studio: Studio, _given: Given) -> dict[str, Any]:
     names = [] if studio.endpoint is None else studio.endpoint.names()
-    return {**start_json(studio.subject), "tables": names if len(names) > 1 else []}
+    unplanned = {"views": ["plan"]} if studio.subject.design is None and studio.planner is not None else {}
+    return {**start_json(studio.subject), **unplanned, "tables": names if len(names) > 1 else []}
 
 
 def start_json(subject: Subject) -> dict[str, Any]:
@@ -172,6 +180,13 @@ def _change(studio: Studio, given: Given) -> dict[str, Any]:
     return change_json(type(needed(studio.subject)), _scratch(given), text_of(given, "version"))
 
 
+def _plan(studio: Studio, given: Given) -> dict[str, Any]:
+    if studio.planner is None:
+        raise RequestError("a table without a design has no questions that keys could be planned for")
+    wanted = {name: given.get(name) is True for name in ("anew", "attributes", "stop", "again")}
+    return studio.planner.plan_json(**wanted, text=_scratch(given), known=text_of(given, "version"))
+
+
 def _scratch(given: Given) -> str | None:
     """The scratch copy, which may be empty; None where there is none. Raises RequestError."""
     text = given.get("text")
@@ -251,5 +266,6 @@ ACTIONS: dict[str, Action] = {
     "take": _take,
     "bring": _bring,
     "edit": _edit,
+    "plan": _plan,
     "change": _change,
 }

@@ -21,6 +21,7 @@ from typing import Any
 from keyplan.cost.bills import Payer
 from keyplan.cost.estimate import estimate
 from keyplan.cost.pricelist import price_list
+from keyplan.design.deferral import is_deferred
 from keyplan.diff.changes import Severity
 from keyplan.diff.report import Difference, difference
 from keyplan.errors import DesignError, Fault, KeyplanError
@@ -30,7 +31,7 @@ from keyplan.studio.drawing import COLOURS, drawing
 from keyplan.studio.layout import laid_out
 from keyplan.studio.reviewing import REGION
 
-__all__ = ["Source", "change_json", "source_of"]
+__all__ = ["Source", "change_json", "loaded", "source_of"]
 
 SCRATCH = "keyplan_studio_scratch"
 _MARKS = {Severity.BREAKS: "delete", Severity.MIGRATE: "update", Severity.CALLERS: "check", Severity.SAFE: "put"}
@@ -89,7 +90,7 @@ def change_json(design: type[Design], text: str | None, known: str | None) -> di
         "patch": _patch(source, stored, given),
         "words": _words(design),
     }
-    made = _loaded(source, given)
+    made = loaded(source, given)
     if not isinstance(made, type):
         return {**result, "error": made}
     compared = difference(design.compiled, made.compiled)
@@ -123,8 +124,10 @@ def _patch(source: Source, stored: str, given: str) -> str:
 # Loading
 
 
-def _loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
-    """The design of a text, or what is wrong with it."""
+def loaded(source: Source, text: str, *, kept: bool = False) -> type[Design] | dict[str, Any]:
+    """The design of a text, or what is wrong with it. ``kept``: its module stays importable, so that its classes know
+    their file.
+    """
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
     name = f"{SCRATCH}_{digest}"
     module = ModuleType(name)
@@ -148,9 +151,14 @@ def _loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
     finally:
         if folder in sys.path:
             sys.path.remove(folder)
-        sys.modules.pop(name, None)
+        if not kept:
+            sys.modules.pop(name, None)
     result = module.__dict__.get(source.class_name)
-    if not isinstance(result, type) or not issubclass(result, Design) or not hasattr(result, "compiled"):
+    if (
+        not isinstance(result, type)
+        or not issubclass(result, Design)
+        or not (is_deferred() or hasattr(result, "compiled"))
+    ):
         return _problem(f"{source.class_name} isn't there any more", None)
     return result
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from keyplan.client.conversations import Transport
+from keyplan.client.conversations import Request, Transport
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.table import Table
+from keyplan.errors import StoreError
 from keyplan.opening import Design
 
-__all__ = ["Subject", "described", "of_design"]
+__all__ = ["Subject", "described", "of_design", "of_uncompiled"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,22 @@ def of_design(design: Design, *, writable: bool | None = None) -> Subject:
         writable=store.local if writable is None else writable,
         design=design,
     )
+
+
+def of_uncompiled(design: type[Design]) -> Subject:
+    """A design that can't be compiled yet: there is nothing to look at but plans of its keys."""
+    table: Table = design.table
+    return Subject(design.__name__, table, table.name, _Nowhere(), "no store: it can't be compiled yet", True, False)
+
+
+class _Nowhere:
+    """The store of a design that can't be opened."""
+
+    def call(self, operation: str, _parameters: dict[str, Any], /) -> dict[str, Any]:
+        raise StoreError(f"there is no store to ask for {operation}", hint="write a plan's keys into the module first")
+
+    def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
+        return [self.call(operation, parameters) for operation, parameters in requests]
 
 
 def described(description: Mapping[str, Any]) -> Table:

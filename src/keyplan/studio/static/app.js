@@ -13,6 +13,7 @@ const VIEWS = [
   ["data", "Data", true],
   ["cost", "Cost", false],
   ["check", "Check", false],
+  ["plan", "Plan", false],
   ["change", "Change", false],
 ];
 const start = signal(null);
@@ -77,7 +78,7 @@ function App() {
   if (!about) return html`<main class="gate">${failed.value ? html`<${Fault} error=${failed.value} again=${open} />` : html`<p>Opening …</p>`}</main>`;
   const names = views(about).map((one) => one[0]);
   const wanted = address.value.view;
-  const current = names.includes(wanted) ? wanted : "map";
+  const current = names.includes(wanted) ? wanted : names[0];
   need(current);
   const View = loaded.value[current];
   return html`

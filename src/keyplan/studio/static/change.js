@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, Folded, ask, download, go, html, rest, restless, usd } from "./lib.js";
+import { Fault, Folded, ask, download, go, html, link, packed, rest, restless, unpacked, usd } from "./lib.js";
 
 const state = signal(null); // the answer that is shown
 const failed = signal(null);
@@ -11,15 +11,6 @@ const WAIT_MS = 1200;
 const HEADINGS = { breaks: "breaks deployed data", migrate: "needs work on deployed data", callers: "changes what callers see", safe: "safe" };
 
 // The scratch copy stands in the address, behind the #, packed.
-const through = (bytes, stream) => new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer();
-async function packed(text) {
-  const bytes = new Uint8Array(await through(text, new CompressionStream("deflate-raw")));
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
-  return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
-}
 const keepScratch = async (text) => rest({ scratch: text === null ? null : await packed(text) });
 
 let asking = false;
@@ -109,7 +100,8 @@ export function View({ about, params }) {
         ${scratch.value === null ? null : html`<${Editor} text=${scratch.value} words=${found.words ?? []} line=${found.error?.line ?? null} onChange=${typed} />`}
         <div>
           ${found.error ? html`<div class="fault" role="alert"><p><b>${found.error.message}</b>${found.error.line ? html` <code>line ${found.error.line}</code>` : null}</p>${found.error.hint ? html`<p>${found.error.hint}</p>` : null}
-            ${found.error.faults?.length ? html`<ul>${found.error.faults.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}</div>` : null}
+            ${found.error.faults?.length ? html`<ul>${found.error.faults.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}
+            ${found.error.faults?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the keys that are missing</a></p>` : null}</div>` : null}
           ${found.error || found.file === null ? null : found.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
             <ul class="findings">${found.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
               <p>${change.what}</p>${change.effect ? html`<p class="quiet">${change.effect}</p>` : null}${change.action ? html`<p class="hint">→ ${change.action}</p>` : null}</li>`)}</ul>

@@ -193,6 +193,17 @@ export function plainValue(value) {
   return content;
 }
 
+// A text in the address, behind the #: packed
+const through = (bytes, stream) => new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer();
+export async function packed(text) {
+  const bytes = new Uint8Array(await through(text, new CompressionStream("deflate-raw")));
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+export async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
+  return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
+}
+
 // Arguments in the address: a.NAME=JSON
 export function argumentsOf(params) {
   const found = {};

@@ -1,0 +1,221 @@
+"""Plan: plans side by side as the planner makes them, what can't be planned in its place, in a process of their own."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.design.deferral import deferred
+from keyplan.design.traffic.files import traffic_from
+from keyplan.errors import RequestError, StoreError
+from keyplan.planner import plan
+from keyplan.planner.planning import provisional_design
+from keyplan.studio.actions import Studio, run
+from keyplan.studio.changing import Source, loaded, source_of
+from keyplan.studio.planning import Planner
+from keyplan.studio.planning_process import answered, read
+from keyplan.studio.subject import Subject, of_uncompiled
+from tests.studio.school import School
+
+SHOP = Source(Path(__file__).parent.parent / "planner" / "shop.py", "Store", None)
+TEXT = SHOP.text()
+
+
+def request(text: str = TEXT, source: Source = SHOP, **more: Any) -> dict[str, Any]:
+    given = {"path": str(source.path), "class_name": source.class_name, "package": source.package, "traffic": None}
+    return {**given, "text": text, "anew": False, "attributes": False, **more}
+
+
+def silent(answer: Mapping[str, Any]) -> None:
+    assert answer.keys() == {"progress"}
+
+
+def asked(given: dict[str, Any], tell: Callable[[Mapping[str, Any]], None]) -> Any:
+    """What the process answers, without a process."""
+    design = read(given)
+    return answered(design, given, tell) if isinstance(design, type) else {"error": design}
+
+
+@pytest.fixture(scope="module")
+def made() -> Any:
+    return json.loads(json.dumps(asked(request(), silent)["made"]))
+
+
+def rows_of(made: Any) -> dict[str, dict[str, Any]]:
+    return {f"{group['title']}.{row['label']}": row for group in made["groups"] for row in group["rows"]}
+
+
+def test_plans_stand_side_by_side_as_the_planner_makes_them(made: Any) -> None:
+    with deferred():
+        design = loaded(SHOP, TEXT, kept=True)
+    assert isinstance(design, type)
+    plans = plan(design)
+    assert [head["summary"] for head in made["plans"]] == [each.summary for each in plans]
+    assert [head["why"] for head in made["plans"]] == [each.why for each in plans]
+    assert all(head["verified"]["stores"] == 3 for head in made["plans"])
+    rows = rows_of(made)
+    for number, each in enumerate(plans):
+        for key in each.keys:
+            cell = rows[key.place]["cells"][number]
+            assert (cell["text"], cell["note"], cell["new"]) == (key.text, key.sentence, True)
+        for answer in each.answers:
+            cell = rows[f"Questions.{answer.question}"]["cells"][number]
+            assert cell["text"] == f"{answer.operation} by {answer.key}"
+            assert cell["note"].startswith(answer.proof)
+
+
+def test_what_differs_is_said_of_each_row(made: Any) -> None:
+    rows = rows_of(made)
+    for row in rows.values():
+        if "least" not in (row["cells"][0] or {}):
+            assert row["same"] is all(cell == row["cells"][0] for cell in row["cells"])
+    assert rows["Customer.primary"]["same"] is True
+    assert rows["Order.by_customer"]["same"] is False
+    weights = rows["What it weighs.Indexes"]["cells"]
+    assert [cell["least"] for cell in weights] == [int(cell["text"]) == 1 for cell in weights]
+
+
+def test_notes_stand_where_they_belong(made: Any) -> None:
+    rows = rows_of(made)
+    assert "Field(ge=0, le=...)" in rows["Line.primary"]["cells"][0]["noted"][0]
+    assert "newest_first is taken for the order of order_id" in rows["Questions.orders_of"]["cells"][0]["noted"][0]
+
+
+def test_a_plan_has_its_patch_and_the_module_with_it(made: Any) -> None:
+    first = made["plans"][0]
+    assert '+    by_email = Key("EMAIL#{email}", "#CUSTOMER", index=GSI1)' in first["patch"]
+    compiled = loaded(SHOP, first["module"])
+    assert isinstance(compiled, type)
+    mirrored = next(head for head in made["plans"] if head["mirrors"])
+    assert mirrored["patch"] is None
+    assert "class OrderBy" in mirrored["mirrors"][0]["text"]
+
+
+def test_what_cannot_be_planned_is_said_with_its_lines() -> None:
+    text = TEXT.replace("def lines_with(self, product_id: str)", "def lines_with(self, status: str)")
+    text = text.replace('@read("S2")', '@read("S2", consistent=True, order_by="nmae")')
+    error: Any = asked(request(text), silent)["error"]
+    assert error["message"] == "these questions can't be planned"
+    places = {fault["place"]: fault for fault in error["faults"]}
+    assert places.keys() == {"Store.customer_by_email", "Store.lines_with"}
+    lines = text.splitlines()
+    assert all(place.split(".")[1] in lines[fault["line"] - 1] for place, fault in places.items())
+    assert "copy status of Order into Line" in places["Store.lines_with"]["hint"]
+    broken: Any = read(request("1 / 0"))
+    assert (broken["message"], broken["line"]) == ("ZeroDivisionError: division by zero", 1)
+
+
+def test_what_is_deployed_is_held_and_what_could_go_is_named() -> None:
+    source = source_of(School)
+    assert source is not None
+    text = source.text()
+    held: Any = asked(request(text, source), silent)["made"]
+    assert [head["new"] for head in held["plans"]] == [False]
+    assert held["spare"] == []
+    more = text + (
+        "\n\nclass Grown(School):\n    table = School.table\n\n"
+        '    @read("Q90")\n    def courses_called(self, title: str) -> list[Course]: ...\n'
+    )
+    grown: Any = asked(request(more, Source(source.path, "Grown", source.package)), silent)["made"]
+    new = [place for place, row in rows_of(grown).items() if any(cell and cell.get("new") for cell in row["cells"])]
+    assert "Course.by_title" in new
+    assert "Pupil.by_year" not in new
+
+
+def test_stopped_it_shows_the_best_so_far() -> None:
+    def stop(answer: Mapping[str, Any]) -> None:
+        progress = answer["progress"]
+        if progress["what"] == "weighing plans" and progress["done"] == 2:
+            raise KeyboardInterrupt
+
+    stopped: Any = asked(request(), stop)["made"]
+    assert stopped["plans"][0]["stopped"] is True
+    assert stopped["plans"][0]["verified"] is None
+
+
+@pytest.fixture
+def planner() -> Iterator[Planner]:
+    made = Planner(SHOP)
+    yield made
+    made.close()
+
+
+SMALL = """
+from keyplan import Design, Entity, Id, Table, read
+
+class Order(Entity):
+    order_id: Id[str]
+    customer: str
+
+class Store(Design):
+    table = Table("store")
+
+    @read("O1")
+    def orders(self, customer: str) -> list[Order]: ...
+"""
+
+
+def ended(planner: Planner, **given: Any) -> dict[str, Any]:
+    """The answer once the process has ended; a test has a limit of its own."""
+    answer = planner.plan_json(**given)
+    while answer["state"] == "running":
+        time.sleep(0.05)
+        answer = planner.plan_json(**{**given, "again": False})
+    return answer
+
+
+def test_the_process_is_asked_after_and_its_plans_are_kept(planner: Planner) -> None:
+    answer = ended(planner, text=SMALL)
+    assert (answer["state"], answer["error"]) == ("done", None)
+    assert answer["made"] == json.loads(json.dumps(asked(request(SMALL), silent)["made"]))
+    unchanged = {"version": answer["version"], "state": "done", "unchanged": True}
+    assert planner.plan_json(text=SMALL, known=answer["version"]) == unchanged
+
+
+def test_a_process_that_is_stopped_or_dies_says_so(planner: Planner) -> None:
+    assert planner.plan_json(stop=True)["state"] == "none"
+    assert planner.plan_json()["state"] == "running"
+    planner.plan_json(stop=True)
+    answer = ended(planner)
+    assert answer["error"] is None or answer["error"]["message"] == "stopped before there was a plan"
+    dying = "import os, sys\nprint('dying', file=sys.stderr, flush=True)\nos._exit(3)\n"
+    answer = ended(planner, text=dying)
+    assert (answer["state"], answer["error"]["message"]) == ("failed", "the planning ended without a plan")
+    assert "dying" in answer["error"]["hint"]
+
+
+def test_the_studios_traffic_goes_along() -> None:
+    with deferred():
+        design = loaded(SHOP, TEXT, kept=True)
+    assert isinstance(design, type)
+    compiled = provisional_design(design)
+    document = {
+        "patterns": {"pending": {"per_second": 50}, "pay": {"per_second": 2}},
+        "entities": {"Order": {"count": 9}},
+    }
+    traffic = traffic_from(document, compiled, source="traffic.toml")
+    sent = Planner(SHOP, traffic).traffic
+    assert sent is not None
+    assert sent["patterns"] == document["patterns"]
+    answer: Any = asked(request(TEXT.replace("def pay(", "def pay_for("), traffic=sent), silent)
+    assert "a month" in answer["made"]["plans"][0]["summary"]
+
+
+def test_a_design_that_cannot_be_compiled_has_plans_and_nothing_else(subject: Subject) -> None:
+    with deferred():
+        design = loaded(SHOP, TEXT, kept=True)
+    assert isinstance(design, type)
+    unplanned = Studio(of_uncompiled(design), planner=Planner(None))
+    assert run(unplanned, "start", {})["views"] == ["plan"]
+    assert run(unplanned, "plan", {})["error"]["message"].startswith("the design's class stands in no file")
+    with pytest.raises(StoreError, match="no store"):
+        run(unplanned, "data", {})
+    with pytest.raises(RequestError):
+        run(Studio(subject), "plan", {"text": 3})
+    with pytest.raises(RequestError, match="a table without a design"):
+        run(Studio(of_uncompiled(design)), "plan", {})
