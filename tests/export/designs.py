@@ -1,5 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""The designs that every format is tried on: the five systems', those of other tests, and one of odd names."""
+"""The designs that every format is tried on: the five systems', those of other tests, one of odd names, and one with
+the words that other programs' tables need."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import importlib
 
 from keyplan import Binary, Design, Entity, Index, Key, Number, Page, Table, Ttl, read
 from tests.contract.design import Everything
+from tests.export.words import Words
 from tests.web.library import Library
 
 SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
@@ -43,11 +45,11 @@ class Odd(Design):
 
 def design(name: str) -> type[Design]:
     """A design by its class's name."""
-    others = {"Library": Library, "Everything": Everything, "Odd": Odd}
+    others = {"Library": Library, "Everything": Everything, "Odd": Odd, "Words": Words}
     if name in others:
         return others[name]
     design_class: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
     return design_class
 
 
-NAMES = (*SYSTEMS, "Library", "Everything", "Odd")
+NAMES = (*SYSTEMS, "Library", "Everything", "Odd", "Words")

@@ -58,9 +58,11 @@ def keys_of(design: CompiledDesign) -> dict[str, Any]:
                 {name: [getattr(value, "value", value) for value in allowed] for name, allowed in key.when.items()},
                 key.shards,
                 key.is_claim,
+                {variable.style for _, template in key.attributes for variable in template.variables},
             )
             for key in (*entity.keys, *entity.claims)
         )
+        result[f"{entity.name}'s labels"] = entity.labels
     return result
 
 

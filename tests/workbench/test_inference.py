@@ -215,7 +215,7 @@ def test_names_that_mean_something_else_are_kept_apart() -> None:
         stored = item(items[1][0])
         entity = design.entity_of(stored)
         assert entity is not None
-        assert {field.attribute for field in entity.fields.values()} >= names.keys()
+        assert {field.attribute for field in entity.fields.values()} | entity.labels.keys() >= names.keys()
         assert entity.to_item(entity.from_item(stored)).items() >= stored.items()
 
 

@@ -59,8 +59,9 @@ def test_what_an_item_says_it_is_groups_it(kind: str) -> None:
         "Harbour": "h#{harbour_id} h#{harbour_id}",
         "Boat": "h#{harbour_id} b#{boat_id}",
     }
-    assert 'Literal["boat"] = ' in module.text
+    assert f'Label("{kind}", "boat")' in module.text
     entity = compiled_of(module).by_name["Boat"]
+    assert not entity.matches(item({"PK": "h#kiel", "SK": "b#aurora", kind: "raft"}))
     assert entity.to_item(entity.from_item(item(rows[2]))).items() >= item(rows[2]).items()
 
 
@@ -153,27 +154,50 @@ def test_an_index_on_plain_attributes_is_sparse_by_itself() -> None:
     }
 
 
-def test_kinds_that_only_letters_tell_apart() -> None:
+def test_kinds_that_only_a_label_tells_apart() -> None:
+    """Their keys could be the same; what an item says it is decides."""
     rows: list[Row] = [
         {"PK": "T1", "SK": "A", "type": "tram", "line": "U4"},
-        {"PK": "T2", "SK": "A", "type": "tram", "line": "U6"},
         {"PK": "D1", "SK": "A", "type": "driver", "name": "Ida"},
+        {"PK": "D1", "SK": MOMENTS[0], "type": "start", "by": "x"},
+        {"PK": "D1", "SK": MOMENTS[1], "type": "stop", "reason": "y", "cost": 3},
     ]
     module = of(rows)
+    assert keys(module) == {
+        "Tram": "{tram_id} A",
+        "Driver": "{driver_id} A",
+        "Start": "{driver_id} {timestamp}",
+        "Stop": "{driver_id} {timestamp}",
+    }
+    design = compiled_of(module)
+    for row in rows:
+        entity = design.entity_of(item(row))
+        assert entity is not None
+        assert entity.name == row["type"].title()
+        assert entity.to_item(entity.from_item(item(row))) == item(row)
+
+
+def facets_of(*kinds: tuple[str, list[Row]]) -> MadeModule:
+    return made(table({name: (("PK", "SK"), rows) for name, rows in kinds}))
+
+
+def test_kinds_that_only_letters_tell_apart() -> None:
+    rows: list[Row] = [{"PK": "T1", "SK": "A", "line": "U4"}, {"PK": "T2", "SK": "A", "line": "U6"}]
+    module = facets_of(("tram", rows), ("driver", [{"PK": "D1", "SK": "A", "name": "Ida"}]))
     assert keys(module) == {"Tram": "T{tram_number} A", "Driver": "D{driver_number} A"}
     assert "Tram.primary: 'T' in PK is taken for text, to tell it from other entities" in module.notes
 
 
 def test_keys_that_nothing_tells_apart_are_one_entity_with_a_note() -> None:
-    rows: list[Row] = [
-        {"PK": "42", "SK": MOMENTS[0], "type": "start", "by": "x"},
-        {"PK": "43", "SK": MOMENTS[1], "type": "stop", "reason": "y", "cost": 3},
-    ]
-    module = of(rows)
+    kinds: dict[str, list[Row]] = {
+        "start": [{"PK": "42", "SK": MOMENTS[0], "by": "x"}],
+        "stop": [{"PK": "43", "SK": MOMENTS[1], "reason": "y", "cost": 3}],
+    }
+    module = facets_of(*kinds.items())
     assert list(keys(module)) == ["StartOrStop"]
     assert any("can't be told apart" in note for note in module.notes)
     entity = compiled_of(module).by_name["StartOrStop"]
-    for row in rows:
+    for (row,) in kinds.values():
         assert entity.to_item(entity.from_item(item(row))) == item(row)
 
 

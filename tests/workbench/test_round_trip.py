@@ -16,6 +16,8 @@ import pytest
 
 from keyplan import Design
 from keyplan.cli.import_workbench import working_module
+from keyplan.design.declared.styles import OURS
+from keyplan.design.declared.views import views_in
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import DesignError
 from keyplan.systems import system, system_names
@@ -74,11 +76,15 @@ def test_the_fields_are_the_same(name: str) -> None:
     for entity in design_.entities.values():
         again = compiled_design.by_name[entity.name]
         assert list(again.fields) == list(entity.fields)
+        assert (again.slots, again.cls.model_config.get("extra")) == (
+            entity.slots,
+            entity.cls.model_config.get("extra"),
+        )
         for field in entity.fields.values():
             other = again.fields[field.name]
             assert other.attribute == field.attribute
             assert type_text(other.annotation, {}) == type_text(field.annotation, {}), field.name
-            if not field.computed:
+            if not field.computed and field.name not in entity.slots:
                 mine, theirs = (each.cls.model_fields[field.name].is_required() for each in (entity, again))
                 assert (theirs, default_of(again, field.name)) == (mine, default_of(entity, field.name))
 
@@ -109,6 +115,9 @@ def test_the_questions_are_the_same(name: str) -> None:
             entity.__name__ for entity in read.shape.entities
         ]
         assert type(again.plan) is type(read.plan)
+        assert [view.__name__ for view in views_in(again.signature.returns)] == [
+            view.__name__ for view in views_in(read.signature.returns)
+        ]
         assert again.proof == read.proof
 
 
@@ -164,12 +173,12 @@ def test_samples_alone_show_the_keys() -> None:
         facet["KeyAttributeAlias"] = {"PartitionKeyAlias": "pk", "SortKeyAlias": "sk"}
     keys = keys_of(compiled_of(made(model)))
     assert keys["Article"] == [
-        ("by_gsi1", "GSI1", ["AUTHOR#{author_id}", "ARTICLE#{article_id}"], {}, 1, False),
-        ("primary", "the table", ["ARTICLE#{article_id}", "#METADATA"], {}, 1, False),
+        ("by_gsi1", "GSI1", ["AUTHOR#{author_id}", "ARTICLE#{article_id}"], {}, 1, False, {OURS}),
+        ("primary", "the table", ["ARTICLE#{article_id}", "#METADATA"], {}, 1, False, {OURS}),
     ]
     assert keys["TagArticle"] == [
-        ("by_gsi1", "GSI1", ["ARTICLE#{article_id}", "TAG#{tag}"], {}, 1, False),
-        ("primary", "the table", ["TAG#{tag}", "ARTICLE#{article_id}"], {}, 1, False),
+        ("by_gsi1", "GSI1", ["ARTICLE#{article_id}", "TAG#{tag}"], {}, 1, False, {OURS}),
+        ("primary", "the table", ["TAG#{tag}", "ARTICLE#{article_id}"], {}, 1, False, {OURS}),
     ]
     # A number that is turned is seen as a text of its own
     partition, sort = keys["ArticleVersion"][0][2]

@@ -1,8 +1,9 @@
 """A design as a model of NoSQL Workbench: the table, a facet an entity with its sample items, the global indexes.
 
 The format isn't documented by AWS; this is version 3.0 as Workbench writes it. What it has no place for (templates of
-index keys, sparse and sharded keys, unique claims, local indexes, native keys of several attributes) is written into
-the model's description, one declaration a line, and read back from there by ``keyplan.workbench``.
+index keys, sparse and sharded keys, key styles, labels, unique claims, local indexes, native keys of several
+attributes, stored forms) is written into the model's description, one declaration a line, and read back from there by
+``keyplan.workbench``. Attributes have the types that they are stored with.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from pydantic import BaseModel
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.declared.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.design.declared.indexes import KeyAttribute
+from keyplan.design.stored.dumped import Form
 from keyplan.design.stored.fields import StoredField
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.export.deployment import Deployment
 from keyplan.workbench.declarations import CLAIM_ATTRIBUTE, claim_facet, description_of, is_shown
+from keyplan.workbench.declared import field_notes
+from keyplan.workbench.types import stored_text
 
 __all__ = ["VERSION", "model", "model_notes"]
 
@@ -31,6 +35,9 @@ Item = Mapping[str, Mapping[str, Any]]
 _NUMBERS = {int, float, Decimal}
 _TAGS = {bool: "BOOL", bytes: "B", list: "L", tuple: "L", dict: "M", **dict.fromkeys(_NUMBERS, "N")}
 _SET_TAGS = {str: "SS", bytes: "BS", **dict.fromkeys(_NUMBERS, "NS")}
+_DUMPED_TAGS = {"str": "S", "int": "N", "float": "N", "bool": "BOOL", "list[Any]": "L", "dict[str, Any]": "M"}
+_FORM_TAGS = {"base64": "S", "text": "S", "json": "S", "zlib": "B", "gzip": "B"}
+_ISO_FORMS = {"iso s", "iso ms", "isoformat"}
 
 
 def model(design: CompiledDesign, deployment: Deployment, items: Iterable[Item], made_at: datetime) -> dict[str, Any]:
@@ -51,13 +58,13 @@ def model(design: CompiledDesign, deployment: Deployment, items: Iterable[Item],
 
 
 def model_notes(design: CompiledDesign) -> list[str]:
-    """What Workbench won't show of the design."""
+    """What Workbench won't show of the design, and what of it isn't read back."""
     notes: list[str] = []
     for index in design.table.indexes:
         if not is_shown(index):
             kind = "a local index" if index.local else "a key of several attributes"
             notes.append(f"{index.name} is left out: Workbench's format has no place for {kind}.")
-    return notes
+    return [*notes, *field_notes(design)]
 
 
 def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]) -> dict[str, Any]:
@@ -126,6 +133,7 @@ def _facets(design: CompiledDesign, by_facet: Mapping[str, list[Item]]) -> Itera
     left = set(design.table.key_names)
     for entity in design.entities.values():
         names = [field.attribute for field in entity.fields.values()]
+        names += entity.labels
         names += [attribute.name for key in entity.index_keys for attribute, _ in key.attributes]
         attributes = [name for name in dict.fromkeys(names) if name not in left]
         yield _facet(entity.name, entity.primary, attributes, by_facet.get(entity.name, ()))
@@ -156,7 +164,15 @@ def _without_null(item: Item) -> dict[str, Any]:
 
 
 def attribute_type(field: StoredField) -> str | None:
-    """DynamoDB's type of a field's attribute, where its annotation tells it."""
+    """DynamoDB's type of a field's attribute as it is stored, where its annotation tells it."""
+    if field.codec is not None:
+        mark = field.codec.mark
+        return field.codec.tag or _FORM_TAGS.get(mark.form or "") or ("S" if mark.layout is not None else None)
+    if field.form is Form.KEYED:
+        return field.key_type
+    if field.form in {Form.DUMPED, Form.CUSTOM}:
+        text = stored_text(field.annotation) if field.form is Form.DUMPED else ""
+        return _DUMPED_TAGS.get(text.removesuffix(" | None"))
     kind = kind_of(field.annotation)
     if TTL.name in marks_of(field.annotation):
         return "N"
@@ -178,6 +194,7 @@ def _field_types(design: CompiledDesign) -> dict[str, str]:
             kind = attribute_type(field)
             if kind is not None:
                 result.setdefault(field.attribute, kind)
+        result |= {label: "S" for label in entity.labels if label not in result}
         if entity.claims:
             result.setdefault(CLAIM_ATTRIBUTE, "M")
     return result
@@ -198,6 +215,8 @@ def _formats(design: CompiledDesign) -> dict[str, list[str]]:
     result: dict[str, list[str]] = {}
     for entity in design.entities.values():
         for field in entity.fields.values():
-            if kind_of(field.annotation) is datetime and TTL.name not in marks_of(field.annotation):
+            form = "isoformat" if field.codec is None else field.codec.mark.form
+            plain = TTL.name not in marks_of(field.annotation) and field.form in {Form.OURS, Form.STORED}
+            if kind_of(field.annotation) is datetime and plain and form in _ISO_FORMS:
                 result[field.attribute] = ["date", "ISO 8601 date and time"]
     return result

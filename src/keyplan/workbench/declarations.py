@@ -15,6 +15,8 @@ from typing import Any
 
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.keys import Key, Unique
+from keyplan.design.declared.styles import OURS, KeyStyle, Label
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.workbench.declared import (
@@ -33,10 +35,12 @@ __all__ = [
     "Declarations",
     "IndexDeclaration",
     "KeyDeclaration",
+    "LabelDeclaration",
     "claim_facet",
     "declarations_in",
     "description_of",
     "is_shown",
+    "style_text",
 ]
 
 CLAIM_ATTRIBUTE = "claim_of"
@@ -44,7 +48,8 @@ CLAIM_ATTRIBUTE = "claim_of"
 PRIMARY = "primary"
 """What a primary key is called where nothing says otherwise."""
 _HEADING = "Declarations, as Keyplan reads them back:"
-_ASSIGNED = re.compile(r"([\w.-]+) = (Key|Unique|Index)\((.*)\)")
+_ASSIGNED = re.compile(r"([\w.-]+) = (Key|Unique|Index|Label|Table)\((.*)\)")
+_OPEN = re.compile(r"class (\w+)\(Entity, extra='allow'\)")
 _MARKED = re.compile(r"(\w+)\.(\w+): (Ttl|Version)")
 
 
@@ -64,6 +69,8 @@ def claim_facet(entity: str, claim: str) -> str:
 def description_of(design: CompiledDesign) -> str:
     """A model's description: what the design says of itself, and the declarations."""
     lines = [f"{index.name} = {_index_text(index)}" for index in design.table.indexes if not is_shown(index)]
+    if design.table.key_style != OURS:
+        lines.append(f"table = Table(key_style={style_text(design.table.key_style)})")
     for entity in design.entities.values():
         lines.extend(_entity_lines(entity))
     lines.extend(lines_of(design))
@@ -71,10 +78,27 @@ def description_of(design: CompiledDesign) -> str:
 
 
 def _entity_lines(entity: CompiledEntity) -> Iterator[str]:
-    """All keys but a plain primary one, which the facet's aliases show."""
+    """All keys but a plain primary one, which the facet's aliases show; the labels; and whether it takes attributes
+    that nothing declares.
+    """
+    if entity.cls.model_config.get("extra") == "allow":
+        yield f"class {entity.name}(Entity, extra='allow')"
+    declared = {name: value for base in reversed(entity.cls.__mro__) for name, value in vars(base).items()}
     for key in (*entity.keys, *entity.claims):
-        if key is not entity.primary or key.shards > 1 or key.name != PRIMARY:
-            yield f"{entity.name}.{key.name} = {_key_text(key)}"
+        own = declared.get(key.name)
+        style = own.style if isinstance(own, Key | Unique) else None
+        shown = any(template.variables for _, template in key.attributes) and style is None
+        if key is not entity.primary or key.shards > 1 or key.name != PRIMARY or not shown:
+            yield f"{entity.name}.{key.name} = {_key_text(key, style)}"
+    for name, value in declared.items():
+        if isinstance(value, Label):
+            yield f"{entity.name}.{name} = Label({value.attribute!r}, {value.value!r})"
+
+
+def style_text(style: KeyStyle) -> str:
+    """A style as Python writes it."""
+    parts = ["raw=True"] * style.raw + ([f"case={style.case!r}"] if style.case else [])
+    return f"KeyStyle({', '.join(parts)})"
 
 
 def _index_text(index: Index) -> str:
@@ -93,11 +117,12 @@ def _attributes_text(attributes: tuple[KeyAttribute, ...]) -> str:
     return _one_or_several(types[attribute.type].format(attribute.name) for attribute in attributes)
 
 
-def _key_text(key: CompiledKey) -> str:
+def _key_text(key: CompiledKey, style: KeyStyle | None) -> str:
     sides = [side for side in (key.partition, key.sort) if side]
     parts = [_one_or_several(repr(str(template)) for _, template in side) for side in sides]
+    styled = [] if style is None else [f"style={style_text(style)}"]
     if key.is_claim:
-        return f"Unique({', '.join(parts)})"
+        return f"Unique({', '.join([*parts, *styled])})"
     if key.index is not None:
         parts.append(f"index={key.index.name!r}")
     if key.when:
@@ -105,7 +130,7 @@ def _key_text(key: CompiledKey) -> str:
         parts.append(f"when={plain!r}")
     if key.shards > 1:
         parts.append(f"shards={key.shards}")
-    return f"Key({', '.join(parts)})"
+    return f"Key({', '.join([*parts, *styled])})"
 
 
 def _one_or_several(texts: Iterable[str]) -> str:
@@ -130,6 +155,17 @@ class KeyDeclaration:
     index: str | None = None
     when: dict[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
     shards: int = 1
+    style: KeyStyle | None = None
+    """How values are written, where not as the table's keys are."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDeclaration:
+    """An attribute that has one value in all items of an entity."""
+
+    name: str
+    attribute: str
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +181,8 @@ class IndexDeclaration:
 
 @dataclass
 class Declarations:
-    """``keys``, ``claims`` and ``fields`` by entity, ``marks`` by entity and field; ``reads`` are questions,
-    and ``results`` what they answer with.
+    """``keys``, ``claims``, ``labels`` and ``fields`` by entity, ``marks`` by entity and field; ``reads`` are
+    questions, and ``results`` what they answer with. ``open`` are entities that take attributes that nothing declares.
     """
 
     text: str = ""
@@ -154,6 +190,9 @@ class Declarations:
     keys: dict[str, list[KeyDeclaration]] = field(default_factory=dict[str, list[KeyDeclaration]])
     claims: dict[str, list[KeyDeclaration]] = field(default_factory=dict[str, list[KeyDeclaration]])
     indexes: list[IndexDeclaration] = field(default_factory=list[IndexDeclaration])
+    labels: dict[str, list[LabelDeclaration]] = field(default_factory=dict[str, list[LabelDeclaration]])
+    open: set[str] = field(default_factory=set[str])
+    key_style: KeyStyle = OURS
     marks: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     fields: dict[str, list[FieldDeclaration]] = field(default_factory=dict[str, list[FieldDeclaration]])
     results: list[ResultDeclaration] = field(default_factory=list[ResultDeclaration])
@@ -170,6 +209,9 @@ def declarations_in(description: str) -> Declarations:
         if marked is not None:
             entity, name, mark = marked.groups()
             declarations.marks[entity, name] = mark
+        opened = _OPEN.fullmatch(line)
+        if opened is not None:
+            declarations.open.add(opened.group(1))
         field_ = field_in(line)
         if field_ is not None:
             declarations.fields.setdefault(field_[0], []).append(field_[1])
@@ -188,7 +230,7 @@ def declarations_in(description: str) -> Declarations:
 def _declare_questions(declarations: Declarations, lines: Iterable[str]) -> None:
     names = set(declarations.fields)
     for line in lines:
-        result = result_in(line, names)
+        result = result_in(line, names | {value.name for value in declarations.results})
         if result is not None and result.name not in names:
             declarations.results.append(result)
     names |= {declaration.name for declaration in declarations.results}
@@ -203,7 +245,22 @@ def _declare(declarations: Declarations, name: str, kind: str, arguments: str) -
         call = ast.parse(f"f({arguments})", mode="eval").body
         assert isinstance(call, ast.Call)  # noqa: S101 - the text before the parse says so
         sides = [_side(expression) for expression in call.args]
-        named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg is not None}
+        named = {
+            keyword.arg: _style(keyword.value)
+            if keyword.arg in {"style", "key_style"}
+            else ast.literal_eval(keyword.value)
+            for keyword in call.keywords
+            if keyword.arg is not None
+        }
+        if kind == "Table":
+            declarations.key_style = named["key_style"]
+            return
+        if kind == "Label":
+            entity, _, label = name.partition(".")
+            attribute, value = (side[0][0] for side in sides)
+            if label.isidentifier():
+                declarations.labels.setdefault(entity, []).append(LabelDeclaration(label, attribute, value))
+            return
         if kind == "Index":
             declarations.indexes.append(_index(sides, named))
             return
@@ -224,6 +281,17 @@ def _side(node: ast.expr) -> tuple[tuple[str, str], ...]:
     return ((_text(node), "S"),)
 
 
+def _style(node: ast.expr) -> KeyStyle:
+    """``KeyStyle(raw=True, case='lower')``. Raises ValueError for anything else."""
+    match node:
+        case ast.Call(func=ast.Name(id="KeyStyle"), args=[], keywords=keywords):
+            named = {keyword.arg: ast.literal_eval(keyword.value) for keyword in keywords}
+            raw, case = named.pop("raw", False), named.pop("case", None)
+            if not named and isinstance(raw, bool) and case in {None, "lower", "upper"}:
+                return KeyStyle(raw=raw, case=case)
+    raise ValueError(ast.unparse(node))
+
+
 def _text(node: ast.expr) -> str:
     value = ast.literal_eval(node)
     if not isinstance(value, str):
@@ -237,8 +305,9 @@ def _key(name: str, sides: list[tuple[tuple[str, str], ...]], named: dict[str, A
         raise ValueError(name)
     when = {str(field): tuple(allowed) for field, allowed in dict(named.get("when", {})).items()}
     index = named.get("index")
+    shards = int(named.get("shards", 1))
     return KeyDeclaration(
-        name, partition, sort, None if index is None else str(index), when, int(named.get("shards", 1))
+        name, partition, sort, None if index is None else str(index), when, shards, named.get("style")
     )
 
 

@@ -1,5 +1,5 @@
-"""Fields and questions of a design, which Workbench has no place for: written into a model's description, one a line,
-and read back. Keys are in ``declarations.py``, which reads the description whole.
+"""Fields, views and questions of a design, which Workbench has no place for: written into a model's description, one a
+line, and read back. Keys are in ``declarations.py``, which reads the description whole.
 
 A line is Python's syntax and never run: ``Article.title: str = Field(alias='Title')``,
 ``@read('AP5') def articles(author_id: str) -> Page[Article]``.
@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, cast, get_origin, get_type_hints
+from uuid import uuid4
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -21,43 +22,66 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import now, ulid
+from keyplan.design.declared.fields import SLOTS_MAX, now, slots_of, ulid
+from keyplan.design.declared.keys import Key
 from keyplan.design.declared.load import Load
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
+from keyplan.design.declared.views import entity_of_view, types_in, views_in
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.workbench.types import is_type, literal_text, type_text
+from keyplan.workbench.types import is_type, is_value, literal_text, stored_text, type_text
 
-__all__ = ["FieldDeclaration", "ReadDeclaration", "ResultDeclaration", "field_in", "lines_of", "read_in", "result_in"]
+__all__ = [
+    "FieldDeclaration",
+    "ReadDeclaration",
+    "ResultDeclaration",
+    "field_in",
+    "field_notes",
+    "lines_of",
+    "read_in",
+    "result_in",
+]
 
-_FACTORIES = {set: "set", frozenset: "frozenset", list: "list", dict: "dict", tuple: "tuple", ulid: "ulid", now: "now"}
-_OPTIONS = ("newest_first", "order_by", "consistent", "scan", "where", "through", "per_second", "items", "item_bytes")
+_FACTORIES: dict[Any, str] = {
+    set: "set", frozenset: "frozenset", list: "list", dict: "dict", tuple: "tuple", ulid: "ulid", now: "now",
+    uuid4: "uuid4",
+}  # fmt: skip
+_PLAIN_OPTIONS = ("newest_first", "order_by", "consistent", "scan", "segments", "total", "complete")
+"""Options whose values are literals."""
+_OPTIONS = (*_PLAIN_OPTIONS, "of", "all_of", "key", "where", "through", "per_second", "items", "item_bytes")
 _READ = re.compile(r"@read\((?P<options>.*)\) def (?P<name>\w+)\((?P<parameters>.*)\) -> (?P<returns>.+)")
-_RESULT = re.compile(r"class (?P<name>\w+)\(NamedTuple\): (?P<members>.+)")
+_RESULT = re.compile(r"class (?P<name>\w+)\((?P<base>NamedTuple|View\[\w+\])\): (?P<members>.+)")
 
 
 @dataclass(frozen=True, slots=True)
 class FieldDeclaration:
-    """A field as its entity declares it. ``default`` and ``factory`` are texts; a required field has neither."""
+    """A field as its entity declares it. ``default`` and ``factory`` are texts; a required field has neither.
+    ``slots``: over how many items it spreads a number.
+    """
 
     name: str
     type: str
     attribute: str
     default: str | None = None
     factory: str | None = None
+    slots: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ResultDeclaration:
-    """The answer of a question that is a NamedTuple: its members with their types."""
+    """The answer of a question that is a class of its own, its members with their types. ``base``: what class it is
+    made of, ``NamedTuple`` or ``View[Article]``.
+    """
 
     name: str
+    base: str
     members: tuple[tuple[str, str], ...]
 
     @property
     def mentions(self) -> frozenset[str]:
         """The names of types in it."""
-        return _names_in("\n".join(kind for _, kind in self.members))
+        own = frozenset({"NamedTuple", "View"})
+        return _names_in("\n".join([self.base, *(kind for _, kind in self.members)])) - own
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +92,40 @@ class ReadDeclaration:
     options: str
     parameters: tuple[str, ...]
     returns: str
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """The keys that it names, each as its entity and its name."""
+        nodes = ast.walk(ast.parse(f"f({self.options})"))
+        return [
+            (node.value.id, node.attr)
+            for node in nodes
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        ]
+
+    @property
+    def indexes(self) -> list[str]:
+        """The indexes that it names."""
+        return [str(value.value) for value in self._index_nodes(ast.parse(f"f({self.options})"))]
+
+    def options_with(self, indexes: Mapping[str, str]) -> str:
+        """What stands in its decorator, with the names that the indexes have in the module."""
+        tree = ast.parse(f"f({self.options})", mode="eval")
+        named = {id(value): indexes[str(value.value)] for value in self._index_nodes(tree)}
+        call = tree.body
+        assert isinstance(call, ast.Call)  # noqa: S101 - the text before the parse says so
+        for keyword in call.keywords:
+            if id(keyword.value) in named:
+                keyword.value = ast.Name(named[id(keyword.value)])
+        return ast.unparse(call)[2:-1] if named else self.options
+
+    @staticmethod
+    def _index_nodes(tree: ast.AST) -> list[ast.Constant]:
+        return [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.keyword) and node.arg == "all_of" and isinstance(node.value, ast.Constant)
+        ]
 
     @property
     def text(self) -> str:
@@ -88,13 +146,19 @@ def _names_in(text: str) -> frozenset[str]:
 
 
 def lines_of(design: CompiledDesign) -> Iterator[str]:
-    """The fields of each entity, the results that are NamedTuples, and the questions, a line each.
+    """The fields of each entity, the views, the results that are NamedTuples, and the questions, a line each.
 
-    A type that has no text is left out with its field; a question that mentions such a type, too.
+    A question that mentions a type without a text is left out.
     """
     names: dict[Any, str] = {compiled_entity.cls: compiled_entity.name for compiled_entity in design.entities.values()}
     for entity in design.entities.values():
         yield from _field_lines(entity)
+    for view in dict.fromkeys(view for read in design.reads.values() for view in views_in(read.signature.returns)):
+        owner = entity_of_view(view)
+        if owner in names and view not in names:
+            members = [f"{name}: {_field_text(kind)}" for name, kind in types_in(view).items()]
+            yield f"class {view.__name__}(View[{names[owner]}]): {'; '.join(members)}"
+            names[view] = view.__name__
     for read in design.reads.values():
         factory = read.shape.factory
         if read.shape.kind is ShapeKind.COLLECTION and factory not in names:
@@ -114,14 +178,35 @@ def lines_of(design: CompiledDesign) -> Iterator[str]:
 def _field_lines(entity: CompiledEntity) -> Iterator[str]:
     """The fields. One that holds other entities holds their dicts, as it is stored."""
     for name, field in entity.fields.items():
-        try:
-            text = type_text(field.annotation, {})
-        except ValueError:
-            text = "Any"
-        arguments = list(_default_texts(entity.cls.model_fields.get(name)))
+        start = f"{entity.name}.{name}: {_field_text(field.annotation)}"
+        info = entity.cls.model_fields.get(name)
+        slots = None if info is None else slots_of(info)
+        arguments = list(_default_texts(info))
         if field.attribute != name:
             arguments.append(f"alias={field.attribute!r}")
-        yield f"{entity.name}.{name}: {text}" + (f" = Field({', '.join(arguments)})" if arguments else "")
+        if slots is not None:
+            yield f"{start} = Slots({slots})"
+        else:
+            yield start + (f" = Field({', '.join(arguments)})" if arguments else "")
+
+
+def _field_text(annotation: Any) -> str:
+    """A field's type; that of what is stored where it has no text."""
+    try:
+        return type_text(annotation, {})
+    except ValueError:
+        return stored_text(annotation)
+
+
+def field_notes(design: CompiledDesign) -> Iterator[str]:
+    """What of the fields is code, and can't be declared in a description."""
+    for entity in design.entities.values():
+        for name, field in entity.fields.items():
+            info = entity.cls.model_fields.get(name)
+            if field.codec is not None and field.codec.mark.write is not None:
+                yield f"{entity.name}.{name}: its stored form is made by functions, which are code and left out."
+            if info is not None and not info.is_required() and slots_of(info) is None and not any(_default_texts(info)):
+                yield f"{entity.name}.{name}: its default is made by code, which is left out: it is required then."
 
 
 def _default_texts(info: FieldInfo | None) -> Iterator[str]:
@@ -152,10 +237,17 @@ def _read_line(read: ReadPattern, names: Mapping[Any, str]) -> str:
 
 def _option_texts(options: Options, names: Mapping[Any, str]) -> Iterator[str]:
     yield repr(options.id)
-    for name in _OPTIONS[:4]:
+    plain = Options("")
+    for name in _PLAIN_OPTIONS:
         value = getattr(options, name)
-        if value not in {None, False} or (name == "newest_first" and value is False):
+        if value != getattr(plain, name):
             yield f"{name}={value!r}"
+    if options.of:
+        yield f"of=[{', '.join(_named(cls, names) for cls in options.of)}]"
+    if options.all_of is not None:
+        yield f"all_of={options.all_of.name!r}"
+    if options.key is not None:
+        yield f"key={_key_path(options.key, names)}"
     if options.where is not None:
         yield f"where={_where_text(options.where)}"
     if options.through is not None:
@@ -164,6 +256,15 @@ def _option_texts(options: Options, names: Mapping[Any, str]) -> Iterator[str]:
         value = getattr(options.load, field.name)
         if value is not None and field.name in _OPTIONS:
             yield f"{field.name}={literal_text(value)}"
+
+
+def _key_path(key: Key, names: Mapping[Any, str]) -> str:
+    """A key as its entity's attribute: ``Article.by_author``."""
+    for cls, entity in names.items():
+        for name in dir(cls) if isinstance(cls, type) and issubclass(cls, Entity) else ():
+            if getattr(cls, name, None) is key:
+                return f"{entity}.{name}"
+    raise ValueError(key)
 
 
 def _where_text(where: Mapping[str, Any] | str) -> str:
@@ -213,14 +314,22 @@ def field_in(line: str) -> tuple[str, FieldDeclaration] | None:
     if node.value is not None and not _read_arguments(node.value, result):
         return None
     text = ast.unparse(node.annotation)
-    return owner.id, FieldDeclaration(name, text, result["attribute"], result.get("default"), result.get("factory"))
+    slots = int(result["slots"]) if "slots" in result else None
+    declared = FieldDeclaration(name, text, result["attribute"], result.get("default"), result.get("factory"), slots)
+    return owner.id, declared
 
 
 def _read_arguments(node: ast.expr, result: dict[str, str]) -> bool:
-    """What ``Field(...)`` says; False for anything else."""
+    """What ``Field(...)`` or ``Slots(...)`` says; False for anything else."""
+    match node:
+        case ast.Call(func=ast.Name(id="Slots"), args=[ast.Constant(value=int() as count)], keywords=[]):
+            result["slots"] = str(count)
+            return 2 <= count <= SLOTS_MAX
+        case _:
+            pass
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "Field":
         return False
-    if len(node.args) > 1 or not all(map(_is_value, node.args)):
+    if len(node.args) > 1 or not all(map(is_value, node.args)):
         return False
     if node.args:
         result["default"] = ast.unparse(node.args[0])
@@ -235,39 +344,26 @@ def _read_arguments(node: ast.expr, result: dict[str, str]) -> bool:
     return True
 
 
-def _is_value(node: ast.expr) -> bool:
-    """Whether it is a literal, or a Decimal of one."""
-    if isinstance(node, ast.Call):
-        return (
-            isinstance(node.func, ast.Name)
-            and node.func.id == "Decimal"
-            and not node.keywords
-            and all(isinstance(expression, ast.Constant) for expression in node.args)
-        )
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError):
-        return False
-    return True
-
-
 def result_in(line: str, names: Collection[str]) -> ResultDeclaration | None:
-    """The NamedTuple in a line; ``names`` are those of the entities."""
+    """The NamedTuple or the view in a line; ``names`` are those of the entities, and of what stands before."""
     match = _RESULT.fullmatch(line)
     if match is None:
         return None
     try:
         nodes = ast.parse(match["members"]).body
+        base = ast.parse(match["base"], mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     members: list[tuple[str, str]] = []
+    if isinstance(base, ast.Subscript) and not is_type(base.slice, names):
+        return None
     for node in nodes:
         if not isinstance(node, ast.AnnAssign) or not isinstance(node.target, ast.Name) or node.value is not None:
             return None
         if not is_type(node.annotation, names):
             return None
         members.append((node.target.id, ast.unparse(node.annotation)))
-    return ResultDeclaration(match["name"], tuple(members))
+    return ResultDeclaration(match["name"], match["base"], tuple(members))
 
 
 def read_in(line: str, names: Collection[str]) -> ReadDeclaration | None:
@@ -293,7 +389,7 @@ def read_in(line: str, names: Collection[str]) -> ReadDeclaration | None:
     types = [node.returns, *(argument.annotation for argument in plain.args if argument.annotation is not None)]
     if len(types) != 1 + len(plain.args) or not all(is_type(kind, names) for kind in types):
         return None
-    if not all(_is_option(value, names) for value in values) or not all(map(_is_value, plain.defaults)):
+    if not all(_is_option(value, names) for value in values) or not all(map(is_value, plain.defaults)):
         return None
     required = len(plain.args) - len(plain.defaults)
     parameters = tuple(
@@ -311,9 +407,11 @@ def _is_option(node: ast.expr, names: Collection[str]) -> bool:
     match node:
         case ast.Name(id=name):
             return name in names
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name in names
         case ast.List(elts=parts):
             return all(_is_option(part, names) for part in parts)
         case ast.Call(func=ast.Name(id="Through"), args=[ast.Name(id=name)], keywords=keywords):
             return name in names and all(isinstance(keyword.value, ast.Constant) for keyword in keywords)
         case _:
-            return _is_value(node)
+            return is_value(node)

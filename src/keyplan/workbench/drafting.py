@@ -13,8 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.styles import OURS, KeyStyle
 from keyplan.design.stored.templates import DELIMITER, split_template
-from keyplan.workbench.declarations import PRIMARY, Declarations, IndexDeclaration, KeyDeclaration
+from keyplan.workbench.declarations import (
+    PRIMARY,
+    Declarations,
+    IndexDeclaration,
+    KeyDeclaration,
+    LabelDeclaration,
+)
 from keyplan.workbench.declared import FieldDeclaration
 from keyplan.workbench.grouping import Group, key_text
 from keyplan.workbench.inference import Column, Sample, free_name, infer, is_padded
@@ -48,6 +55,9 @@ class EntityDraft:
     claims: list[KeyDeclaration] = field(default_factory=list[KeyDeclaration])
     specs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     marks: dict[str, str] = field(default_factory=dict[str, str])
+    labels: list[LabelDeclaration] = field(default_factory=list[LabelDeclaration])
+    open: bool = False
+    """Whether it takes attributes that nothing declares."""
     notes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     given: bool = False
     """Whether its primary key is declared, or an alias's: then it stays as it is."""
@@ -66,6 +76,11 @@ class EntityDraft:
         """Fields that hold any number of parts."""
         return {column.name for column in self.columns if column.tag == "L"}
 
+    def is_told_from(self, other: EntityDraft) -> bool:
+        """Whether a label tells the items of two entities apart."""
+        mine = {label.attribute: label.value for label in self.labels}
+        return any(mine.get(label.attribute, label.value) != label.value for label in other.labels)
+
     def note(self, key: str, text: str) -> None:
         """Note what of a key is a guess."""
         notes = self.notes.setdefault(key, [])
@@ -82,6 +97,7 @@ class TableDraft:
     indexes: list[IndexDeclaration]
     entities: list[EntityDraft]
     notes: list[str]
+    key_style: KeyStyle = OURS
 
 
 def is_single(group: Group, key: IndexDeclaration) -> bool:
@@ -127,7 +143,10 @@ class Drafting:
             for declaration in (draft.key, *draft.indexes)
             for name, _ in (*declaration.partition, *declaration.sort)
         }
-        self.entity = EntityDraft(group.name, list(self._columns()), group.items, group.facet)
+        self.entity = EntityDraft(group.name, [], group.items, group.facet)
+        self.entity.labels = self._labels(declared)
+        self.entity.open = group.name in declared.open
+        self.entity.columns = list(self._columns())
         self.templates: dict[str, str] = {}
         """By key attribute: an attribute that stands in several keys has one template."""
 
@@ -149,6 +168,14 @@ class Drafting:
         entity.marks = {name: mark for name, mark in self.marks.items() if entity.column(name) is not None}
         return entity
 
+    def _labels(self, declared: Declarations) -> list[LabelDeclaration]:
+        """The labels of its items: those declared, or the attribute that says what they are."""
+        labels = declared.labels.get(self.group.name, [])
+        if labels or self.fields or self.group.kind is None or self.group.said is None:
+            return labels
+        attribute = self.group.kind[0]
+        return [] if attribute in self.key_names else [LabelDeclaration("kind", attribute, self.group.said)]
+
     # Columns
 
     def _columns(self) -> Iterator[Column]:
@@ -166,6 +193,8 @@ class Drafting:
         declared = {column.attribute for column in made}
         seen = dict.fromkeys([*self.group.attributes, *(name for item in self.group.items for name in item)])
         for attribute in seen:
+            if not self.group.items and is_generic(attribute) and attribute in self.key_names:
+                continue  # nothing shows what it holds
             if attribute not in declared and (attribute not in self.key_names or self._is_field(attribute)):
                 made.append(self._column(attribute, made))
         yield from made
@@ -192,6 +221,7 @@ class Drafting:
     def _add_left_over(self) -> None:
         """Attributes of keys that the entity has no key for: they are fields, as they stand."""
         covered = {column.attribute for column in self.entity.columns} | self.templates.keys()
+        covered |= {label.attribute for label in self.entity.labels}
         for name in dict.fromkeys(name for item in self.group.items for name in item):
             if name not in covered:
                 self.entity.columns.append(self._column(name, self.entity.columns))
@@ -214,7 +244,9 @@ class Drafting:
     def _guess(self) -> KeyDeclaration:
         """The key of what has no sample: its natural attributes, or its name and an id."""
         place = self.out.key
-        if not any(is_generic(name) for name, _ in (*place.partition, *place.sort)) and len(self.table.facets) < 2:
+        names = [name for name, _ in (*place.partition, *place.sort)]
+        natural = not any(is_generic(name) for name in names) or [snake(name) for name in names] == ["id"]
+        if natural and len(self.table.facets) < 2:
             sides = [tuple(f"{{{snake(name)}}}" for name, _ in side) for side in (place.partition, place.sort)]
             guess = KeyDeclaration(PRIMARY, sides[0], sides[1])
         else:
@@ -230,6 +262,8 @@ class Drafting:
         partition, sort = self.group.aliases
         texts = [partition, *([sort] * bool(self.out.key.sort))]
         templates = [text if variables(text) else _PLACEHOLDER.sub(_placeholder, text) for text in texts]
+        for label in self.entity.labels:
+            templates = [text.replace(f"{{{snake(label.attribute)}}}", label.value) for text in templates]
         if not any("{" in template for template in templates):
             return None
         return KeyDeclaration(PRIMARY, (templates[0],), tuple(templates[1:]))
@@ -241,9 +275,24 @@ class Drafting:
         fitting = [declaration for declaration in declared if self._fits(declaration, index, members)]
         for declaration in fitting:
             self._bind(declaration, index, members)
+        if not self.group.items and not self.declared and not self.fields:
+            return self._index_guess(index)
         if fitting or not members:
             return fitting
         return [self._inferred(f"by_{snake(index.name)}", index.name, index, members)]
+
+    def _index_guess(self, index: IndexDeclaration) -> list[KeyDeclaration]:
+        """The key that an entity without a sample has on an index whose attributes have natural names."""
+        places = (*index.partition, *index.sort)
+        columns = [
+            next((column for column in self.entity.columns if column.attribute == name), None) for name, _ in places
+        ]
+        if None in columns:
+            return []
+        sides = [tuple(f"{{{snake(name)}}}" for name, _ in side) for side in (index.partition, index.sort)]
+        key = KeyDeclaration(f"by_{snake(index.name)}", sides[0], sides[1], index.name)
+        self._bind(key, index, [])
+        return [key]
 
     def _inferred(self, name: str, index: str | None, place: IndexDeclaration, members: list[int]) -> KeyDeclaration:
         """The key that the sample shows."""
@@ -441,7 +490,7 @@ def _places(key: KeyDeclaration, place: IndexDeclaration) -> Iterator[tuple[str,
 def variables(template: str) -> list[tuple[str, str]]:
     """The fields of a template with their formats; none of what is no template."""
     try:
-        return [text for text in split_template(template) if isinstance(text, tuple)]
+        return [text for text in split_template(template, raw=True) if isinstance(text, tuple)]
     except Problem:
         return []
 
@@ -453,7 +502,7 @@ def _placeholder(match: re.Match[str]) -> str:
 def _shape(template: str) -> re.Pattern[str] | None:
     """A regular expression with a group for each variable; None for what is no template."""
     try:
-        pieces = split_template(template)
+        pieces = split_template(template, raw=True)
     except Problem:
         return None
     parts = ["(.+?)" if isinstance(piece, tuple) else re.escape(piece) for piece in pieces]

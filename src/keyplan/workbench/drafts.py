@@ -6,7 +6,8 @@ help, the two are one entity. How one entity is drafted is in ``drafting.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from keyplan.design.stored.templates import DELIMITER
 from keyplan.workbench.declarations import (
@@ -27,7 +28,7 @@ from keyplan.workbench.drafting import (
 )
 from keyplan.workbench.grouping import Group, groups_of, key_text, words_of
 from keyplan.workbench.meeting import can_meet
-from keyplan.workbench.reading import KeyAttributes, TableModel
+from keyplan.workbench.reading import Item, KeyAttributes, TableModel
 from keyplan.workbench.texts import WordList, alpha_start, is_generic, snake
 
 __all__ = ["draft_table"]
@@ -41,7 +42,7 @@ def draft_table(table: TableModel, declared: Declarations) -> TableDraft:
     known = {index.name for index in indexes}
     indexes += [index for index in declared.indexes if index.name not in known]
     key = IndexDeclaration(table.name, *_attributes(table.key))
-    draft = TableDraft(table.name, key, indexes, [], [])
+    draft = TableDraft(table.name, key, indexes, [], [], declared.key_style)
     words = words_of(table)
     claims = {claim_facet(entity, declaration.name) for entity, all_ in declared.claims.items() for declaration in all_}
     groups: list[Group] = []
@@ -91,13 +92,20 @@ class _Drafts:
     def _entities(self, groups: list[Group]) -> list[EntityDraft]:
         """The entities, in the groups' order; those whose keys name them first, so that others use their names."""
         called = _called_in(self.table)
+        generic = {
+            snake(name)
+            for key in (self.out.key, *self.out.indexes)
+            for name, _ in (*key.partition, *key.sort)
+            if is_generic(name)
+        }
         result: dict[int, EntityDraft] = {}
         for place in sorted(range(len(groups)), key=lambda number: not is_single(groups[number], self.out.key)):
             starts = self.starts.get(groups[place].name, {})
             drafting = Drafting(self.table, groups[place], self.out, self.declared, self.words, called, starts)
             entity = result[place] = drafting.draft()
             for column in entity.columns:
-                if column.before is not None and isinstance(next(iter(column.values), None), str):
+                named = column.before is not None and column.name not in generic
+                if named and isinstance(next(iter(column.values), None), str):
                     called.append((column.name, frozenset(str(value) for value in column.values if value is not None)))
         return [result[place] for place in range(len(groups))]
 
@@ -106,7 +114,7 @@ class _Drafts:
         for second in range(len(groups)):
             for first in range(second):
                 draft, other = entities[first], entities[second]
-                if draft.given and other.given:
+                if (draft.given and other.given) or draft.is_told_from(other):
                     continue
                 if can_meet(draft.primary, other.primary, draft.lists, other.lists):
                     return first, second
@@ -154,6 +162,12 @@ class _Drafts:
         return [merged if place == first else group for place, group in enumerate(groups) if place != second]
 
 
+def _members(item: Item) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The members of an item's maps, which may be named better than its keys are."""
+    for value in item.values():
+        yield from ((name, member) for name, member in value.get("M", {}).items() if "M" not in member)
+
+
 def _shown(entity: EntityDraft) -> str:
     return f"{entity.name}: {', '.join((*entity.primary.partition, *entity.primary.sort))}"
 
@@ -168,7 +182,7 @@ def _called_in(table: TableModel) -> Called:
     keys = {attribute.name for key in (table.key, *(index.key for index in table.indexes)) for attribute in key.all}
     result: dict[str, set[str]] = {}
     for item in (*(element for facet in table.facets for element in facet.items), *table.items):
-        for name, value in item.items():
+        for name, value in (*item.items(), *_members(item)):
             if isinstance(value.get("S"), str) and (name not in keys or not is_generic(name)) and DELIMITER not in name:
                 result.setdefault(snake(name), set()).add(value["S"])
     names = sorted(result, key=lambda name: not name.endswith("id"))

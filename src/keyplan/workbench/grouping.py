@@ -24,6 +24,7 @@ from keyplan.workbench.texts import (
     led_by,
     marks,
     plain_word,
+    snake,
 )
 
 __all__ = ["Group", "groups_of", "key_text", "words_of"]
@@ -106,7 +107,7 @@ def groups_of(table: TableModel, words: WordList, keep: Iterable[str] = ()) -> l
     for part in _split(table.items, keys, words, table, None):
         part.name = names.take(part.name)
         groups.append(part)
-    return groups or [Group(table.name, [])]
+    return groups or [Group(table.name, [], list(table.attributes))]
 
 
 class _Names:
@@ -150,21 +151,26 @@ def _split(
     for item, shape in zip(items, shapes, strict=True):
         value = _value(item, kind) if kind else ""
         groups.setdefault((value, _like(groups, value, shape, item)), []).append(item)
-    names = _group_names(groups, table.name)
+    names = _group_names(groups, table.name, words)
     for (value, shape), members in groups.items():
         yield Group(names[value, shape], members, kind=(kind, (value,)) if kind is not None and value else None)
 
 
 def _like(groups: dict[tuple[str, Shape], list[Item]], value: str, shape: Shape, item: Item) -> Shape:
     """The shape that the item is counted to: what says that it is the same, and has the same attributes, is the same
-    whatever words its key holds.
+    whatever words its sort key holds. Copies of it in another's partition are another's: ``ORDER#1 CUSTOMER#2``.
     """
     if not value or (value, shape) in groups:
         return shape
     for (other, candidate), members in groups.items():
-        if other == value and _are_alike(item, members[0]):
+        if other == value and _first(shape) == _first(candidate) and _are_alike(item, members[0]):
             return candidate
     return shape
+
+
+def _first(shape: Shape) -> str | None:
+    """The word that the partition key begins with."""
+    return shape[0][0] if shape and shape[0] else None
 
 
 def _value(item: Item, attribute: str) -> str:
@@ -193,11 +199,11 @@ def _kind_attribute(items: Sequence[Item], shapes: Sequence[Shape]) -> str | Non
 
 def _crosses(items: Sequence[Item], shapes: Sequence[Shape], attribute: str) -> bool:
     """Whether items of one shape, with a word in it, and with the same attributes have several values of the
-    attribute: then it is theirs, as the kind of a payment is.
+    attribute: then it is theirs, as the kind of a payment is. Letters before a number are no word: ``customer1``.
     """
     seen: dict[Shape, list[Item]] = {}
     for item, shape in zip(items, shapes, strict=True):
-        if any(word and not is_vague(word) for side in shape for word in side):
+        if any(word and not word.endswith("*") and not is_vague(word) for side in shape for word in side):
             seen.setdefault(shape, []).append(item)
     for members in seen.values():
         first, others = (
@@ -279,10 +285,17 @@ def _without_singles(shapes: list[Shape]) -> list[Shape]:
 # Names
 
 
-def _group_names(groups: dict[tuple[str, Shape], list[Item]], table: str) -> dict[tuple[str, Shape], str]:
-    """A name for each group: what its items say they are, or the words of its key."""
+def _group_names(
+    groups: dict[tuple[str, Shape], list[Item]], table: str, known: WordList
+) -> dict[tuple[str, Shape], str]:
+    """A name for each group: what its items say they are, or the words of its key. Of several groups that say the same
+    the largest is called so, and the others for the partition that they stand in, or for their words.
+    """
     wanted: dict[tuple[str, Shape], str] = {}
-    kinds = Counter(value for value, _ in groups)
+    largest: dict[str, Shape] = {}
+    for (value, shape), members in groups.items():
+        if value not in largest or len(members) > len(groups[value, largest[value]]):
+            largest[value] = shape
     for value, shape in groups:
         words = [[plain_word(word.rstrip("*:|/")) for word in side if word] for side in shape]
         words = [[word for word in side if word] for side in words]
@@ -291,8 +304,15 @@ def _group_names(groups: dict[tuple[str, Shape], list[Item]], table: str) -> dic
         telling = [word for side in reversed(words) for word in reversed(side) if not is_vague(word)]
         telling.sort(key=lambda word: len(word) < 2)
         if value:
-            more = telling[0] if kinds[value] > 1 and telling and telling[0].lower() != value.lower() else ""
-            wanted[value, shape] = f"{value} {more}".strip()
+            start = _first(shape)
+            owner = known.called(start.rstrip("*")) if start else None
+            more = telling[0] if telling and telling[0].lower() != value.lower() else ""
+            if shape == largest[value]:
+                wanted[value, shape] = value
+            elif owner and owner != snake(value):
+                wanted[value, shape] = f"{owner} {value}"
+            else:
+                wanted[value, shape] = f"{value} {more}".strip()
         else:
             wanted[value, shape] = telling[0] if telling else table
     taken = Counter(name.lower() for name in wanted.values())

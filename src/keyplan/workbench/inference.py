@@ -19,6 +19,7 @@ from keyplan.design.stored.templates import DELIMITER, unescape
 from keyplan.workbench.declared import FieldDeclaration
 from keyplan.workbench.texts import (
     WordList,
+    alpha_start,
     is_capitals,
     is_distinctive,
     is_generic,
@@ -35,11 +36,17 @@ __all__ = ["Column", "Inferred", "Sample", "free_name", "infer", "is_day", "is_m
 
 _WRITTEN = re.compile(r"[<\[({$]+[A-Za-z][\w -]*[>\])}]+")
 """A name in brackets: ``<customer id>``."""
+_PLACEHOLDER = re.compile(r"[<\[({]+\s*([A-Za-z][\w -]*?)\s*[>\])}]+")
+"""A value that stands for one: ``<sub_feature>``."""
+_COMPOUND = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")
+"""A name in place of a value: ``StartDate``."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 PADDED_DIGITS_MIN = 4
 """From so many digits of the same number on they count as padded, even where none begins with 0."""
 TELLING_CHARACTERS_MIN = 3
 """A shorter value, the same in all items, may equal an attribute by chance."""
+NAMING_LETTERS_MIN = 4
+"""So many letters before a number name the value: ``account1`` is an account_id, ``T1`` may be anything."""
 MOST = 2 / 3
 """What so many of the items show is meant, though the sample's other items say otherwise."""
 MOST_ITEMS_MIN = 3
@@ -278,7 +285,8 @@ class _Inferring:
 
     def _end_of_value_before(self, place: int) -> str:
         """The word at the end of the value before: P of ``C#1P#1``. Keyplan's templates end each value with a #."""
-        ends = {re.sub(r"^.*\d|^\D*$", "", part[place - 1]) if place else "" for part in self.parts}
+        before = [part[place - 1] if place else "" for part in self.parts]
+        ends = {"" if is_moment_like(text) else re.sub(r"^.*\d|^\D*$", "", text) for text in before}
         end = ends.pop() if len(ends) == 1 else ""
         return end if is_word(end) else ""
 
@@ -358,6 +366,9 @@ class _Inferring:
         columns = self._columns
         if given:
             return free_name(given, columns)
+        written = _written_name(segments)
+        if written:
+            return free_name(written, columns)
         lead = plain_word(before.rstrip(":|/")) if before else ""
         if lead:
             return free_name(self._name_after(lead, segments), columns)
@@ -367,6 +378,9 @@ class _Inferring:
             return free_name(known, columns)
         if all(map(is_moment_like, segments)):
             return free_name("date" if len(segments[0]) <= len("2026-11-21") else "timestamp", columns)
+        word = snake(plain_word(alpha_start(segments)))
+        if not start and len(word) >= NAMING_LETTERS_MIN and alpha_start(segments):
+            return free_name(f"{word}_id", columns)
         if self.sample.whole and not self.sample.sorts and self.sample.single and self.sample.entity:
             return free_name(f"{snake(self.sample.entity)}_{'number' if start else 'id'}", columns)
         if start:
@@ -390,6 +404,8 @@ class _Inferring:
         plain = {_plain(segment) for segment in segments}
         start = snake(lead) if lead else ""
         for name, held in self.sample.called:
+            if name == "id" and lead:
+                continue  # the word before it says more
             if plain <= held and (name.startswith(start) or all(map(is_distinctive, plain))):
                 return name
         return None
@@ -409,12 +425,22 @@ def _likeness(column: Column, hints: Sequence[str], called: str | None, before: 
             return 3
     if called and name in {called, f"{called}_id"}:
         return 3
+    if column.before and before and column.before != before:
+        return 0  # the key says of it that it is something else
     for hint in hints:
         if name.startswith(hint) or (len(hint) >= TELLING_CHARACTERS_MIN and hint in name):
             return 2
         if hint.startswith(name) and len(name) >= TELLING_CHARACTERS_MIN:
             return 1
     return 0
+
+
+def _written_name(segments: Sequence[str]) -> str:
+    """The name that a sample has in place of a value, the same in all items: ``<customer id>``, ``StartDate``."""
+    match = _PLACEHOLDER.fullmatch(segments[0].strip())
+    if len(set(segments)) > 1 or not (match or _COMPOUND.fullmatch(segments[0])):
+        return ""
+    return snake(match.group(1) if match else segments[0])
 
 
 def _named_otherwise(column: Column, before: str, given: str) -> bool:

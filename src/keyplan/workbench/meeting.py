@@ -7,6 +7,7 @@ from collections.abc import Collection
 from keyplan.design.compiled.collisions import can_collide
 from keyplan.design.declared.indexes import KeyAttribute
 from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.styles import OURS, KeyStyle
 from keyplan.design.stored.formats import Format, IntegerFormat, PartsFormat, TextFormat
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable, split_template
@@ -27,22 +28,24 @@ def can_meet(
 
 def _compiled(key: KeyDeclaration, lists: Collection[str]) -> CompiledKey | None:
     try:
-        partition = tuple((KeyAttribute("partition"), _template(text, lists)) for text in key.partition)
-        sort = tuple((KeyAttribute("sort"), _template(text, lists)) for text in key.sort)
+        style = key.style or OURS
+        partition = tuple((KeyAttribute("partition"), _template(text, lists, style)) for text in key.partition)
+        sort = tuple((KeyAttribute("sort"), _template(text, lists, style)) for text in key.sort)
     except Problem:
         return None
     return CompiledKey(key.name, None, partition, sort, {}, key.shards)
 
 
-def _template(source: str, lists: Collection[str]) -> Template:
-    pieces = split_template(source)
+def _template(source: str, lists: Collection[str], style: KeyStyle) -> Template:
+    pieces = split_template(source, raw=style.raw)
     parts: list[Literal_ | Variable] = []
     for place, piece in enumerate(pieces):
         if isinstance(piece, str):
             parts.append(Literal_(piece))
         else:
             last = place == len(pieces) - 1
-            parts.append(Variable(piece[0], _format(*piece, lists), last=last, bare=len(pieces) == 1))
+            bare = len(pieces) == 1
+            parts.append(Variable(piece[0], _format(*piece, lists), last=last, bare=bare, style=style))
     return Template(source, tuple(parts))
 
 

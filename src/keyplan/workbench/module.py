@@ -15,8 +15,15 @@ from itertools import count
 from typing import Any
 
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.styles import OURS
 from keyplan.design.stored.templates import split_template
-from keyplan.workbench.declarations import Declarations, IndexDeclaration, KeyDeclaration, declarations_in
+from keyplan.workbench.declarations import (
+    Declarations,
+    IndexDeclaration,
+    KeyDeclaration,
+    declarations_in,
+    style_text,
+)
 from keyplan.workbench.declared import FieldDeclaration, ReadDeclaration
 from keyplan.workbench.drafting import EntityDraft, TableDraft, variables
 from keyplan.workbench.drafts import draft_table
@@ -28,15 +35,16 @@ from keyplan.workbench.types import TYPE_NAMES
 __all__ = ["MadeModule", "made_module"]
 
 _IMPORTS = (
-    *("Binary", "Cursor", "Design", "Each", "Entity", "Field", "Index", "Key", "Number", "Page", "Prefix", "Range"),
-    *("Table", "Through", "Ttl", "Unique", "Version", "now", "read", "ulid"),
+    *("Binary", "Cursor", "Design", "Each", "Entity", "Field", "Id", "Index", "Key", "KeyStyle", "Label", "Number"),
+    *("Page", "Prefix", "Range", "Slots", "Stored", "Table", "Through", "Tokens", "Ttl", "Unique", "Unreadable"),
+    *("Version", "View", "now", "read", "ulid"),
 )
 _STANDARD = {
     "collections.abc": ("Iterator",),
-    "datetime": ("date", "datetime"),
+    "datetime": ("date", "datetime", "time", "timedelta"),
     "decimal": ("Decimal",),
-    "typing": ("Any", "Literal", "NamedTuple"),
-    "uuid": ("UUID",),
+    "typing": ("Annotated", "Any", "Literal", "NamedTuple"),
+    "uuid": ("UUID", "uuid4"),
 }
 _RESERVED = ("self", "limit", "cursor")
 """Parameters that mean something else than a field."""
@@ -137,7 +145,7 @@ class _Module:
         for result in declared.results:
             if result.mentions <= known and result.name not in self.names.taken:
                 known |= {self.names.take(result.name)}
-                yield from ("", "", f"class {result.name}(NamedTuple):")
+                yield from ("", "", f"class {result.name}({result.base}):")
                 yield from (f"    {name}: {kind}" for name, kind in result.members)
         yield ""
         yield ""
@@ -146,7 +154,8 @@ class _Module:
         yield ""
         yield from _table(draft, list(indexes.values()), classes)
         if declared.reads:
-            yield from self._declared_reads(design, declared.reads, known)
+            keys = {name: set(own.keys) for name, own in zip(classes, fields, strict=True)}
+            yield from self._declared_reads(design, declared.reads, known, indexes, keys)
             return
         numbers = count(1)
         taken = _Names(["table", "compiled"])
@@ -159,18 +168,29 @@ class _Module:
                 yield ""
                 yield from question.lines(taken.take(free[0]), next(numbers))
 
-    def _declared_reads(self, design: str, reads: Sequence[ReadDeclaration], known: Set[str]) -> Iterator[str]:
-        """The questions that the description holds, without those about types that the model doesn't have."""
+    def _declared_reads(
+        self,
+        design: str,
+        reads: Sequence[ReadDeclaration],
+        known: Set[str],
+        indexes: Mapping[str, str],
+        keys: Mapping[str, Set[str]],
+    ) -> Iterator[str]:
+        """The questions that the description holds, without those about what the model doesn't have: types, keys,
+        indexes.
+        """
         for read in reads:
             place = f"{design}.{read.name}"
             missing = sorted(read.mentions - known)
+            missing += [f"{cls}.{key}" for cls, key in read.keys if cls in known and key not in keys.get(cls, ())]
+            missing += [index for index in read.indexes if index not in indexes]
             if missing:
                 self.notes.append(f"no question {place}: the model has no {' and no '.join(missing)}")
             elif place in self.without:
                 self.left_out.append(place)
             else:
                 yield ""
-                yield from _declared_read(read)
+                yield from _declared_read(read, indexes)
 
     def _class(self, entity: EntityDraft) -> str:
         wanted = entity.name if entity.declared else _class_name(entity.name)
@@ -180,7 +200,7 @@ class _Module:
     def _entity(entity: EntityDraft, name: str, own: _Fields, indexes: dict[str, str]) -> Iterator[str]:
         yield ""
         yield ""
-        yield f"class {name}(Entity):"
+        yield f"class {name}(Entity, extra={_text('allow')}):" if entity.open else f"class {name}(Entity):"
         yield f"    {_doc(_doc_of(entity))}"
         yield from _comments(entity.notes.get("", ()))
         yield ""
@@ -188,11 +208,14 @@ class _Module:
             yield f"    {own.line(column)}"
         if own.order:
             yield ""
+        for label in entity.labels:
+            yield f"    {own.key_name(label.name)} = Label({_text(label.attribute)}, {_text(label.value)})"
         for key in (entity.primary, *entity.keys):
             yield from _comments(entity.notes.get(key.name, ()))
             yield f"    {own.key_name(key.name)} = {_key(key, own, indexes)}"
         for claim in entity.claims:
-            yield f"    {own.key_name(claim.name)} = Unique({_sides(claim, own)})"
+            style = [] if claim.style is None else [f"style={style_text(claim.style)}"]
+            yield f"    {own.key_name(claim.name)} = Unique({', '.join([_sides(claim, own), *style])})"
 
 
 class _Fields:
@@ -201,12 +224,18 @@ class _Fields:
     def __init__(self, entity: EntityDraft) -> None:
         self.entity = entity
         self.in_primary = {name for text in (*entity.primary.partition, *entity.primary.sort) for name in _fields(text)}
-        self.order = list(entity.columns)
+        labels = {label.attribute for label in entity.labels}
+        self.order = [column for column in entity.columns if column.attribute not in labels]
         if not entity.declared:  # what names an item stands first
             self.order.sort(key=lambda column: column.name not in self.in_primary)
         self._taken = _Names([*(name for name in dir(Entity) if not name.startswith("_")), *_RESERVED])
         self.names = {column.name: self._taken.take(self._free(column)) for column in self.order}
         self._keys: dict[str, str] = {}
+
+    @property
+    def keys(self) -> Collection[str]:
+        """The names of its keys and labels so far."""
+        return self._keys.values()
 
     def _free(self, column: Column) -> str:
         """The column's name, with a line behind it where it means something else: to Python, an entity or a pattern."""
@@ -285,7 +314,7 @@ class _Fields:
             element
             if isinstance(element, str)
             else f"{{{self.names.get(element[0], element[0])}{':' if element[1] else ''}{element[1]}}}"
-            for element in split_template(template)
+            for element in split_template(template, raw=True)
         ]
         return "".join(pieces)
 
@@ -294,9 +323,9 @@ def _fields(template: str) -> list[str]:
     return [name for name, _ in variables(template)]
 
 
-def _declared_read(read: ReadDeclaration) -> Iterator[str]:
+def _declared_read(read: ReadDeclaration, indexes: Mapping[str, str]) -> Iterator[str]:
     """A question as its design declared it."""
-    yield f"    @read({read.options})"
+    yield f"    @read({read.options_with(indexes)})"
     line = (
         f"    def {read.name}(self{''.join(f', {parameter}' for parameter in read.parameters)}) -> {read.returns}: ..."
     )
@@ -365,6 +394,8 @@ def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Questio
 def _declared_line(name: str, kind: str, declared: FieldDeclaration) -> str:
     """A field as its design declared it."""
     alias = f"alias={_text(declared.attribute)}" if declared.attribute != name else ""
+    if declared.slots is not None:
+        return f"{name}: {kind} = Slots({declared.slots})"
     if declared.factory is not None:
         return f"{name}: {kind} = Field({', '.join(filter(None, [f'default_factory={declared.factory}', alias]))})"
     if declared.default is None:
@@ -401,6 +432,8 @@ def _table(draft: TableDraft, indexes: Sequence[str], classes: Sequence[str]) ->
     yield f"        partition={_attribute(partition, kind)},"
     sort = _attribute(*draft.key.sort[0]) if draft.key.sort else "None"
     yield f"        sort={sort},"
+    if draft.key_style != OURS:
+        yield f"        key_style={style_text(draft.key_style)},"
     yield "    )"
 
 
@@ -452,6 +485,8 @@ def _key(key: KeyDeclaration, own: _Fields, indexes: dict[str, str]) -> str:
         parts.append(f"when={{{pairs}}}")
     if key.shards > 1:
         parts.append(f"shards={key.shards}")
+    if key.style is not None:
+        parts.append(f"style={style_text(key.style)}")
     return f"Key({', '.join(parts)})"
 
 

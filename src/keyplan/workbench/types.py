@@ -1,7 +1,7 @@
 """Types as texts that a model's description can hold, and back: ``Literal["open", "closed"] | None``.
 
 A text is read as Python's syntax and never run: it may hold the names of types that stand here, those of the design's
-own entities, and literals.
+own entities and views, stored forms, and literals.
 """
 
 from __future__ import annotations
@@ -9,31 +9,48 @@ from __future__ import annotations
 import ast
 import enum
 import types
-from collections.abc import AsyncIterable, AsyncIterator, Collection, Iterable, Iterator, Mapping
-from datetime import date, datetime
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
+from pydantic.errors import PydanticUserError
 
-from keyplan.design.declared.fields import TTL, VERSION, is_alias, marks_of
+from keyplan.design.declared.fields import ID, TOKENS, TTL, VERSION, is_alias, marks_of
+from keyplan.design.declared.forms import FormName, Stored
 from keyplan.design.declared.parameters import EACH, PREFIX, Cursor, Page, Range
+from keyplan.design.declared.unreadable import Unreadable
 
-__all__ = ["TYPE_NAMES", "is_type", "literal_text", "type_text"]
+__all__ = ["TYPE_NAMES", "is_type", "is_value", "literal_text", "stored_text", "type_text"]
 
 _PLAIN: dict[Any, str] = {
     str: "str", int: "int", float: "float", bool: "bool", bytes: "bytes", Decimal: "Decimal", datetime: "datetime",
-    date: "date", UUID: "UUID", Any: "Any", object: "Any", type(None): "None", None: "None", list: "list[Any]",
-    dict: "dict[str, Any]", tuple: "tuple[str, ...]",
+    date: "date", time: "time", timedelta: "timedelta", UUID: "UUID", Any: "Any", object: "Any", type(None): "None",
+    None: "None", list: "list[Any]", dict: "dict[str, Any]", tuple: "tuple[str, ...]", Unreadable: "Unreadable",
 }  # fmt: skip
 _GENERIC: dict[Any, str] = {
     list: "list", set: "set", frozenset: "frozenset", tuple: "tuple", dict: "dict", Page: "Page", Range: "Range",
     Iterator: "Iterator", Iterable: "Iterator", AsyncIterator: "Iterator", AsyncIterable: "Iterator",
 }  # fmt: skip
-_OTHERS = ("Each", "Literal", "Ttl", "Version", "Prefix", "Cursor")
-TYPE_NAMES = frozenset({*_PLAIN.values(), *_GENERIC.values(), *_OTHERS} - {"list[Any]", "dict[str, Any]", "None"})
-"""The names that a type's text may hold besides those of entities."""
+_MARKS = {TTL.name: "Ttl", VERSION.name: "Version", TOKENS.name: "Tokens"}
+_OTHERS = ("Annotated", "Each", "Id", "Literal", "Stored", "Prefix", "Cursor", *_MARKS.values())
+TYPE_NAMES = frozenset(
+    {*_PLAIN.values(), *_GENERIC.values(), *_OTHERS} - {"list[Any]", "dict[str, Any]", "tuple[str, ...]", "None"}
+)
+"""The names that a type's text may hold besides those of entities and views."""
+_JSON_TYPES = {
+    "string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list[Any]",
+    "object": "dict[str, Any]",
+}  # fmt: skip
+"""Types by what pydantic dumps them as."""
+_MADE: dict[str, Callable[..., Any]] = {
+    "Decimal": Decimal, "UUID": UUID, "timedelta": timedelta, "date.fromisoformat": date.fromisoformat,
+    "datetime.fromisoformat": datetime.fromisoformat, "time.fromisoformat": time.fromisoformat,
+}  # fmt: skip
+"""What a value without a literal of its own may be made by."""
 
 
 def type_text(annotation: Any, names: Mapping[Any, str]) -> str:
@@ -50,12 +67,17 @@ def type_text(annotation: Any, names: Mapping[Any, str]) -> str:
             return "Prefix"
         if EACH in metadata:
             return f"Each[{', '.join(type_text(value, names) for value in get_args(inner))}]"
+        stored = next((value for value in metadata if isinstance(value, Stored)), None)
+        if stored is not None and stored.write is not None:
+            raise ValueError(annotation)  # functions are code
         marks = marks_of(annotation)
         plain = type_text(inner, names)
-        mark = "Ttl" if TTL.name in marks else "Version" if VERSION.name in marks else None
-        if mark is None:
-            return plain
-        return f"{mark} | None" if plain.endswith("| None") else mark
+        mark = next((text for name, text in _MARKS.items() if name in marks), None)
+        if mark is not None:
+            return f"{mark} | None" if plain.endswith("| None") else mark
+        if stored is not None:
+            plain = f"Annotated[{plain}, {stored!r}]"
+        return f"Id[{plain}]" if ID in metadata else plain
     if get_origin(annotation) in {Union, types.UnionType}:
         return " | ".join(dict.fromkeys(type_text(value, names) for value in get_args(annotation)))
     if get_origin(annotation) is Literal:
@@ -84,11 +106,29 @@ def _class_text(annotation: Any, names: Mapping[Any, str]) -> str:
     raise ValueError(annotation)
 
 
+def stored_text(annotation: Any) -> str:
+    """The type of what a field without a type of such a text is stored as: that of what pydantic dumps."""
+    with suppress(PydanticUserError, TypeError, ValueError, KeyError):
+        schema = TypeAdapter(annotation).json_schema(mode="serialization")
+        options = schema.get("anyOf", [schema])
+        kinds = [option.get("type", "") for option in options]
+        texts = [_JSON_TYPES[kind] for kind in kinds if kind != "null"]
+        if len(set(texts)) == 1:
+            return f"{texts[0]} | None" if "null" in kinds else texts[0]
+    return "Any"
+
+
 def literal_text(value: Any) -> str:
     """A value as Python writes it. Raises ValueError for one that isn't read back as it is."""
     plain = value.value if isinstance(value, enum.Enum) else value
-    if isinstance(plain, Decimal):
-        return f"Decimal({str(plain)!r})"
+    if isinstance(plain, BaseModel):
+        plain = plain.model_dump(mode="json", by_alias=True)
+    if isinstance(plain, Decimal | UUID):
+        return f"{type(plain).__name__}({str(plain)!r})"
+    if isinstance(plain, date | time):
+        return f"{type(plain).__name__}.fromisoformat({plain.isoformat()!r})"
+    if isinstance(plain, timedelta):
+        return f"timedelta({plain.days}, {plain.seconds}, {plain.microseconds})"
     text = repr(plain)
     try:
         same = ast.literal_eval(text) == plain
@@ -111,6 +151,8 @@ def is_type(node: ast.expr, names: Collection[str]) -> bool:
         case ast.Subscript(value=ast.Name(id="Literal"), slice=inner):
             parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             return all(_is_literal(part) for part in parts)
+        case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[inner, ast.Call() as call])):
+            return is_type(inner, names) and _is_form(call)
         case ast.Subscript(value=outer, slice=inner):
             parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             return isinstance(outer, ast.Name) and is_type(outer, names) and all(is_type(part, names) for part in parts)
@@ -122,3 +164,33 @@ def _is_literal(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return isinstance(node, ast.Constant) and isinstance(node.value, str | int | bool | bytes)
+
+
+def _is_form(call: ast.Call) -> bool:
+    """Whether it is ``Stored("ms")``, or ``Stored(layout="%Y-%m-%d")``."""
+    match call:
+        case ast.Call(func=ast.Name(id="Stored"), args=[ast.Constant(value=form)], keywords=[]):
+            return form in get_args(FormName)
+        case ast.Call(
+            func=ast.Name(id="Stored"), args=[], keywords=[ast.keyword(arg="layout", value=ast.Constant(value=str()))]
+        ):
+            return True
+        case _:
+            return False
+
+
+def is_value(node: ast.expr) -> bool:
+    """Whether it is a literal, or a value that is made of literals: ``Decimal('1')``, ``UUID('…')``."""
+    if isinstance(node, ast.Call):
+        make = _MADE.get(ast.unparse(node.func))
+        if make is None or node.keywords or not all(isinstance(part, ast.Constant) for part in node.args):
+            return False
+        with suppress(ValueError, TypeError, ArithmeticError):
+            make(*(part.value for part in node.args if isinstance(part, ast.Constant)))
+            return True
+        return False
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, RecursionError):
+        return False
+    return True
