@@ -289,6 +289,8 @@ def _style(node: ast.expr) -> KeyStyle:
             raw, case = named.pop("raw", False), named.pop("case", None)
             if not named and isinstance(raw, bool) and case in {None, "lower", "upper"}:
                 return KeyStyle(raw=raw, case=case)
+        case _:
+            pass
     raise ValueError(ast.unparse(node))
 
 
