@@ -91,7 +91,7 @@ class Actual:
         """What a read within the write takes."""
         pattern, arguments = asked.pattern, asked.arguments
         limit = None if pattern.limit is None else arguments[pattern.limit.name]
-        return requests_of(pattern, self.found(pattern, arguments), limit, strongly=True)
+        return requests_of(pattern.as_called(arguments), self.found(pattern, arguments), limit, strongly=True)
 
     def item(self, instance: Entity) -> Item:
         return self.compiled.entities[type(instance)].to_item(instance)
@@ -119,7 +119,8 @@ class Actual:
                 distinct = {_identity(key, self._names): key for key in keys}
                 return Found(tuple(self._size(key) for key in distinct.values()))
             case QueryPlan():
-                return Found(stretches=self._stretches(plan, values))
+                first, *further = [self._stretches(part, values) for part in plan.parts]
+                return Found(stretches=first, also=tuple(further))
             case ScanPlan():
                 return Found(stretches=(self._scanned(plan, values),))
             case ThroughPlan():

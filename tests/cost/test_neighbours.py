@@ -1,9 +1,11 @@
 # mypy: disable-error-code="empty-body"
-"""Items of others that lie between those that are asked for are found by the checker, and predicted as metered."""
+"""What lies between the entities of one question: many items are passed by, which is predicted as it is metered; single
+items are read through, which the checker finds.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -11,78 +13,99 @@ from keyplan import Design, Entity, Key, Table, read
 from keyplan.check import check
 from keyplan.cost.estimate import estimate
 from keyplan.design.traffic.files import traffic_from
-from tests.client.support import record
+from keyplan.explain.explanation import explain
+from keyplan.testing.costs import metering
+from tests.contract.apart import BY_DAY, KEYS, Apart, Between, First, Last, Letter, Many, Parcel
+from tests.cost import test_prediction
+from tests.cost.actual import metered
+
+BIG = "x" * 3950
 
 
-class Alpha(Entity):
+class Middle(Entity):
     owner: str
-    number: int
-    primary = Key("OWNER#{owner}", "A#{number:04d}")
-
-
-class Between(Entity):
-    owner: str
-    number: int
     text: str
-    primary = Key("OWNER#{owner}", "B#{number:04d}")
+    primary = Key("OWNER#{owner}", "B#HEAD")
 
 
-class Gamma(Entity):
-    owner: str
-    number: int
-    primary = Key("OWNER#{owner}", "C#{number:04d}")
+class Through(Design):
+    table = Table("through", indexes=[BY_DAY, KEYS], entities=[Middle])
+
+    @read("T1")
+    def letters_and_parcels(self, owner: str) -> list[Letter | Parcel]: ...
 
 
-class Pair(NamedTuple):
-    alphas: list[Alpha]
-    gammas: list[Gamma]
-
-
-class Owners(Design):
-    table = Table("owners", entities=[Between])
-
-    @read("O1")
-    def pair(self, owner: str) -> Pair | None: ...
-
-    @read("O2")
-    def both(self, owner: str) -> list[Alpha | Gamma]: ...
-
-    @read("O3")
-    def alphas(self, owner: str) -> list[Alpha]: ...
-
-
-def test_the_checker_names_what_lies_between() -> None:
-    result = {finding.place: finding.message for finding in check(Owners).findings if finding.code == "KP207"}
-    assert set(result) == {"Owners.pair", "Owners.both"}
-    assert "one query reads Alpha and Gamma in the table, and leaves out Between" in result["Owners.pair"]
-
-
-@pytest.mark.parametrize("name", ["pair", "both"])
-def test_what_lies_between_is_predicted_as_it_is_metered(name: str) -> None:
-    traffic: dict[str, Any] = {
-        "patterns": {"both": {"items": 2}},
-        "entities": {
-            "Alpha": {"per_partition": 1},
-            "Gamma": {"per_partition": 1},
-            "Between": {"per_partition": 100, "item_bytes": 4000},
-        },
-    }
-    predicted = next(
-        pattern for pattern in estimate(Owners, traffic_from(traffic, Owners.compiled)).patterns if pattern.name == name
+def test_one_item_between_is_read_through_and_found() -> None:
+    assert len(explain(Through, "letters_and_parcels").requests) == 1
+    result = {finding.place: finding.message for finding in check(Through).findings if finding.code == "KP207"}
+    assert (
+        "one query reads Letter and Parcel in the table, and leaves out Middle" in result["Through.letters_and_parcels"]
     )
-    with Owners.open(":memory:") as owners:
-        owners.put(Alpha(owner="o", number=1))
-        owners.put(Gamma(owner="o", number=1))
+    with Through.open(":memory:") as design:
+        design.put(Letter(owner="o", number=1))
+        design.put(Parcel(owner="o", number=1))
+        design.put(Middle(owner="o", text=BIG * 10))
+        with metering(design) as meter:
+            design.letters_and_parcels("o")
+    traffic = {
+        "patterns": {"letters_and_parcels": {"items": 2}},
+        "entities": {"Middle": {"per_partition": 1, "item_bytes": 39_500}},
+    }
+    assert predicted_units(Through, "letters_and_parcels", traffic) == units(meter) == 5
+
+
+def test_nothing_of_many_items_between_is_found() -> None:
+    assert not [finding for finding in check(Apart).findings if finding.code == "KP207"]
+
+
+def predicted_units(design: Any, name: str, traffic: dict[str, Any]) -> float:
+    result = estimate(design, traffic_from(traffic, design.compiled))
+    pattern = next(element for element in result.patterns if element.name == name)
+    return pattern.read_units
+
+
+def units(meter: Any) -> float:
+    return sum(number for _, targets in metered(meter) for _, number in targets)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("pair", (2, 1)),
+        ("both", (2, 1)),
+        ("both_backwards", (2, 2)),  # strongly consistent
+        ("page", (2, 1)),
+        ("how_many", (2, 1)),
+        ("any", (1, 0.5)),
+        ("ends", (2, 1)),
+    ],
+)
+def test_what_lies_between_is_not_paid_for(name: str, expected: tuple[int, float]) -> None:
+    usual = {"per_partition": 1}
+    traffic: dict[str, Any] = {
+        "patterns": {
+            "both": {"items": 2},
+            "both_backwards": {"items": 2},
+            "page": {"items": 2},
+            "how_many": {"items": 2},
+        },
+        "entities": {"Letter": usual, "Parcel": usual, "Between": {"per_partition": 100, "item_bytes": 4000}},
+    }
+    with Apart.open(":memory:") as design:
+        design.put(Letter(owner="o", number=1))
+        design.put(Parcel(owner="o", number=1))
         for number in range(100):
-            owners.put(Between(owner="o", number=number, text="x" * 3950))
-        metered: list[float] = []
+            design.put(Between(owner="o", number=number, text=BIG))
+            design.put(Many(owner="o", number=number))
+        for end in (First(owner="o"), Last(owner="o")):
+            design.put(end)
+        with metering(design) as meter:
+            design.call(name, {"owner": "o"})
+    assert (len(meter), units(meter)) == expected
+    assert predicted_units(Apart, name, traffic) == units(meter)
 
-        def counted(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-            response: dict[str, Any] = call(operation, {**parameters, "ReturnConsumedCapacity": "TOTAL"})
-            metered.append(response["ConsumedCapacity"]["CapacityUnits"])
-            return response
 
-        record(owners).around = counted
-        owners.call(name, {"owner": "o"})
-    assert sum(metered) > 40
-    assert predicted.read_units == pytest.approx(sum(metered), rel=0.05)
+def test_all_of_it_costs_what_the_engine_meters() -> None:
+    """For generated stores, pages after the first among them."""
+    compared = test_prediction.check(Apart, 8)
+    assert all(compared.reads[name] for name in Apart.compiled.reads), compared.reads

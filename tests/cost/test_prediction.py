@@ -108,7 +108,7 @@ def check_reads(design: Design, number: int, compared: Compared) -> None:
             except KeyplanError:
                 continue  # the call is refused
             limit = None if pattern.limit is None else bound[pattern.limit.name]
-            compare_pages(design, pattern, arguments, partial(requests_of, pattern, result, limit))
+            compare_pages(design, pattern, arguments, partial(requests_of, pattern.as_called(bound), result, limit))
             compared.reads[name] = compared.reads.get(name, 0) + any(
                 item is not None for item in (*result.items, *(stretch.met or None for stretch in result.stretches))
             )

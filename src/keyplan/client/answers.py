@@ -14,11 +14,12 @@ from typing import Any
 from keyplan.client.answer_filters import answer_filter_of
 from keyplan.client.bounds import interval_of, partition_texts
 from keyplan.client.completing import CompletingReader
-from keyplan.client.conversations import Conversation, Request
+from keyplan.client.conversations import Conversation, Request, together
 from keyplan.client.counts import exists, how_many, total_of
 from keyplan.client.cursors import Position, read_cursor, signing_key, write_cursor
 from keyplan.client.junctions import FanOutReader, ThroughReader, UnionReader, end_values, query_reader
 from keyplan.client.merges import MergeReader
+from keyplan.client.parted import PartedReader
 from keyplan.client.reads import ChunkReader, QueryReader, ScanReader, batch_entities, get_item, read_claimed
 from keyplan.client.segments import SegmentsReader
 from keyplan.client.target import Target
@@ -112,7 +113,7 @@ class Answer:
             return partial(self._told, exists)
         match plan:
             case QueryPlan() if kind is ShapeKind.COLLECTION:
-                return partial(self._collection, plan)
+                return self._collection
             case GetPlan():
                 return partial(self._get, plan)
             case ClaimPlan():
@@ -169,7 +170,7 @@ class Answer:
         return entity if entity is not None else self._missing(arguments)
 
     def _first(
-        self, reader: QueryReader | MergeReader | CompletingReader, arguments: dict[str, Any]
+        self, reader: QueryReader | MergeReader | PartedReader | CompletingReader, arguments: dict[str, Any]
     ) -> Conversation[Entity | None]:
         entity = yield from reader.first(self._values(arguments))
         return entity if entity is not None else self._missing(arguments)
@@ -235,7 +236,10 @@ class Answer:
         if other is not None:
             return (yield from other.part(arguments, position, given))
         limit = arguments[self._limit] if self._limit else None
-        merged = isinstance(self._reader, MergeReader | FanOutReader | UnionReader)
+        plan = self.pattern.plan
+        merged = isinstance(self._reader, FanOutReader | UnionReader) or (
+            isinstance(plan, QueryPlan) and plan.merged and not plan.completed
+        )
         size = min(max(STREAM_CHUNK, given), MERGED_CHUNK_MAX) if merged else STREAM_CHUNK
         size = size if limit is None else min(size, limit - given)
         chunk = yield from self._chunks().chunk(self._values(arguments), size, position)
@@ -257,14 +261,14 @@ class Answer:
 
     # Item collections
 
-    def _collection(self, plan: QueryPlan, arguments: dict[str, Any]) -> Conversation[Any]:
+    def _collection(self, arguments: dict[str, Any]) -> Conversation[Any]:
         shape = self.pattern.shape
         values = self._values(arguments)
         if any(member.many for member in shape.members):
             chunk = yield from self._chunks().chunk(values, None, None)
             instances = [entry.instance for entry in chunk.entries]
         else:
-            instances = yield from self._firsts(plan, values)
+            instances = yield from self._firsts(self._chunks(), values)
         result = {member.name: _members(member, instances) for member in shape.members}
         missing = [
             member
@@ -275,12 +279,15 @@ class Answer:
             return self._missing(arguments)
         return shape.factory(**result)
 
-    def _firsts(self, plan: QueryPlan, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
+    def _firsts(self, reader: ChunkReader, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
         """The first item of each entity: as many items as there are entities, in one request where all are there."""
-        reader, answer_filter = self._chunks(), answer_filter_of(plan, values)
+        if isinstance(reader, PartedReader):
+            parts = yield from together([self._firsts(part, values) for part in reader.readers])
+            return [instance for instances in parts for instance in instances]
         if not isinstance(reader, QueryReader):
             chunk = yield from reader.chunk(values, None, None)
             return [entry.instance for entry in chunk.entries]
+        plan, answer_filter = reader.plan, answer_filter_of(reader.plan, values)
         request = reader.request(values, partition_texts(plan.matches[0], values))
         last_member = _last_member(plan, values)
         result: dict[type[Entity], Entity] = {}

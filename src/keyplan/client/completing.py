@@ -10,8 +10,8 @@ from typing import Any
 from keyplan.client.batches import batch_get
 from keyplan.client.conversations import Conversation
 from keyplan.client.cursors import Position
-from keyplan.client.merges import MergeReader
-from keyplan.client.reads import Chunk, Entry, Item, QueryReader, ScanReader, asked_of_table, own_item
+from keyplan.client.parted import entries_reader
+from keyplan.client.reads import Chunk, Entry, Item, ScanReader, asked_of_table, own_item
 from keyplan.client.target import Target
 from keyplan.design.compiled.plans import QueryPlan, ScanPlan
 from keyplan.design.declared.entity import Entity
@@ -25,11 +25,7 @@ class CompletingReader:
     def __init__(self, plan: QueryPlan | ScanPlan, target: Target) -> None:
         self.plan = plan
         self.target = target
-        self._entries: QueryReader | MergeReader | ScanReader
-        if isinstance(plan, ScanPlan):
-            self._entries = ScanReader(plan, target)
-        else:
-            self._entries = MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
+        self._entries = ScanReader(plan, target) if isinstance(plan, ScanPlan) else entries_reader(plan, target)
         self._asked = asked_of_table(target, plan.completed)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:

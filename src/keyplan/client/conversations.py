@@ -9,7 +9,7 @@ may catch it. Two drivers run all conversations there are, those of an HTTP call
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -26,6 +26,7 @@ __all__ = [
     "converse",
     "converse_async",
     "relay",
+    "together",
 ]
 
 T = TypeVar("T")
@@ -158,6 +159,33 @@ def relay(conversation: Conversation[T], observe: Observer, *, pauses: bool = Tr
         return end.value  # type: ignore[no-any-return]
     finally:
         conversation.close()
+
+
+def together(conversations: Sequence[Conversation[T]]) -> Conversation[list[T]]:
+    """Several conversations at a time: what each asks goes out with what the others ask. Their results, in order."""
+    results: dict[int, T] = {}
+    asking: dict[int, Request | list[Request]] = {}
+
+    def go_on(at: int, answer: Any) -> Generator[Pause]:
+        try:
+            step = conversations[at].send(answer)
+            while isinstance(step, Pause):
+                yield step
+                step = conversations[at].send(None)
+            asking[at] = step
+        except StopIteration as end:
+            results[at] = end.value
+
+    for at in range(len(conversations)):
+        yield from go_on(at, None)
+    while asking:
+        now, asking = asking, {}
+        sent = [request for step in now.values() for request in ([step] if isinstance(step, Request) else step)]
+        answers = iter([(yield sent[0])] if len(sent) == 1 else (yield sent))
+        for at, step in now.items():
+            answer = next(answers) if isinstance(step, Request) else [next(answers) for _ in step]
+            yield from go_on(at, answer)
+    return [results[at] for at in range(len(conversations))]
 
 
 async def _sleep(seconds: float) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from keyplan.client.answer_filters import answer_filter_of
 from keyplan.client.bounds import partition_texts
 from keyplan.client.conversations import Conversation, Request
-from keyplan.client.merges import MergeReader
+from keyplan.client.parted import entries_reader
 from keyplan.client.reads import (
     Item,
     QueryReader,
@@ -80,8 +80,7 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
             request["Key"] = plan.entity.item_key(plan.claim, values)
             return "Item" in (yield Request("GetItem", request))
         case QueryPlan():
-            reader = MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
-            return (yield from reader.first(values)) is not None
+            return (yield from entries_reader(plan, target).first(values)) is not None
         case ScanPlan():
             return bool((yield from ScanReader(plan, target).chunk(values, 1, None)).entries)
         case _:  # pragma: no cover - the compiler makes no other plan for it
@@ -90,17 +89,19 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
 
 def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: Measure) -> Conversation[int]:
     """All partitions, some in parallel, each to its end."""
-    reader, counted = QueryReader(plan, target), 0
-    pending = list(_requests(reader, values))
+    counted = 0
+    readers = (QueryReader(part, target) for part in plan.parts)
+    pending = [(reader, *asked) for reader in readers for asked in _requests(reader, values)]
     while pending:
         now, pending = pending[:PARALLEL_MAX], pending[PARALLEL_MAX:]
-        sent = [Request("Query", request) for _, request in now]
+        sent = [Request("Query", request) for _, _, request in now]
         responses = [(yield sent[0])] if len(sent) == 1 else (yield sent)
-        for (element, request), response in zip(now, responses, strict=True):
-            counted += response["Count"] if plan.counted else _counted(reader, element, response["Items"], measure)
+        for (reader, element, request), response in zip(now, responses, strict=True):
+            own = reader.plan.counted
+            counted += response["Count"] if own else _counted(reader, element, response["Items"], measure)
             last = response.get("LastEvaluatedKey")
             if last is not None:
-                pending.append((element, {**request, "ExclusiveStartKey": last}))
+                pending.append((reader, element, {**request, "ExclusiveStartKey": last}))
     return counted
 
 

@@ -12,6 +12,7 @@ from keyplan.client.completing import CompletingReader
 from keyplan.client.conversations import Conversation
 from keyplan.client.cursors import Position
 from keyplan.client.merges import MergeReader, Place
+from keyplan.client.parted import PartedReader, entries_reader
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader, batch_entities
 from keyplan.client.target import Target
 from keyplan.design.compiled.plans import GetPlan, QueryPlan, ThroughPlan
@@ -20,11 +21,9 @@ from keyplan.design.declared.entity import Entity
 __all__ = ["FanOutReader", "ThroughReader", "UnionReader", "end_values", "query_reader"]
 
 
-def query_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader | CompletingReader:
-    """The reader of one query, or of several merged, or of one whose items are read from the table besides."""
-    if plan.completed:
-        return CompletingReader(plan, target)
-    return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
+def query_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader | PartedReader | CompletingReader:
+    """The reader of one query, of several, or of one whose items are read from the table besides."""
+    return CompletingReader(plan, target) if plan.completed else entries_reader(plan, target)
 
 
 def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:

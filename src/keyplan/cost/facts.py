@@ -77,10 +77,12 @@ class Facts:
         the limit and how many values an ``Each`` has. ``strongly``: it is asked within a write. Raises Problem for an
         entity without a typical item.
         """
+        pattern = pattern.as_called(arguments or {})
         finder = _Finder(self, pattern, arguments or {}, within_a_write=strongly)
         if nothing:
-            partitions = getattr(pattern.plan, "shards", 1)
-            result, times = Found(stretches=(ExpectedRange(),) * partitions), 1.0
+            empty = (ExpectedRange(),) * getattr(pattern.plan, "shards", 1)
+            further = len(getattr(pattern.plan, "apart", ())) - 1
+            result, times = Found(stretches=empty, also=(empty,) * further), 1.0
         else:
             mixture = self._mixture(pattern)
             if mixture:
@@ -172,13 +174,16 @@ class _Finder:
         shape = self.pattern.shape.kind
         if shape is ShapeKind.COLLECTION and self.load.items is None:
             kinds, times = self._collection(kinds)
-            return Found(stretches=self._among_others(plan, self._spread(plan, kinds, len(kinds)), times)), times
-        element = shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
-        count, times = _capped(1 / kept if element else self.count(self.limit), self.limit)
-        stretches = self._spread(plan, kinds, count, kept)
-        if len(plan.matches) > 1 and self.limit is None:
-            stretches = self._among_others(plan, stretches, times)
-        return Found(stretches=stretches), times
+            count, kept = len(kinds), 1
+        else:
+            element = shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
+            count, times = _capped(1 / kept if element else self.count(self.limit), self.limit)
+        whole = len(plan.matches) > 1 and (shape is ShapeKind.COLLECTION or self.limit is None)
+        result: list[tuple[ExpectedRange, ...]] = []
+        for part in plan.parts:
+            own = self._spread(plan, kinds, count, kept, of=part)
+            result.append(self._among_others(part, own, times) if whole else own)
+        return Found(stretches=result[0], also=tuple(result[1:])), times
 
     def _among_others(
         self, plan: QueryPlan, stretches: tuple[ExpectedRange, ...], times: float
@@ -310,8 +315,12 @@ class _Finder:
         count: int,
         kept: float = 1,
         leads: tuple[int, ThroughPlan] | None = None,
+        of: QueryPlan | None = None,
     ) -> tuple[ExpectedRange, ...]:
-        """Items spread evenly over the partitions that a query reads, in the order of its answer."""
+        """Items spread evenly over the partitions that a query reads, in the order of its answer. ``of``: those that
+        one of its narrower queries reads.
+        """
+        read = {match.entity.name for match in (of or plan).matches}
         partitions = plan.shards
         for name in plan.each:
             values_of_each = self._values(name)
@@ -326,15 +335,22 @@ class _Finder:
             passes = int((at + 1) * kept) > int(at * kept)
             end = None if leads is None else self._end(leads, at, count)
             if plan.completed:
-                end = End(at, self._item_bytes(plan.completed[at % len(kinds)]))
+                end = End(at, self._item_bytes(self.typical.design.by_name[name]))
             place = (at,) if leads is None else (at, leads[0])
+            if name not in read:
+                continue
             met[at % partitions].append(ExpectedItem(size, name if passes else None, place, end, filtered=not passes))
         return tuple(ExpectedRange(element) for element in met)
 
     # How large
 
     def _kinds(self, plan: QueryPlan, load: Load) -> list[tuple[str, int]]:
-        return [(match.entity.name, load.item_bytes or self._match_bytes(plan, match)) for match in plan.matches]
+        """The entities in the order in which they are read, each with the bytes of one item."""
+        return [
+            (match.entity.name, load.item_bytes or self._match_bytes(plan, match))
+            for part in plan.parts
+            for match in part.matches
+        ]
 
     def _match_bytes(self, plan: QueryPlan, match: KeyMatch) -> int:
         """What a query reads of one typical item: all of it, or its entry in the index."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from keyplan.cost.standins import BEFORE_LAST, LAST, MET, StandIns, query_plans
+from keyplan.cost.standins import MET, StandIns, mark, query_plans
 from keyplan.cost.stretches import End, ExpectedItem, ExpectedRange, Found
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
@@ -137,7 +137,7 @@ class Layout:
         self._is_sorted = all(
             query_plan.index is not None or bool(query_plan.key.sort) for query_plan in query_plans(plan)
         )
-        self._last = _last_kind(plan, result)
+        self._last = _last_kinds(plan, result)
         ways = list(_ways(plan, result))
         linked = [end for way, stretches in ways for end in _ends_of(way, stretches)]
         if result.link is not None and isinstance(plan, ThroughPlan):
@@ -228,7 +228,7 @@ class Layout:
             self._suffixes = tuple(f" {rank:09d}" for rank in _ranks(groups[0]))
         for name, group in zip(names, groups, strict=True):
             for shard, stretch in enumerate(group):
-                self._lay(plan, name + (self._suffixes[shard] if shards > 1 else ""), stretch, places)
+                self._lay(plan, name + (self._suffixes[shard] if shards > 1 else ""), stretch, places, number)
         return names
 
     def _keep_keys(self, stretches: Sequence[ExpectedRange], answer: _Places) -> None:
@@ -252,11 +252,13 @@ class Layout:
             for met, sort, own in zip(partition.met, partition.sorts, partition.ids, strict=True)
         }
 
-    def _lay(self, plan: QueryPlan | ScanPlan, name: str, stretch: ExpectedRange, places: _Places) -> None:
+    def _lay(
+        self, plan: QueryPlan | ScanPlan, name: str, stretch: ExpectedRange, places: _Places, way: int = 0
+    ) -> None:
         sorts = [places.sorts[met.place] for met in stretch.met]
         ids = [places.ids[met.place] for met in stretch.met]
-        if self._last is not None:
-            sorts = _marked(stretch.met, sorts, self._last)
+        if self._last:
+            sorts = _marked(stretch.met, sorts, way, self._last[way])
         if plan.completed:
             what = plan.completed[0].name
             for met, own in zip(stretch.met, ids, strict=True):
@@ -274,17 +276,21 @@ def _ranks(stretches: Sequence[ExpectedRange]) -> list[int]:
     return [ranks.get(stretch.partition, at) for at, stretch in enumerate(stretches)]
 
 
-def _marked(met: Sequence[ExpectedItem], sorts: Sequence[str], last: str) -> list[str]:
-    """Sort keys that show where the last entity's items begin."""
-    first = next((at for at, element in enumerate(met) if element.kind == last), len(met))
-    return [f"{BEFORE_LAST if at < first else LAST}{text}" for at, text in enumerate(sorts)]
+def _marked(met: Sequence[ExpectedItem], sorts: Sequence[str], way: int, last: str | None) -> list[str]:
+    """Sort keys that show which query reads them, and where the last entity's items begin."""
+    first = len(met) if last is None else next((at for at, item in enumerate(met) if item.kind == last), len(met))
+    return [mark(way, last, None if at < first else last) + text for at, text in enumerate(sorts)]
 
 
-def _last_kind(plan: Plan, result: Found) -> str | None:
-    """The entity that no other follows in a collection, where one partition is read."""
-    if not isinstance(plan, QueryPlan) or plan.merged or not result.stretches:
-        return None
-    return result.stretches[0].last_kind
+def _last_kinds(plan: Plan, result: Found) -> list[str | None]:
+    """Of each query that a question is read by, the entity that no other follows in a collection, where one partition
+    is read; none, where no sort key need show it.
+    """
+    if not isinstance(plan, QueryPlan):
+        return []
+    known = (result.stretches, *result.also)
+    lasts = [None if plan.merged or not stretches else stretches[0].last_kind for stretches in known]
+    return lasts if plan.apart or any(lasts) else []
 
 
 def _ways(plan: Plan, result: Found) -> Iterator[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[ExpectedRange]]]:
@@ -293,6 +299,8 @@ def _ways(plan: Plan, result: Found) -> Iterator[tuple[QueryPlan | ScanPlan | Th
         case ThroughPlan():
             known = (result.stretches, *result.also)
             yield from ((way, known[at] if at < len(known) else (ExpectedRange(),)) for at, way in enumerate(plan.ways))
+        case QueryPlan(apart=(_, *_)):
+            yield from zip(plan.apart, (result.stretches, *result.also), strict=True)
         case QueryPlan() | ScanPlan():
             yield plan, result.stretches
         case _:

@@ -16,7 +16,7 @@ from keyplan.cost.answering import Answering
 from keyplan.cost.layout import Layout
 from keyplan.cost.stretches import Found
 from keyplan.cost.units import Request
-from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.plans import ReadPattern, newest_by_default
 from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.compiled.shapes import ShapeKind
 
@@ -35,6 +35,8 @@ def requests_of(
     answer = Answer(asked, Target(layout.table.name, layout.table, consistent=strongly), b"")
     kinds = {parameter.kind: parameter.name for parameter in asked.signature.parameters}
     arguments: dict[str, Any] = {kinds[ParameterKind.LIMIT]: limit} if ParameterKind.LIMIT in kinds else {}
+    if asked.direction is not None:  # the pattern is that of a call's direction
+        arguments[asked.direction.name] = newest_by_default(asked.direction) is not asked.is_turned
     if asked.shape.kind is ShapeKind.ITERATOR:
         _iterate(answer, arguments, answering)
         return answering.requests

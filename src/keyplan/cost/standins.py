@@ -31,7 +31,7 @@ from keyplan.design.stored.formats import TextFormat
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable
 
-__all__ = ["MET", "NOWHERE", "Seen", "StandIns", "query_plans"]
+__all__ = ["MET", "NOWHERE", "Seen", "StandIns", "mark", "query_plans"]
 
 Item = Mapping[str, Mapping[str, Any]]
 
@@ -42,6 +42,13 @@ NOWHERE = "nowhere"
 BEFORE_LAST, LAST = "a", "c"
 """What sort keys begin with before the last of a collection's entities, and from its first item on: their
 bounds are apart."""
+
+
+def mark(way: int, last: str | None, kind: str | None) -> str:
+    """What the sort keys of an entity begin with that is read by the query of that number, where ``last`` is the entity
+    that comes last there.
+    """
+    return f"{way:02d}{LAST if kind is not None and kind == last else BEFORE_LAST}"
 
 
 class Seen:
@@ -122,7 +129,8 @@ def _of_kind(kind: str) -> Callable[[Item], bool]:
 class StandIns:
     """The stand-ins of one read. ``partitions``: the names of the partitions that each of its ways begins with, without
     the ``suffixes`` of shards;
-    ``items``: of the items that are read by key; ``last``: the entity whose items come last in a collection.
+    ``items``: of the items that are read by key; ``last``: the entities whose items come last in a collection, of each
+    of the queries that it is read by.
     """
 
     def __init__(
@@ -130,7 +138,7 @@ class StandIns:
         pattern: ReadPattern,
         partitions: Sequence[Sequence[str]],
         items: Sequence[str],
-        last: str | None,
+        last: Sequence[str | None],
         *,
         is_sorted: bool,
         suffixes: tuple[str, ...] = (),
@@ -175,30 +183,41 @@ class StandIns:
         return replace(plan, junction=junction, end=ends, fields={"partition": "leads"}, arguments=(), also=also)
 
     def _query(self, plan: QueryPlan, way: int) -> QueryPlan:
-        """A query of the partitions with which a way begins, each by its name."""
+        """A query of the partitions with which a way begins, each by its name; what is read apart are ways of its
+        own.
+        """
+        if plan.apart:
+            parts = [self._query(part, number) for number, part in enumerate(plan.apart)]
+            return replace(
+                parts[0], matches=tuple(match for part in parts for match in part.matches), apart=tuple(parts)
+            )
         name = f"partition{way}"
         names = self._partitions[way]
         self._values[name] = list(names) if plan.merged else names[0] if names else NOWHERE
-        return self._queried(plan, name, (name,) if plan.merged else (), self._suffixes)
+        return self._queried(plan, name, (name,) if plan.merged else (), self._suffixes, way)
 
-    def _queried(self, plan: QueryPlan, named: str, each: tuple[str, ...], suffixes: tuple[str, ...] = ()) -> QueryPlan:
+    def _queried(
+        self, plan: QueryPlan, named: str, each: tuple[str, ...], suffixes: tuple[str, ...] = (), way: int | None = None
+    ) -> QueryPlan:
         index = self._index(plan.index)
         partition = (self.table.partition,) if index is None else index.partition
         sort = (self.table.sort,) if index is None else index.sort
         templates = _templates(partition, sort if plan.key.sort else (), named, "sort")
         key = _Key("key", index, *templates, {}, plan.shards, suffixes=suffixes)
         matches = tuple(
-            KeyMatch(self._entity(match.entity.name), key, self._bounds(key, match), (), frozenset(), each, match.full)
+            KeyMatch(
+                self._entity(match.entity.name), key, self._bounds(key, match, way), (), frozenset(), each, match.full
+            )
             for match in plan.matches
         )
         return replace(plan, index=index, matches=matches, forward=True, each=each, **self._rest(plan))
 
-    def _bounds(self, key: CompiledKey, match: KeyMatch) -> tuple[SortPart, ...]:
-        """What is known of an entity's sort keys: of a collection's last, that it is."""
-        if self._last is None or not key.sort:
+    def _bounds(self, key: CompiledKey, match: KeyMatch, way: int | None) -> tuple[SortPart, ...]:
+        """What is known of an entity's sort keys: which query reads it, and of a collection's last, that it is."""
+        if way is None or not self._last or not key.sort:
             return ()
         ((attribute, template), *_) = key.sort
-        start = LAST if match.entity.name == self._last else BEFORE_LAST
+        start = mark(way, self._last[way], match.entity.name)
         return (SortPart(attribute, template, (Literal_(start),), None, None, complete=False),)
 
     def _rest(self, plan: QueryPlan | ScanPlan) -> dict[str, Any]:

@@ -65,6 +65,6 @@ class Found:
     items: tuple[int | None, ...] = ()
     stretches: tuple[ExpectedRange, ...] = ()
     also: tuple[tuple[ExpectedRange, ...], ...] = ()
-    """The stretches of further junctions, in the order of the plan's."""
+    """The stretches of further junctions, or of further queries of what is read apart, in the order of the plan's."""
     link: End | None = None
     """Where a junction's item that is read by key leads to."""

@@ -144,7 +144,8 @@ class Symbols:
             case QueryPlan():
                 matches = tuple(self._match(match) for match in plan.matches)
                 completed = tuple(self.entity(entity) for entity in plan.completed)
-                made = replace(plan, matches=matches, filter=_filter(plan.filter), completed=completed)
+                apart = tuple(self.plan(part) for part in plan.apart)
+                made = replace(plan, matches=matches, filter=_filter(plan.filter), completed=completed, apart=apart)
             case ThroughPlan():
                 also = tuple(self.plan(way) for way in plan.also)
                 made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)

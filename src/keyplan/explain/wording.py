@@ -195,12 +195,17 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
         text = f"{lead}, so the partition of each {listed(plan.each)} is queried, and the answers are merged in order"
     elif plan.shards > 1:
         text = f"{lead}, so its {plan.shards} shards are queried in parallel, and merged in order"
+    elif plan.apart:
+        text = f"{lead}, so one partition is queried"
     else:
         text = f"{lead}, so one Query reads one partition"
     bounds = list(dict.fromkeys(part.attribute.name for match in plan.matches for part in match.sort))
     if bounds:
         text += f", and of that the part that {listed(bounds)} {'bounds' if len(bounds) == 1 else 'bound'}"
-    if len(plan.matches) > 1:
+    if plan.apart:
+        apart = [listed(match.entity.name for match in part.matches) for part in plan.apart]
+        text += f"; {', then '.join(apart)} are asked for by a query each, since others may lie between them"
+    elif len(plan.matches) > 1:
         text += f"; {listed(match.entity.name for match in plan.matches)} stand in it together"
     if plan.filter is not None:
         text += "; the filter then drops items, which are read and paid for all the same"

@@ -323,7 +323,8 @@ class _Question:
         if batch is not None:
             return batch
         plan = self._query(*min(self._candidates(), key=self._rank), ordered=False)
-        return replace(plan, counted=self._counted(plan))
+        parts = tuple(replace(part, counted=self._counted(part)) for part in plan.apart)
+        return replace(plan, counted=self._counted(plan), apart=parts)
 
     def _counted(self, plan: QueryPlan) -> bool:
         """Whether the store itself can count: the key condition names all items of one entity, and no others."""
@@ -445,9 +446,18 @@ class _Question:
             if plan.turns:
                 check_reach(self.shape, replace(plan, forward=not plan.forward))
         if self.options.complete:
-            return completed(plan, self._ranged)
+            return self._apart(completed(plan, self._ranged))
         check_projected(plan.matches, plan.filter)
-        return plan
+        return self._apart(plan)
+
+    def _apart(self, plan: QueryPlan) -> QueryPlan:
+        """The plan, read by narrower queries where many items of others may lie between."""
+        if len(plan.matches) == 1:
+            return plan
+        # Few questions are about several entities
+        from keyplan.design.compiled.apart import read_apart  # noqa: PLC0415
+
+        return read_apart(plan, self.entities.values())
 
     def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
         newest = bool(self.options.newest_first) or (self.options.order_by or "").startswith("-")

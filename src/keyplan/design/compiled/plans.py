@@ -167,6 +167,15 @@ class QueryPlan:
     """The entities whose items are read from the table by the keys that the index holds; none: it holds enough."""
     turns: bool = False
     """Whether each call says in which direction it is read, by the pattern's ``newest_first`` parameter."""
+    apart: tuple[QueryPlan, ...] = ()
+    """The narrower queries that it is read by, in the order of the answer, where others' items lie between what is
+    asked for; none: one query of each partition reads all.
+    """
+
+    @property
+    def parts(self) -> tuple[QueryPlan, ...]:
+        """The queries that it is read by: itself, or those narrower ones."""
+        return self.apart or (self,)
 
     @property
     def shards(self) -> int:
@@ -272,7 +281,9 @@ def _turned(plan: Plan) -> Plan:
 
 
 def _query_turned(plan: QueryPlan) -> QueryPlan:
-    return replace(plan, forward=not plan.forward) if plan.turns else plan
+    if not plan.turns:
+        return plan
+    return replace(plan, forward=not plan.forward, apart=tuple(map(_query_turned, reversed(plan.apart))))
 
 
 def turns(plan: Plan) -> bool:
