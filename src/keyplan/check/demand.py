@@ -121,7 +121,9 @@ def _multiplied(line: Line, times: float, why: str = "by the items a call") -> L
 def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
     """What the first of a read's plans asks of one partition: what follows goes to keys that it found."""
     plan = next(plans_in(pattern.plan))
-    line = next((element for request in requests[:1] for element in request.lines if element.direction == "read"), None)
+    first = requests[: len(plan.parts) if isinstance(plan, QueryPlan) and not plan.merged else 1]
+    lines = [element for request in first for element in request.lines if element.direction == "read"]
+    line = replace(lines[0], units=sum(element.units for element in lines)) if lines else None
     if line is None:
         return
     match plan:

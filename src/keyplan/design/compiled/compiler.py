@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from keyplan.design.compiled.apart import read_apart
 from keyplan.design.compiled.choosing import Candidate, choose, ordered_by, rank, unsorted
 from keyplan.design.compiled.completion import all_of_index, completed, standing_in, without_implied
 from keyplan.design.compiled.constants import AnyOf, all_slots, constant_of, domain_of
@@ -446,17 +447,8 @@ class _Question:
             if plan.turns:
                 check_reach(self.shape, replace(plan, forward=not plan.forward))
         if self.options.complete:
-            return self._apart(completed(plan, self._ranged))
+            return read_apart(completed(plan, self._ranged), self.entities.values())
         check_projected(plan.matches, plan.filter)
-        return self._apart(plan)
-
-    def _apart(self, plan: QueryPlan) -> QueryPlan:
-        """The plan, read by narrower queries where many items of others may lie between."""
-        if len(plan.matches) == 1:
-            return plan
-        # Few questions are about several entities
-        from keyplan.design.compiled.apart import read_apart  # noqa: PLC0415
-
         return read_apart(plan, self.entities.values())
 
     def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
