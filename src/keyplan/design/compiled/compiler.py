@@ -18,12 +18,7 @@ from keyplan.design.compiled.constants import AnyOf, all_slots, constant_of, dom
 from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place
 from keyplan.design.compiled.neighbours import others_between
 from keyplan.design.compiled.option_checks import check_options, check_read_whole
-from keyplan.design.compiled.plan_checks import (
-    check_projected,
-    check_reach,
-    check_union,
-    lacking_in_index,
-)
+from keyplan.design.compiled.plan_checks import check_projected, check_reach, check_union, lacking_in_index
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
