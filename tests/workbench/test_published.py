@@ -15,6 +15,7 @@ from keyplan.cli.import_workbench import working_module
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.workbench.module import MadeModule
 from keyplan.workbench.reading import read_model
+from keyplan.workbench.samples import sample_faults
 from tests.workbench.support import compiled_of, item, made, table
 
 Row = dict[str, Any]
@@ -24,6 +25,11 @@ MOMENTS = ["2026-03-01T08:00:00", "2026-03-02T09:30:00", "2026-03-04T10:15:00"]
 def of(rows: Sequence[Row], **more: Any) -> MadeModule:
     """The module of a table with these items, and no facets."""
     return made(table({}, TableFacets=[], TableData=[item(row) for row in rows], **more))
+
+
+def read_notes(module: MadeModule) -> list[str]:
+    """What of the sample can't be read, or put back."""
+    return [*sample_faults(compiled_of(module), module.samples[module.designs[0]])]
 
 
 def keys(module: MadeModule) -> dict[str, str]:
@@ -239,6 +245,122 @@ def test_another_delimiter_is_text_before_the_value() -> None:
         {"PK": "Room:Art", "SK": "meta", "madeBy": "ada"},
     ]
     assert keys(of(rows)) == {"User": "User:{user_id} {timestamp}", "Room": "Room:{room_id} meta"}
+
+
+@pytest.mark.parametrize("mark", ["|", "::", ":", "/", "~"])
+def test_other_delimiters(mark: str) -> None:
+    """What ends a value is text of the template, and the key has no escapes. A clock's colons are a value's."""
+    rows: list[Row] = [
+        {"PK": "USER#7", "SK": "PROFILE", "name": "Ada"},
+        {"PK": "USER#7", "SK": f"ORDER#{MOMENTS[0]}#o1", "orderId": "o1", "at": MOMENTS[0]},
+        {"PK": "USER#8", "SK": f"ORDER#{MOMENTS[1]}#o2", "orderId": "o2", "at": MOMENTS[1]},
+    ]
+    rows = [{name: str(value).replace("#", mark) for name, value in row.items()} for row in rows]
+    module = of(rows)
+    wanted = {"Profile": "USER#{user_id} PROFILE", "Order": "USER#{user_id} ORDER#{at}#{order_id}"}
+    assert keys(module) == {name: text.replace("#", mark) for name, text in wanted.items()}
+    design = compiled_of(module)
+    assert [entity.name for row in rows if (entity := design.entity_of(item(row))) is not None] == [
+        "Profile",
+        "Order",
+        "Order",
+    ]
+    unread = [note for note in read_notes(module) if "can't be read" in note]
+    assert len(unread) == (2 if mark == ":" else 0)  # where a clock's colons end a value too, it can't be told
+
+
+def test_capitals_before_a_number_are_text() -> None:
+    rows: list[Row] = [
+        {"PK": "USER-7", "SK": "PROFILE", "name": "Ada"},
+        {"PK": "USER-7", "SK": "ORDER-1", "total": 3},
+        {"PK": "PRODUCT-1", "SK": "PROFILE", "price": 3},
+    ]
+    assert set(keys(of(rows)).values()) == {
+        "USER-{user_id} PROFILE",
+        "USER-{user_id} ORDER-{order_id}",
+        "PRODUCT-{product_id} PROFILE",
+    }
+    (text,) = keys(of([{"PK": "INV-2026-1", "SK": "META", "invoice": "INV-2026-1"}])).values()
+    assert text == "{invoice} META"
+
+
+def test_a_value_may_hold_what_keyplan_escapes() -> None:
+    places = [("New York", "A 1"), ("Rio", "B")]
+    rows = [{"PK": f"CITY#{city}#STREET#{street}", "SK": "META"} for city, street in places]
+    module = of(rows)
+    assert list(keys(module).values()) == ["CITY#{city_id}#STREET#{street_id} META"]
+    design = compiled_of(module)
+    assert [design.entity_of(item(row)) is not None for row in rows] == [True, True]
+
+
+def test_a_value_that_ends_in_the_next_ones_word() -> None:
+    rows = [
+        {
+            "PK": f"P#{number}", "SK": "META", "brandId": brand, "categoryId": category, "productId": str(number),
+            "GSI1PK": f"B#{brand}", "GSI1SK": f"C#{category}P#{number}",
+        }
+        for number, brand, category in ((1, "3", "1"), (2, "1", "2"), (3, "2", "3"))
+    ]  # fmt: skip
+    assert list(keys(of(rows)).values()) == ["P#{product_id} META | B#{brand_id} C#{category_id}P#{product_id}"]
+    (text,) = keys(of([{"PK": "ORG#1|USER#2", "SK": "META"}])).values()
+    assert text == "ORG#{org_id}|USER#{user_id} META"
+
+
+def test_a_value_behind_its_own_name() -> None:
+    """As ElectroDB writes keys."""
+    rows: list[Row] = [
+        {"PK": f"$app#taskid_{name}", "SK": "$task_1", "GSI1PK": f"$app#project_{name * 2}",
+         "GSI1SK": f"$task_1#points_{points}", "taskId": name, "project": name * 2, "points": points,
+         "__edb_e__": "task"}
+        for name, points in (("t1", 8), ("t2", 10))
+    ]  # fmt: skip
+    assert keys(of(rows)) == {
+        "Task": "$app#taskid_{task_id} $task_1 | $app#project_{project} $task_1#points_{points:d}"
+    }
+
+
+def test_copies_in_another_partition_are_an_entity_of_their_own() -> None:
+    rows: list[Row] = [
+        {"PK": "c#ann", "SK": "c#ann", "type": "customer", "name": "Ann"},
+        {"PK": "c#bob", "SK": "c#bob", "type": "customer", "name": "Bob"},
+        {"PK": "o#771", "SK": "o#771", "type": "order", "total": 4},
+        {"PK": "o#771", "SK": "c#ann", "type": "customer", "name": "Ann"},
+    ]
+    assert keys(of(rows)) == {
+        "Customer": "c#{customer_id} c#{customer_id}",
+        "Order": "o#{order_id} o#{order_id}",
+        "OrderCustomer": "o#{order_id} c#{customer_id}",
+    }
+
+
+def test_a_sample_may_name_what_it_holds() -> None:
+    """A placeholder in place of a value, and a member of a map."""
+    rows: list[Row] = [
+        {"PK": f"USER#{mail}", "SK": "JOINED#StartDate#<role name>", "data": {"M": {"email": {"S": mail}}}}
+        for mail in ("ann@example.com", "bob@example.com")
+    ]
+    assert list(keys(of(rows)).values()) == ["USER#{email} JOINED#{start_date}#{role_name}"]
+
+
+def test_short_codes_are_hardly_the_same_by_chance() -> None:
+    rows: list[Row] = [
+        {"PK": "R1", "SK": "A", "type": "room", "GSI1PK": "R1", "GSI1SK": "A"},
+        {"PK": "P1", "SK": f"{MOMENTS[0]}#R1", "type": "stay", "roomId": "R1", "GSI1PK": "R1", "GSI1SK": MOMENTS[0]},
+    ]
+    assert keys(of(rows)) == {
+        "Room": "{room_id} A | {room_id} A",
+        "Stay": "{pk} {timestamp}#{room_id} | {room_id} {timestamp}",
+    }
+
+
+def test_a_table_without_a_sample_keeps_its_attributes() -> None:
+    attributes = [{"AttributeName": name, "AttributeType": kind} for name, kind in [("mail", "S"), ("tries", "N")]]
+    key = {"PartitionKey": {"AttributeName": "id", "AttributeType": "S"}}
+    by_mail = {"IndexName": "mail-index", "KeyAttributes": {"PartitionKey": {"AttributeName": "mail"}}}
+    module = of([], KeyAttributes=key, NonKeyAttributes=attributes, GlobalSecondaryIndexes=[by_mail])
+    assert list(keys(module).values()) == ["{id} | {mail}"]
+    (entity,) = compiled_of(module).entities.values()
+    assert list(entity.fields) == ["id", "mail", "tries"]
 
 
 def test_most_of_a_sample_decides_and_the_rest_is_noted() -> None:

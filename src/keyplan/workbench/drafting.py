@@ -14,7 +14,7 @@ from typing import Any
 
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.styles import OURS, KeyStyle
-from keyplan.design.stored.templates import DELIMITER, split_template
+from keyplan.design.stored.templates import DELIMITER, escape, split_template, unescape
 from keyplan.workbench.declarations import (
     PRIMARY,
     Declarations,
@@ -110,7 +110,9 @@ def is_single(group: Group, key: IndexDeclaration) -> bool:
         return True
     sorts = [key_text(item, key.sort[0][0]) for item in group.items]
     return sorts == texts or all(
-        DELIMITER not in sort.strip(DELIMITER) and not any(map(str.isdigit, sort)) for sort in sorts
+        set(sort.split(DELIMITER)) == {"A"}
+        or (DELIMITER not in sort.strip(DELIMITER) and not any(map(str.isdigit, sort)))
+        for sort in sorts
     )
 
 
@@ -306,7 +308,32 @@ class Drafting:
                 )
             )
         when = {} if index is None else self._when(sides, members, name)
-        return KeyDeclaration(name, sides[0], sides[1], index, when)
+        style = KeyStyle(raw=True) if self._is_raw(sides, place, members) else None
+        return KeyDeclaration(name, sides[0], sides[1], index, when, style=style)
+
+    def _is_raw(self, sides: Sequence[tuple[str, ...]], place: IndexDeclaration, members: list[int]) -> bool:
+        """Whether a key was written without escapes: something else than # ends a value, or a value holds what is
+        escaped.
+        """
+        attributes = (*place.partition, *place.sort)
+        for (attribute, kind), template in zip(attributes, (*sides[0], *sides[1]), strict=True):
+            if kind != "S":
+                continue
+            try:
+                pieces = split_template(template)
+            except Problem:
+                return True
+            shape = _shape(template)
+            fields = variables(template)
+            if shape is None or len(pieces) == 1 or any(is_list(self.entity, name) for name, _ in fields):
+                continue
+            ends = isinstance(pieces[-1], tuple)
+            for text in self._texts(attribute, members):
+                match = shape.match(text)
+                for number, segment in enumerate(match.groups() if match is not None else (), 1):
+                    if DELIMITER not in segment and not is_escaped(segment, last=ends and number == len(fields)):
+                        return True
+        return False
 
     def _template(
         self, key: str, attribute: str, kind: str, members: list[int], alias: str, *, sorts: bool, whole: bool
@@ -478,6 +505,19 @@ class Drafting:
         for template in (*key.partition, *key.sort):
             for name, spec in variables(template):
                 self.entity.specs.setdefault(name, set()).add(spec)
+
+
+def is_list(entity: EntityDraft, name: str) -> bool:
+    """Whether a field of an entity holds any number of parts."""
+    return name in entity.lists
+
+
+def is_escaped(segment: str, *, last: bool) -> bool:
+    """Whether a part of a key is as Keyplan would write it."""
+    try:
+        return escape(unescape(segment), last=last) == segment
+    except ValueError:
+        return False
 
 
 def _places(key: KeyDeclaration, place: IndexDeclaration) -> Iterator[tuple[str, str, str]]:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.stored.templates import DELIMITER
 from keyplan.workbench.reading import Item, TableModel
 from keyplan.workbench.texts import (
     WordList,
@@ -21,7 +20,6 @@ from keyplan.workbench.texts import (
     is_generic,
     is_vague,
     is_vocabulary,
-    led_by,
     marks,
     plain_word,
     snake,
@@ -33,8 +31,8 @@ Shape = tuple[tuple[str | None, ...], ...]
 """For each key attribute its words, with None for the values between them."""
 
 _KINDS = (
-    *("entitytype", "entity", "entityname", "et", "typename", "edbe", "itemtype", "recordtype", "objecttype"),
-    *("doctype", "documenttype", "rowtype", "discriminator", "type", "kind", "model", "modelname", "class"),
+    *("entitytype", "entity", "entityname", "et", "typename", "edbe", "recordtype", "objecttype", "doctype"),
+    *("documenttype", "rowtype", "discriminator", "type", "kind", "model", "modelname", "class", "itemtype"),
 )
 """Attributes that say what an item is, the plainest first; compared without case and marks."""
 _PLAIN_KINDS = frozenset(_KINDS[: _KINDS.index("type")])
@@ -243,11 +241,11 @@ def _sides(items: Sequence[Item], name: str, words: WordList, *, sorts: bool) ->
 
 def _side(item: Item, name: str, words: WordList, *, sorts: bool) -> tuple[str | None, ...]:
     text = key_text(item, name)
-    led = led_by(text)
+    led = words.led_by(text)
     if led is not None:
         return (led[0], None)
     held = {str(next(iter(value.values()))) for other, value in item.items() if other != name and "S" in value}
-    parts = text.split(DELIMITER)
+    parts = words.split(text)
     shape: list[str | None] = []
     for part, word in zip(parts, marks(parts, words, held - _own_words(item, words), sorts=sorts), strict=True):
         if word:

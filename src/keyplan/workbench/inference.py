@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from keyplan.design.stored.formats import iso_text
-from keyplan.design.stored.templates import DELIMITER, unescape
+from keyplan.design.stored.templates import unescape
 from keyplan.workbench.declared import FieldDeclaration
 from keyplan.workbench.texts import (
     WordList,
@@ -26,7 +26,6 @@ from keyplan.workbench.texts import (
     is_moment_like,
     is_vocabulary,
     is_word,
-    led_by,
     marks,
     plain_word,
     snake,
@@ -40,6 +39,7 @@ _PLACEHOLDER = re.compile(r"[<\[({]+\s*([A-Za-z][\w -]*?)\s*[>\])}]+")
 """A value that stands for one: ``<sub_feature>``."""
 _COMPOUND = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")
 """A name in place of a value: ``StartDate``."""
+_ENDING = re.compile(r".*\d([A-Z]+)|.+?([|:/~][A-Za-z_]+)", re.DOTALL)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 PADDED_DIGITS_MIN = 4
 """From so many digits of the same number on they count as padded, even where none begins with 0."""
@@ -118,11 +118,14 @@ def infer(sample: Sample) -> Inferred:
             return Inferred(f"{{{column.name}}}")
     if sample.kind != "S":
         return _native(sample)
-    led = [led_by(value) for value in sample.values]
+    for column in sample.columns:
+        if column.before is None and not column.constant and column.tag == "S" and column.values == list(sample.values):
+            return _Inferring(sample, [[value] for value in sample.values]).result()
+    led = [sample.words.led_by(value) for value in sample.values]
     starts = {element[0] for element in led if element is not None}
     if len(starts) == 1 and None not in led:
         return _Inferring(sample, [[element[1]] for element in led if element is not None], starts.pop()).result()
-    parts = [value.split(DELIMITER) for value in sample.values]
+    parts = [sample.words.split(value) for value in sample.values]
     lengths = Counter(map(len, parts))
     (usual, count), *others = lengths.most_common()
     if others and 1 in lengths:  # values that are a whole, whatever they hold
@@ -190,17 +193,22 @@ class _Inferring:
         self.out = Inferred("")
         self.words = self._words()
         self.sole = len(parts[0]) == 1 and not lead
+        self.unpadded: set[str] = set()
+        """Numbers that stand in a sort key as they are."""
         self.names = self._given_names()
 
     def result(self) -> Inferred:
         count = len(self.parts[0])
         for place in range(count):
             segments = [part[place] for part in self.parts]
+            last = place == count - 1
             if self.words[place]:
                 self.texts.append(segments[0])
-            else:
-                self.texts.append(self._value(place, segments, last=place == count - 1))
-        self.out.template = self.lead + DELIMITER.join(self.texts)
+                continue
+            end = "" if last else self._end(segments)
+            kept = [segment.removesuffix(end) for segment in segments]
+            self.texts.append(f"{self._value(place, kept, last=last)}{end}")
+        self.out.template = self.lead + self.sample.words.delimiter.join(self.texts)
         return self.out
 
     # Words
@@ -262,13 +270,16 @@ class _Inferring:
         number = sum(not word for word in self.words[:place])
         given = snake(self.names[number]) if self.names[number] else ""
         before = next((text for text in reversed(self.texts) if text), self.lead)
-        before = self._end_of_value_before(place) if before.startswith("{") else before
+        before = re.sub(r"^.*\}\W?", "", before)  # what ends the value before leads this one
         start = self.sample.start if last else ""
         if start:
             segments = [segment.removeprefix(start) for segment in segments]
         text = self._column(segments, given, before + start)
         if text is not None:
             return f"{start}{text}"
+        text = self._behind_name(segments) if not start else None
+        if text is not None:
+            return text
         name = self._own_name(given, before, segments, start)
         namesake = next(
             (element for element in self._columns if given and element.name == given and element.before is None), None
@@ -279,16 +290,33 @@ class _Inferring:
         values = [_plain(segment) for segment in segments]
         column = Column(name, self.sample.attribute if bare else name, "S", list(values), before=before + start)
         self.out.added.append(column)
-        if not bare and not given:
-            self.out.guesses.append(f"no attribute holds {segments[0]!r}; the name {name} is a guess")
+        if not given and not (bare and not is_generic(self.sample.attribute)):
+            what = "nothing names" if bare else "no attribute holds"
+            self.out.guesses.append(f"{what} {segments[0]!r}; the name {name} is a guess")
         return f"{start}{{{name}}}"
 
-    def _end_of_value_before(self, place: int) -> str:
-        """The word at the end of the value before: P of ``C#1P#1``. Keyplan's templates end each value with a #."""
-        before = [part[place - 1] if place else "" for part in self.parts]
-        ends = {"" if is_moment_like(text) else re.sub(r"^.*\d|^\D*$", "", text) for text in before}
-        end = ends.pop() if len(ends) == 1 else ""
-        return end if is_word(end) else ""
+    @staticmethod
+    def _end(segments: Sequence[str]) -> str:
+        """The word that ends a value and leads the next: P of ``C#1P#1``, ``|USER`` of ``ORG#1|USER#1``."""
+        matches = [_ENDING.fullmatch(text) for text in segments if not is_moment_like(text)]
+        ends = {match.group(1) or match.group(2) for match in matches if match is not None}
+        return ends.pop() if len(ends) == 1 and None not in matches and len(matches) == len(segments) else ""
+
+    def _behind_name(self, segments: list[str]) -> str | None:
+        """A value behind its name: ``project_{project}``."""
+        for column in self.sample.columns:
+            if column.tag not in {"S", "N"} or not column.whole or column.constant or column.before is not None:
+                continue
+            ends = [str(value) for value in column.values]
+            starts = {text.removesuffix(end) for text, end in zip(segments, ends, strict=True) if text.endswith(end)}
+            if len(starts) != 1 or not all(map(str.endswith, segments, ends)):
+                continue
+            start = starts.pop()
+            named = column.name.replace("_", "").startswith(re.sub(r"\W|_", "", start).lower())
+            if start and not start[-1].isalnum() and named:
+                unpadded = column.tag == "N" and (self.sample.sorts or not self.sample.whole)
+                return f"{start}{{{column.name}{':d' if unpadded else ''}}}"
+        return None
 
     @property
     def _columns(self) -> list[Column]:
@@ -298,16 +326,20 @@ class _Inferring:
         """The field that a value repeats, as it stands in a template."""
         hints = [text for text in (given, snake(plain_word(before)) if plain_word(before) else "") if text]
         called = self.sample.words.called(before) if before else None
-        telling = len(set(segments)) > 1 or len(segments[0]) >= TELLING_CHARACTERS_MIN
+        telling = len(set(segments)) > 1 or len(segments[0]) >= TELLING_CHARACTERS_MIN or _is_code(segments[0])
         exact = [(column, spec) for column in self._columns if (spec := self._spec(segments, column)) is not None]
         ranked = sorted(exact, key=lambda element: -_likeness(element[0], hints, called, before))
         for column, spec in ranked:
             likeness = _likeness(column, hints, called, before)
-            if likeness > 0 or (telling and self._is_no_chance(column, segments, before, given)):
+            by_value = telling and spec != "d" and self._is_no_chance(column, segments, before, given)
+            if likeness > 0 or by_value:
                 alike = [element for element, _ in ranked if _likeness(element, hints, called, before) == likeness]
                 others = [element.name for element in alike if element is not column and element.before is None]
                 if others:
                     self.out.guesses.append(f"{segments[0]!r} may also be {' or '.join(others)}")
+                if column.name in self.unpadded:
+                    what = f"{segments[0]!r} repeats {column.name} unpadded: 10 sorts before 2"
+                    self.out.guesses.append(f"{what}, so it is found by equality alone")
                 return f"{{{column.name}{':' if spec else ''}{spec}}}"
         return self._mostly(segments, hints, called, before)
 
@@ -356,10 +388,12 @@ class _Inferring:
         )
         if len(widths) == 1 and padded:
             return f"{widths.pop():02d}d"
-        if self.sample.sorts:
-            self.out.guesses.append(f"{segments[0]!r} repeats {column.name} unpadded, and 10 would sort before 2")
+        if not self.sample.sorts:
+            return ""
+        if not all(re.fullmatch(r"-?[0-9]+", value) for value in column.values):
             return None
-        return ""
+        self.unpadded.add(column.name)
+        return "d"
 
     def _own_name(self, given: str, before: str, segments: list[str], start: str) -> str:
         """A name for a field that no attribute holds."""
@@ -443,6 +477,11 @@ def _written_name(segments: Sequence[str]) -> str:
     return snake(match.group(1) if match else segments[0])
 
 
+def _is_code(text: str) -> bool:
+    """Whether it has letters and digits: ``R1`` twice is hardly chance, ``1`` may be."""
+    return any(map(str.isalpha, text)) and any(map(str.isdigit, text))
+
+
 def _named_otherwise(column: Column, before: str, given: str) -> bool:
     """Whether the name that a value was given, or the word before it, speaks of something else than the column."""
     if given:
@@ -460,7 +499,7 @@ def _ragged(sample: Sample, parts: list[list[str]]) -> Inferred:
     rest = [[_plain(part) for part in element[len(head) :]] for element in parts]
     for column in sample.columns:
         if column.tag == "L" and column.values == rest:
-            return Inferred(DELIMITER.join([*head, f"{{{column.name}}}"]))
+            return Inferred(sample.words.delimiter.join([*head, f"{{{column.name}}}"]))
     texts = [text for text in head if text]
     lead = plain_word(texts[-1]) if texts else ""
     alias = sample.alias if re.fullmatch(r"[A-Za-z_]\w*", sample.alias) and sample.alias != sample.attribute else ""
@@ -472,7 +511,7 @@ def _ragged(sample: Sample, parts: list[list[str]]) -> Inferred:
     name = free_name(called, sample.columns)
     shown = " and ".join(repr(value) for value in list(dict.fromkeys(sample.values))[:2])
     return Inferred(
-        DELIMITER.join([*head, f"{{{name}}}"]),
+        sample.words.delimiter.join([*head, f"{{{name}}}"]),
         [Column(name, name, "L", list(rest), before=lead)],
         [f"{shown} have different numbers of parts: {name} holds any number"],
     )

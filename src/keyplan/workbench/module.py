@@ -376,8 +376,9 @@ def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Questio
         known = tuple(
             f"{own.names[column.name]}: {own.annotation(column)}" for column in columns if column.name not in fixed
         )
-        opened = [field for template in key.sort for field in _fields(template) if field not in fields]
-        options = f", order_by={_text(own.names.get(opened[0], opened[0]))}" if opened else ""
+        opened = [(field, spec) for template in key.sort for field, spec in variables(template) if field not in fields]
+        ordered = bool(opened) and opened[0][1] != "d"
+        options = f", order_by={_text(own.names.get(opened[0][0], opened[0][0]))}" if ordered else ""
         if fixed:
             where = ", ".join(
                 f"{_text(own.names.get(field, field))}: {_literal(value)}" for field, value in fixed.items()

@@ -28,7 +28,7 @@ __all__ = [
     "snake",
 ]
 
-_WORD = re.compile(r"[^\W\d_](?:[^\W\d]|[.\-])*")
+_WORD = re.compile(r"[^\W\d_](?:[^\W\d]|[.\-])*|\$[A-Za-z]\w*")
 _QUOTED = re.compile(r"([\"'])([^\W\d]+)\1")
 _CAPITALS = re.compile(r"[A-Z][A-Z_.\-]+")
 _GENERIC = re.compile(
@@ -37,6 +37,11 @@ _GENERIC = re.compile(
 )
 _KEY_SUFFIX = re.compile(r"[_.\- ](?:[pP][kK]|[sS][kK]|hash|range)\d*$|[a-z0-9](?:PK|SK)\d*$")
 _LED = re.compile(r"([A-Za-z][A-Za-z_]*)([:|/])(?!\2)([^\s].*)", re.DOTALL)
+_CLOCK = re.compile(r"(?<=[T ])\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:[+-]\d\d:\d\d)?")
+_DELIMITERS = ("::", ":", "||", "|", "/", "~", "^", "+", ";")
+"""Marks between the parts of keys that have no ``#``, in the order in which they are tried."""
+_LED_NUMBER = re.compile(r"([A-Z]{3,}(?:_[A-Z]+)*)([-_])((?=.*\d)[A-Za-z\d-]+)")
+"""Capitals before what has digits: ``USER-7``."""
 _ALPHA = re.compile(r"([A-Za-z]{1,12}[-_]?)\d+")
 _MOMENT = re.compile(r"(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[T ]?\d\d(?::?\d\d)*.*)?|(?:19|20)\d\d-[01]\d|1\d{9}|1\d{12}")
 _DISTINCTIVE_MIN = 6
@@ -100,7 +105,7 @@ def is_distinctive(text: str) -> bool:
 
 def led_by(text: str) -> tuple[str, str] | None:
     """The word and its mark that lead a value, where the delimiter isn't ``#``: ``User:`` and ``7`` in ``User:7``."""
-    match = None if DELIMITER in text else _LED.fullmatch(text)
+    match = None if DELIMITER in text else _LED.fullmatch(text) or _LED_NUMBER.fullmatch(text)
     return None if match is None else (match.group(1) + match.group(2), match.group(3))
 
 
@@ -121,14 +126,25 @@ class WordList:
     """The words of one table: what its keys begin with, and what its entities are called."""
 
     def __init__(self, keys: Iterable[str], names: Iterable[str]) -> None:
+        texts = list(keys)
+        self.delimiter = _delimiter_of(texts)
+        """What stands between the parts of its keys."""
         self.names = [name for name in dict.fromkeys(names) if name]
         self._own = {name.lower() for name in self.names}
         firsts: Counter[str] = Counter()
-        for text in keys:
-            parts = [part for part in text.split(DELIMITER) if part]
+        for text in texts:
+            parts = [part for part in self.split(text) if part]
             if len(parts) > 1 and is_word(parts[0]):
                 firsts[parts[0]] += 1
         self._firsts = set(firsts)
+
+    def split(self, text: str) -> list[str]:
+        """The parts of a key's text. A clock time is one part, whatever stands between hours and minutes."""
+        return _split(text, self.delimiter)
+
+    def led_by(self, text: str) -> tuple[str, str] | None:
+        """The word and its mark that lead a value, in a table whose keys have no such mark between their parts."""
+        return led_by(text) if self.delimiter == DELIMITER else None
 
     def knows(self, text: str) -> bool:
         """Whether the model uses the text as a word."""
@@ -143,6 +159,23 @@ class WordList:
         short = plain_word(word).lower()
         fitting = sorted((name for name in self.names if short and name.lower().startswith(short)), key=len)
         return snake(fitting[0]) if fitting else None
+
+
+def _split(text: str, delimiter: str) -> list[str]:
+    kept = _CLOCK.sub(lambda match: match.group().replace(":", "\0"), text) if ":" in delimiter else text
+    return [part.replace("\0", ":") for part in kept.split(delimiter)] if kept is not text else text.split(delimiter)
+
+
+def _delimiter_of(texts: Sequence[str]) -> str:
+    """``#``, unless no key holds it, and the parts of some are told apart by another mark: ``USER|7|ORDER|9``."""
+    if any(DELIMITER in text for text in texts):
+        return DELIMITER
+    for candidate in _DELIMITERS:
+        split = [parts for text in texts if len(parts := _split(text, candidate)) > 1]
+        whole = [parts for parts in split if all(parts) and is_word(parts[0])]
+        if any(len(parts) > 2 for parts in whole) and len(whole) == len(split):
+            return candidate
+    return DELIMITER
 
 
 def marks(parts: Sequence[str], words: WordList, values: Collection[str], *, sorts: bool) -> list[bool]:
@@ -161,7 +194,9 @@ def marks(parts: Sequence[str], words: WordList, values: Collection[str], *, sor
 
 def _is_mark(parts: Sequence[str], place: int, words: WordList, values: Collection[str], *, expected: bool) -> bool:
     part = parts[place]
-    if not part:
+    if not part or (len(parts) > 1 and set(parts) == {"A"}):
+        return True
+    if len(parts) > 1 and place == 0 and len(part) == 1 and part.isalpha():
         return True
     if part in values and not words.names_entity(part):
         return False
