@@ -154,6 +154,8 @@ def sorts(answered: dict[str, Any]) -> list[str]:
             "UPDATE orders.\"ByG\" SET number = 1 WHERE g = 'g1'",
             "This operation is not supported on an index",
         ),
+        ("UPDATE nowhere.\"ByG\" SET x = 1 WHERE pk = 'a'", "This operation is not supported on an index"),
+        ("DELETE FROM nowhere.\"ByG\" WHERE pk = 'a'", "This operation is not supported on an index"),
         (
             "UPDATE orders SET number = 1 WHERE pk = 'a'",
             "Where clause does not contain a mandatory equality on all key attributes",

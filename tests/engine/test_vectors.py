@@ -349,6 +349,8 @@ def test_indexes_come_and_go(engine: Engine) -> None:
     assert [sk for sk, _ in found(engine, 0, 0, 0, **in_tenant("x"))] == ["1"]
     scan = {"TableName": "orders", "IndexName": "tenants"}
     assert answer(engine, "Scan", scan)["message"] == "Scan operation not supported on this index type"
+    select = {"Statement": "SELECT * FROM orders.tenants"}
+    assert answer(engine, "ExecuteStatement", select)["message"] == "Scan operation not supported on this index type"
     assert engine.check() == []
     both = [{"Create": vectors("plain")}, {"Delete": {"IndexName": "tenants"}}]
     refused = answer(engine, "UpdateTable", {"TableName": "orders", "VectorIndexUpdates": both})

@@ -6,7 +6,7 @@ of this form, or is refused here, is left to those who read statements in genera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -16,12 +16,12 @@ from keyplan.engine.effort import spend, spend_on_items
 from keyplan.engine.items import decode
 from keyplan.engine.keys import Key, key_of_request
 from keyplan.engine.requests import Answer, Request
+from keyplan.engine.statement_keys import KeyValues, key_values_of
 from keyplan.engine.statements import Given, Shown, has_functions, read_of, shown_of
 from keyplan.engine.tables import Table
 from keyplan.errors import DynamoDBError
 from keyplan.expressions import ExpressionFault
 from keyplan.partiql import Lowering, Select, parse
-from keyplan.partiql.syntax import And, Compare, Constant, Node, Number, Parameter, Path
 from keyplan.values import AttributeValue, ValueFault
 
 _KEPT_MAX = 1024
@@ -35,8 +35,7 @@ class Get:
     """One item to get: its table, its key, and what is shown of it."""
 
     table: str
-    key: Mapping[str, AttributeValue | int]
-    """By attribute, its value or the number of its parameter."""
+    key: KeyValues
     shown: Shown | None
     parameters: int
 
@@ -55,10 +54,9 @@ class Get:
         """The table and the key of the item; None where they aren't to be worked out here."""
         if len(parameters) != self.parameters:
             return None
-        key = {name: parameters[value] if isinstance(value, int) else value for name, value in self.key.items()}
         try:
             table = database.table(self.table)
-            return table, key_of_request(table, key)
+            return table, key_of_request(table, self.key.filled(parameters))
         except (DynamoDBError, ExpressionFault, ValueFault):
             return None
 
@@ -113,27 +111,9 @@ def get_of(text: str) -> Get | None:
         statement = parse(text)
         if not isinstance(statement, Select) or statement.order or len(statement.table) != 1:
             return None
-        where = statement.where
-        conditions = where.conditions if isinstance(where, And) else (where,)
-        key: dict[str, AttributeValue | int] = {}
-        for condition in conditions:
-            if not isinstance(condition, Compare) or condition.operator != "=":
-                return None
-            name, value = _named(condition.left), _value(condition.right)
-            if name is None or value is None or name in key:
-                return None
-            key[name] = value
+        key = key_values_of(statement.where)
+        if key is None:
+            return None
         return Get(statement.table[0], key, shown_of(Lowering(()), statement.projection), statement.parameters)
     except (ExpressionFault, ValueFault):
         return None
-
-
-def _named(node: Node) -> str | None:
-    """The attribute that a path is, if it is one at the top level."""
-    return str(node.parts[0]) if isinstance(node, Path) and len(node.parts) == 1 else None
-
-
-def _value(node: Node) -> AttributeValue | int | None:
-    if isinstance(node, Parameter):
-        return node.number
-    return Lowering(()).value(node) if isinstance(node, (Constant, Number)) else None

@@ -5,7 +5,7 @@ The whole condition filters what is read; so a range may be too wide, but never 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from keyplan.engine.keybounds import bounds_of
@@ -15,6 +15,7 @@ from keyplan.engine.storage.layouts import Bound, Bounds, KeyText
 from keyplan.engine.tables import KeyAttribute
 from keyplan.expressions import KeyCondition, KeyTerm, tree
 from keyplan.partiql import Lowering, StatementFault
+from keyplan.partiql.syntax import And, Compare, Constant, Node, Number, Parameter, Path
 from keyplan.values import AttributeValue, key_text
 
 KEY_TYPE = "One or more parameter values were invalid: Condition parameter type does not match schema type"
@@ -22,6 +23,46 @@ _OVERLAP = "Overlapping conditions with range keys are not supported in where cl
 _READS_MAX = 300
 """How many ranges a statement may read."""
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValues:
+    """What a WHERE that is nothing but equalities gives each attribute: a value, or a parameter by its number."""
+
+    by_name: Mapping[str, AttributeValue | int]
+
+    def filled(self, parameters: Sequence[AttributeValue]) -> dict[str, AttributeValue]:
+        """The values of the attributes, with these parameters."""
+        return {name: parameters[value] if isinstance(value, int) else value for name, value in self.by_name.items()}
+
+
+def key_values_of(where: Node | None) -> KeyValues | None:
+    """The equalities of a WHERE; None where it says anything else, or something twice.
+
+    Raises:
+        StatementFault, ValueFault: a literal can't be a value.
+    """
+    conditions = where.conditions if isinstance(where, And) else (where,)
+    by_name: dict[str, AttributeValue | int] = {}
+    for condition in conditions:
+        if not isinstance(condition, Compare) or condition.operator != "=":
+            return None
+        name, value = _named(condition.left), _literal(condition.right)
+        if name is None or value is None or name in by_name:
+            return None
+        by_name[name] = value
+    return KeyValues(by_name)
+
+
+def _named(node: Node) -> str | None:
+    """The attribute that a path is, if it is one at the top level."""
+    return str(node.parts[0]) if isinstance(node, Path) and len(node.parts) == 1 else None
+
+
+def _literal(node: Node) -> AttributeValue | int | None:
+    if isinstance(node, Parameter):
+        return node.number
+    return Lowering(()).value(node) if isinstance(node, (Constant, Number)) else None
 
 
 @dataclass(frozen=True, slots=True)

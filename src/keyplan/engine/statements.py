@@ -23,7 +23,7 @@ from keyplan.engine.statement_keys import KEY_TYPE, conjuncts, partitions_of, te
 from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.tables import Table
 from keyplan.engine.writes import Outcome
-from keyplan.expressions import BoundCondition, bind_condition, bind_paths, bind_update, tree
+from keyplan.expressions import BoundCondition, BoundUpdate, bind_condition, bind_paths, bind_update, tree
 from keyplan.partiql import Delete, Exists, Insert, Lowering, Select, Statement, StatementFault, Update, parse
 from keyplan.partiql.syntax import Call, Node, Returning
 from keyplan.partiql.syntax import Path as WrittenPath
@@ -223,6 +223,8 @@ def _target(database: Database, names: Sequence[str], *, consistent: bool) -> Ta
         return Target(table)
     index = table.index_by_name.get(names[1])
     if index is None:
+        if any(each.name == names[1] for each in table.vector_indexes):
+            raise ValidationException("Scan operation not supported on this index type")
         raise ValidationException("The table does not have the specified index")
     if consistent and not index.is_local:
         raise ValidationException("Strongly consistent read is not supported on Global Secondary Indexes")
@@ -375,14 +377,19 @@ def _update(database: Database, lowering: Lowering, update: Update, *, tells_ite
     key = key_of_request(table, values)
     judged = bind_condition(whole, lowering.given(), "")
     write = Write(table, key, judged, change=change, tells_item=tells_item)
+    return Written(write, returned_of(bound, update.returning))
+
+
+def returned_of(bound: BoundUpdate | None, returning: Returning | None) -> Callable[[Outcome], Item | None]:
+    """What a statement with this RETURNING gives of an outcome; ``bound`` is what an UPDATE does."""
+    if returning is None:
+        return _nothing
 
     def returned(outcome: Outcome) -> Item | None:
-        if update.returning is None:
-            return None
-        item = outcome.old if update.returning.when == "OLD" else outcome.new
-        return item if update.returning.which == "ALL" else bound.touched(item)
+        item = outcome.old if returning.when == "OLD" else outcome.new
+        return item if bound is None or returning.which == "ALL" else bound.touched(item)
 
-    return Written(write, returned)
+    return returned
 
 
 def _delete(database: Database, lowering: Lowering, delete: Delete, *, tells_item: bool) -> Written:
@@ -398,18 +405,17 @@ def _delete(database: Database, lowering: Lowering, delete: Delete, *, tells_ite
         # Of an item that isn't there nothing is asked.
         gone = tree.Call("attribute_not_exists", (lowering.name_path(table.partition.name),))
         judged = bind_condition(tree.Or((gone, condition)), lowering.given(), "")
-    wants_old = returning is not None
-    write = Write(table, key, judged, removes=True, wants_old=wants_old, tells_item=tells_item)
-    return Written(write, (lambda outcome: outcome.old) if wants_old else _nothing)
+    write = Write(table, key, judged, removes=True, wants_old=returning is not None, tells_item=tells_item)
+    return Written(write, returned_of(None, returning))
 
 
 def _exists(database: Database, lowering: Lowering, select: Select, *, tells_item: bool) -> Write:
     _check_from(select.table)
     where = None if select.where is None else lowering.condition(select.where)
     judged = None if where is None else bind_condition(where, lowering.given(), "")
-    table = _table(database, select.table[0])
     if len(select.table) > 1:
         raise StatementFault("Operations on indices are not supported in transactions")
+    table = _table(database, select.table[0])
     values, rest = _key_values(table, lowering, where)
     if len(values) < len(table.keys) or not rest:
         raise StatementFault("EXISTS() must contain a single item read with additional condition")
@@ -424,9 +430,9 @@ def _one_item(
     where = None if node is None else lowering.condition(node)
     if where is not None:
         bind_condition(where, lowering.given(), "")
-    table = _table(database, names[0])
     if len(names) > 1:
         raise StatementFault("This operation is not supported on an index")
+    table = _table(database, names[0])
     values, rest = _key_values(table, lowering, where)
     if len(values) < len(table.keys):
         raise StatementFault(_NOT_FULL_KEY)

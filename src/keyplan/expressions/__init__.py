@@ -27,7 +27,7 @@ from keyplan.expressions.binding import (
 from keyplan.expressions.charges import statement_bytes
 from keyplan.expressions.faults import ExpressionFault, UpdateFault
 from keyplan.expressions.keys import KeyCondition, KeyTerm
-from keyplan.expressions.placeholders import Placeholders
+from keyplan.expressions.placeholders import CheckedPlaceholders, Placeholders
 from keyplan.expressions.printer import to_text
 from keyplan.expressions.reserved import RESERVED_WORDS
 from keyplan.expressions.updates import WRONG_TYPE
@@ -38,6 +38,7 @@ __all__ = [
     "BoundCondition",
     "BoundProjection",
     "BoundUpdate",
+    "CheckedPlaceholders",
     "Expression",
     "ExpressionFault",
     "KeyCondition",

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from keyplan.expressions.faults import ExpressionFault
 from keyplan.values import AttributeValue, ValueFault, check_value, value_size
 
-__all__ = ["Placeholders"]
+__all__ = ["CheckedPlaceholders", "Placeholders"]
 
 KEY_BYTES_MAX = 255
 NAME_BYTES_MAX = 65535
@@ -83,6 +83,18 @@ class Placeholders:
                 raise ExpressionFault(
                     f"Value provided in ExpressionAttribute{kind} unused in expressions: keys: {{{', '.join(unused)}}}"
                 )
+
+
+class CheckedPlaceholders(Placeholders):
+    """Placeholders whose names and values were checked before, and are in their normal form."""
+
+    __slots__ = ()
+
+    def __init__(self, names: dict[str, str], values: dict[str, AttributeValue]) -> None:
+        self._names = names
+        self._values = values
+        self._unused_names = dict.fromkeys(names)
+        self._unused_values = dict.fromkeys(values)
 
 
 def _checked_names(names: Mapping[str, str]) -> dict[str, str]:

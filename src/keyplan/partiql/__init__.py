@@ -10,6 +10,7 @@ from keyplan.partiql.faults import StatementFault
 from keyplan.partiql.lowering import Lowering
 from keyplan.partiql.parser import parse
 from keyplan.partiql.syntax import Delete, Exists, Insert, Select, Statement, Update
+from keyplan.partiql.templates import Template
 
 __all__ = [
     "Delete",
@@ -19,6 +20,7 @@ __all__ = [
     "Select",
     "Statement",
     "StatementFault",
+    "Template",
     "Update",
     "parse",
 ]

@@ -7,8 +7,9 @@ from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
+from keyplan.engine.statement_changes import written_of
 from keyplan.engine.statement_gets import one_item
-from keyplan.engine.statements import Given, given_of, write_of
+from keyplan.engine.statements import Given, given_of
 from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.throttle import cancellation_of
 from keyplan.engine.writes import add_units, perform
@@ -86,10 +87,10 @@ def _read(database: Database, statement: Mapping[str, Any], given: Given, units:
     return answer
 
 
-def _write(database: Database, _: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
+def _write(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
     if given.is_check:
         raise StatementFault("EXISTS can only be used in ExecuteTransaction write requests.")
-    written = write_of(database, given)
+    written = written_of(database, statement["Statement"], given)
     write = written.write
     outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
     add_units(units.setdefault(write.table.name, Consumed(write.table.name, "Write")), write.table, outcome)

@@ -13,8 +13,9 @@ import orjson
 from keyplan.engine.database import Database
 from keyplan.engine.reading import Item, Question, answer_page, start_of
 from keyplan.engine.requests import Answer, Request, wants_capacity
+from keyplan.engine.statement_changes import written_of
 from keyplan.engine.statement_gets import get_of
-from keyplan.engine.statements import Given, Read, given_of, read_of, write_of
+from keyplan.engine.statements import Given, Read, given_of, read_of
 from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.writes import add_units, perform
 from keyplan.wire.capacity import Consumed
@@ -36,7 +37,7 @@ def _write(database: Database, request: Request, given: Given) -> Answer:
     tells_item = request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
     if given.is_check:
         raise RequestFault("EXISTS can only be used in ExecuteTransaction write requests.")
-    written = write_of(database, given, tells_item=tells_item)
+    written = written_of(database, request["Statement"], given, tells_item=tells_item)
     write = written.write
     outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
     item = written.returned(outcome)

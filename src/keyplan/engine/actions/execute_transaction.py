@@ -10,8 +10,9 @@ from keyplan.engine.database import Database
 from keyplan.engine.judging import Write
 from keyplan.engine.keys import SchemaFault
 from keyplan.engine.requests import Answer, Request
+from keyplan.engine.statement_changes import written_of
 from keyplan.engine.statement_gets import OneItem, one_item
-from keyplan.engine.statements import Given, given_of, returning_of, write_of
+from keyplan.engine.statements import Given, given_of, returning_of
 from keyplan.engine.transactions import NO_REASON, check_together, write_together
 from keyplan.expressions import ExpressionFault
 from keyplan.partiql import Select, StatementFault
@@ -91,11 +92,11 @@ def _write(
     writes: list[Write] = []
     for number, (statement, element) in enumerate(zip(statements, given, strict=True)):
         tells_item = statement.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-        writes.append(_planned(number, len(given), _one_write, database, element, tells_item))
+        writes.append(_planned(number, len(given), _one_write, database, statement["Statement"], element, tells_item))
     check_together(writes)
     answer, _ = write_together(database, request, writes, statements)
     return {"Responses": [], **answer}
 
 
-def _one_write(database: Database, given: Given, tells_item: bool) -> Write:
-    return write_of(database, given, tells_item=tells_item).write
+def _one_write(database: Database, text: str, given: Given, tells_item: bool) -> Write:
+    return written_of(database, text, given, tells_item=tells_item).write

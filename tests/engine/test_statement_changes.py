@@ -1,0 +1,133 @@
+"""UPDATE and DELETE of one item by its key: a text is worked out once, and its answers are those of any write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, statement_changes
+from keyplan.engine.statement_changes import change_of
+from keyplan.engine.statements import write_of
+from tests.engine.support import answer, create, n, put, s
+
+KEYED = "WHERE pk = 'a' AND sk = '1'"
+BY_PARAMETER = "WHERE sk = ? AND pk = ?"
+CHANGES: list[tuple[str, list[Any]]] = [
+    (f"UPDATE orders SET x = ? {KEYED}", [n("1.50")]),
+    (f"UPDATE orders SET x = ? SET y = ? REMOVE g {BY_PARAMETER}", [n(2), {"L": [n(1)]}, s("1"), s("a")]),
+    (f"UPDATE orders SET number = number + ?, list = list_append(list, ?) {KEYED}", [n(2), {"L": [s("z")]}]),
+    (f'UPDATE "orders" SET map."deep" = if_not_exists(map."deep", ?) {KEYED} RETURNING MODIFIED NEW *', [s("new")]),
+    (f"UPDATE orders SET number = 9 {KEYED} RETURNING ALL OLD *", []),
+    (f"UPDATE orders SET number = ? {KEYED} RETURNING ALL NEW *", [n(7)]),
+    (f"UPDATE orders REMOVE number {BY_PARAMETER} RETURNING MODIFIED OLD *", [s("1"), s("a")]),
+    (f"UPDATE orders SET g = ? {KEYED}", [s("other")]),
+    (f"UPDATE orders SET tags = set_add(tags, <<'b'>>) {KEYED} RETURNING ALL NEW *", []),
+    (f"FROM orders {KEYED} SET number = ?", [n(3)]),
+    (f"DELETE FROM orders {KEYED}", []),
+    (f"DELETE FROM orders {BY_PARAMETER} RETURNING ALL OLD *", [s("1"), s("a")]),
+    (f"DELETE FROM orders {BY_PARAMETER}", [s("none"), s("a")]),
+]
+LEFT_TO_OTHERS: list[tuple[str, list[Any]]] = [
+    (f"UPDATE orders SET x = 1 {KEYED} AND number = ?", [n(5)]),
+    (f"UPDATE orders SET x = [?] {KEYED}", [n(5)]),
+    (f"UPDATE orders SET tags = set_add(tags, ?) {KEYED}", [{"SS": ["c"]}]),
+    (f"UPDATE orders SET tags = set_add(tags, ?) {KEYED}", [s("c")]),
+    ("UPDATE orders SET x = 1 WHERE pk = 'a' AND sk = '1' AND pk = 'b'", []),
+    ("UPDATE orders SET x = 1 WHERE pk = 'a' AND sk > '0'", []),
+    ("UPDATE orders SET x = 1", []),
+    (f"DELETE FROM orders {KEYED} OR pk = 'b'", []),
+]
+REFUSED: list[tuple[str, list[Any]]] = [
+    (f'DELETE FROM orders."ByG" {KEYED}', []),
+    (f"DELETE FROM orders {KEYED} RETURNING MODIFIED OLD *", []),
+    (f"UPDATE orders SET pk = ? {KEYED}", [s("b")]),
+    (f"UPDATE orders SET x = 1 {BY_PARAMETER}", [n(1), s("a")]),
+    (f"UPDATE orders SET x = 1 {BY_PARAMETER}", [s(""), s("a")]),
+    (f"UPDATE orders SET x = 1 {BY_PARAMETER}", [s("1")]),
+    (f"UPDATE orders SET x = 1 {BY_PARAMETER}", [s("9"), s("a")]),
+    (f"UPDATE orders SET x = ? {KEYED}", [{"SS": []}]),
+    (f"UPDATE orders SET x = ?, x.y = 1 {KEYED}", [n(1)]),
+    (f"UPDATE orders SET x = ? + 1 {KEYED}", [s("text")]),
+    (f"UPDATE orders SET number = number + ? {KEYED}", [s("text")]),
+    (f"UPDATE orders SET none.deep = 1 {KEYED}", []),
+    (f"UPDATE orders SET g = ? {KEYED}", [n(1)]),
+    (f'UPDATE orders SET "{"x" * 65_536}" = 1 {KEYED}'[:8192], []),
+    ("UPDATE orders SET x = 1 WHERE pk = 'a'", []),
+    ("UPDATE orders SET x = 1 WHERE pk = 'a' AND sk = '1' AND other = ?", [s("y")]),
+    (f"UPDATE nowhere SET x = 1 {KEYED}", []),
+    ("DELETE FROM orders WHERE pk = 'a' AND sk = 1", []),
+]
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        yield engine
+        assert engine.check() == []
+
+
+def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
+    """What the three operations answer, each on the same item, and what is there afterwards."""
+    given = {"Statement": statement, **({"Parameters": parameters} if parameters else {})}
+    answers: list[Any] = []
+    for operation, request in (
+        ("ExecuteStatement", {**given, "ReturnConsumedCapacity": "INDEXES"}),
+        ("BatchExecuteStatement", {"Statements": [given]}),
+        ("ExecuteTransaction", {"TransactStatements": [{**given, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}]}),
+    ):
+        parts = {"list": {"L": [s("x")]}, "map": {"M": {}}, "tags": {"SS": ["a"]}, "g": s("g"), "h": s("h")}
+        put(engine, "a", "1", number=n(5), **parts)
+        answers += [answer(engine, operation, request), engine.call("Scan", {"TableName": "orders"})["Items"]]
+    return answers
+
+
+@pytest.mark.parametrize(("statement", "parameters"), CHANGES + LEFT_TO_OTHERS + REFUSED)
+def test_answers_are_those_of_any_write(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, statement: str, parameters: list[Any]
+) -> None:
+    result = run(engine, statement, parameters)
+    monkeypatch.setattr(statement_changes, "change_of", lambda _: None)
+    assert result == run(engine, statement, parameters)
+
+
+def test_a_text_is_planned_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[str] = []
+
+    def counting(*arguments: Any, **more: Any) -> Any:
+        planned.append(arguments[1].table_name)
+        return write_of(*arguments, **more)
+
+    monkeypatch.setattr(statement_changes, "write_of", counting)
+    for statement, parameters in CHANGES:
+        misses = change_of.cache_info().misses
+        change = change_of(statement)
+        assert change is not None, statement
+        run(engine, statement, parameters)
+        assert change_of(statement) is change
+        assert change_of.cache_info().misses - misses <= 1
+    assert planned == []
+    for statement, parameters in LEFT_TO_OTHERS:
+        run(engine, statement, parameters)
+        assert planned, statement
+        planned.clear()
+
+
+def test_a_table_that_was_made_anew(engine: Engine) -> None:
+    statement = f"UPDATE orders SET x = 1 {KEYED}"
+    put(engine, "a", "1")
+    assert answer(engine, "ExecuteStatement", {"Statement": statement}) == {"Items": []}
+    engine.call("DeleteTable", {"TableName": "orders"})
+    assert answer(engine, "ExecuteStatement", {"Statement": statement})["error"] == "ResourceNotFoundException"
+    names = ("pk", "other")
+    create(
+        engine,
+        KeySchema=[
+            {"AttributeName": name, "KeyType": kind} for name, kind in zip(names, ("HASH", "RANGE"), strict=True)
+        ],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in names],
+        GlobalSecondaryIndexes=None,
+    )
+    assert "mandatory equality on all key" in answer(engine, "ExecuteStatement", {"Statement": statement})["message"]
