@@ -14,6 +14,7 @@ from keyplan.engine.statements import read_of
 from tests.engine.support import answer, create, n, s
 
 BAD = "Statement wasn't well formed, can't be processed: "
+SEVERAL = 'Unsupported operation: Inserting multiple items in a single statement is not supported, use "INSERT INTO tableName VALUE item" instead'
 KEYED = "WHERE pk='a' AND sk='1'"
 ITEM: dict[str, Any] = {
     "pk": s("a"),
@@ -70,7 +71,22 @@ def sorts(answered: dict[str, Any]) -> list[str]:
         ("SELECT * FROM orders WHERE AND pk = 'a'", BAD + "Unexpected operator"),
         ("SELECT * FROM orders WHERE WHERE", BAD + "Unexpected keyword"),
         ("SELECT * FROM orders WHERE pk IS nonsense", BAD + "Expected type name"),
-        ("SELECT * FROM 'orders'", BAD + "Expected identifier for simple path"),
+        ("SELECT * FROM 'orders'", "Unexpected from source"),
+        ("SELECT * FROM (SELECT * FROM orders)", BAD + "Unexpected keyword"),
+        ("SELECT * FROM orders, others", "Only select from a single table or index is supported."),
+        ("SELECT * FROM orders LEFT JOIN others", "Only select from a single table or index is supported."),
+        ("SELECT * FROM orders[0]", "Invalid list expression in source."),
+        ("SELECT * FROM orders GROUP BY pk", "Unsupported clause: GROUP BY"),
+        ("SELECT DISTINCT pk FROM orders", "Unsupported token in expression: DISTINCT"),
+        ("SELECT VALUE pk FROM orders", "Select projection doesn't support value or pivot keywords"),
+        ("SELECT pk p FROM orders", "Aliasing is not supported"),
+        ("SELECT map.size FROM orders", BAD + "Invalid path dot component"),
+        ("SELECT * FROM orders WHERE date = 'x'", BAD + "Unexpected keyword"),
+        ("SELECT upper(pk) FROM orders", "Unexpected path component at 1:8:5"),
+        ("SELECT * FROM orders WHERE upper(pk) = 'x'", "Unrecognized function: upper at 1:28:5"),
+        ("UPDATE orders SET count = 1 WHERE pk = 'a'", BAD + "Expected identifier for simple path"),
+        ("UPDATE orders REMOVE 'x' WHERE pk = 'a'", BAD + "Expected identifier for simple path"),
+        ("UPDATE orders REMOVE x, y WHERE pk = 'a' AND sk = '1'", BAD + "Unexpected token after expression"),
         ("SLECT * FROM orders WHERE pk = 'a'", BAD + "Expected data manipulation"),
         ("SELECT map.inner FROM orders", BAD + "Invalid path dot component"),
         ("SELECT * FROM orders WHERE pk = 'open", BAD),
@@ -132,7 +148,18 @@ def sorts(answered: dict[str, Any]) -> list[str]:
             'INSERT INTO orders."ByG" VALUE {}',
             "FROM clause may only contain a single table name in data manipulation statements at 1:13:6",
         ),
-        ("INSERT INTO orders AS o VALUE {}", BAD + "Unexpected token after expression"),
+        ("INSERT INTO orders AS o VALUE {}", BAD + "Unexpected keyword"),
+        ("INSERT INTO orders o VALUE {}", BAD + "Unexpected token after expression"),
+        ("INSERT INTO orders {'pk': 'n', 'sk': '1'}", SEVERAL),
+        ("INSERT INTO orders <<{'pk': 'n', 'sk': '1'}>>", SEVERAL),
+        ("INSERT INTO orders VALUES ('n', '1')", SEVERAL),
+        ("INSERT INTO orders (pk, sk) VALUES ('n', '1')", BAD + "Unexpected token after expression"),
+        ("INSERT INTO orders (key, sk) VALUES ('n', '1')", BAD + "Unexpected keyword"),
+        ("INSERT INTO orders VALUE {} AT 1", "AT is not supported in insert statements. at 1:1:6"),
+        (
+            "INSERT INTO orders VALUE {pk: 'n'}",
+            "Tuple keys must be of type String. Actual type: VariableReference under root at 1:27:2",
+        ),
         (
             "INSERT INTO orders VALUE 5",
             "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement. at 1:26:1",
@@ -182,6 +209,14 @@ def sorts(answered: dict[str, Any]) -> list[str]:
             f"DELETE FROM orders {KEYED} RETURNING MODIFIED OLD *",
             "Invalid returning clause: RETURNING MODIFIED OLD *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
         ),
+        (
+            f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW x",
+            "Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause",
+        ),
+        (
+            f"UPDATE orders SET x = 1 {KEYED} RETURNING ALL NEW *, ALL OLD *",
+            "Invalid syntax with multiple returning elements in RETURNING clause",
+        ),
         (f"EXISTS(SELECT * FROM orders {KEYED})", "EXISTS can only be used in ExecuteTransaction write requests."),
     ],
 )
@@ -220,6 +255,10 @@ def test_a_table_that_is_not_there(engine: Engine) -> None:
         ("text IS NOT MISSING", "1"),
         ("yes = true -- a comment", "1"),
         ("text >= 'h' /* and */ OR pk = 'none'", "1"),
+        ("number IN <<2, 3>>", "23"),
+        ("list = (5, 'x')", "1"),
+        ("map['inner'].\"deep\" = 7", "1"),
+        ("text IS CHAR OR number IS DECIMAL AND text IS MISSING", "12345"),
     ],
 )
 def test_conditions(engine: Engine, where: str, text: str) -> None:
@@ -312,6 +351,25 @@ def test_pages(engine: Engine) -> None:
     assert told(engine, "SELECT * FROM orders", NextToken="bnVsbA==") == "Invalid NextToken"
 
 
+def test_many_partitions_are_read_ten_a_page(engine: Engine) -> None:
+    """As the developer guide says of IN; more than fifty are refused."""
+    for number in range(51):
+        engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(f"p{number:02}"), "sk": s("1")}})
+    listed = [f"'p{number:02}'" for number in range(51)]
+    statement = f"SELECT * FROM orders WHERE pk IN [{', '.join(listed[:25])}]"
+    sizes: list[int] = []
+    page: dict[str, Any] = {}
+    while not sizes or "NextToken" in page:
+        more = {"NextToken": page["NextToken"]} if sizes else {}
+        page = run(engine, statement, **more)
+        sizes.append(len(page["Items"]))
+    assert sizes == [10, 10, 5]
+    assert len(run(engine, f"SELECT * FROM orders WHERE pk IN [{', '.join(listed[:50])}]")["Items"]) == 10
+    too_many = "Too many decomposed read operations for a given query."
+    assert told(engine, f"SELECT * FROM orders WHERE pk IN [{', '.join(listed)}]") == too_many
+    assert told(engine, f"SELECT * FROM orders WHERE pk = {' OR pk = '.join(listed)}") == too_many
+
+
 def test_capacity_and_what_a_read_costs(engine: Engine) -> None:
     element = run(engine, "SELECT * FROM orders WHERE pk='a'", ReturnConsumedCapacity="INDEXES", ConsistentRead=True)
     assert element["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}
@@ -365,7 +423,7 @@ def test_update(engine: Engine) -> None:
     statement = (
         "UPDATE orders SET number = number + 1 - ? SET list = list_append(list, [?]) "
         "SET numbers = set_add(numbers, <<3>>) SET fresh = if_not_exists(fresh, 'new') "
-        f'REMOVE text, map."inner".deep {KEYED} AND yes = true RETURNING MODIFIED NEW *'
+        f'REMOVE text REMOVE map."inner".deep {KEYED} AND yes = true RETURNING MODIFIED NEW *'
     )
     assert run(engine, statement, n(3), s("end")) == {
         "Items": [

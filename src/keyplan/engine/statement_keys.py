@@ -20,8 +20,9 @@ from keyplan.values import AttributeValue, key_text
 
 KEY_TYPE = "One or more parameter values were invalid: Condition parameter type does not match schema type"
 _OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
-_READS_MAX = 300
-"""How many ranges a statement may read."""
+_READS_MAX = 50
+"""How many ranges a statement may read. Source: the developer guide, "PartiQL operators", of IN with partition keys;
+what reads more is refused, as clients of the service report."""
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 

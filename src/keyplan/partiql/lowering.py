@@ -223,7 +223,11 @@ class Lowering:
         return tree.Compare(operator, self._operand(left), self._operand(right))
 
     def _in(self, operand: Node, options: Node) -> tree.Condition:
-        if not isinstance(options, syntax.ListOf) or not options.members or not isinstance(operand, syntax.Path):
+        if (
+            not isinstance(options, (syntax.ListOf, syntax.Bag))
+            or not options.members
+            or not isinstance(operand, syntax.Path)
+        ):
             raise StatementFault(
                 "IN operator must have a left hand argument of type Variable Reference and right hand argument of type "
                 "Seq with at least one member"

@@ -31,6 +31,19 @@ _TYPES = frozenset(
         *("TUPLE", "LIST", "SEXP", "BAG", "ANY", "SET", "MAP"),
     }
 )
+_NAMES = frozenset({"word", "quoted"})
+_CALLED = _NAMES | frozenset(
+    {
+        *("AVG", "CAST", "CHAR_LENGTH", "CHARACTER_LENGTH", "COALESCE", "COUNT", "EXISTS", "EXTRACT", "LOWER", "MAX"),
+        *("MIN", "NULLIF", "SIZE", "SUBSTRING", "SUM", "TRIM", "UPPER"),
+    }
+)
+"""Names, and the reserved words that name a function where a parenthesis follows."""
+_JOINS = frozenset({"JOIN", "INNER", "LEFT", "RIGHT", "FULL", "OUTER", "CROSS"})
+_SEVERAL_ITEMS = (
+    "Unsupported operation: Inserting multiple items in a single statement is not supported, use "
+    '"INSERT INTO tableName VALUE item" instead'
+)
 _KINDS: dict[type, str] = {
     syntax.Is: "IsType",
     syntax.Call: "Call",
@@ -63,7 +76,8 @@ class _Parser:
         self._position = 0
         self._parameters = 0
         self._depth = 0
-        self._aliased = False
+        self._refused: str | None = None
+        """Why the statement is refused, once all of it could be read."""
 
     # --- tokens
 
@@ -93,9 +107,13 @@ class _Parser:
 
     def _accept_word(self, *words: str) -> str | None:
         """The next token if it is one of these words, which are names elsewhere."""
-        if self._kind == "word" and self._token.text.upper() in words:
-            return self._next().text.upper()
-        return None
+        word = self._token.text.upper()
+        return self._next().text.upper() if self._kind in {"word", word} and word in words else None
+
+    def _refuse(self, message: str) -> None:
+        """Refuse what reads well, but isn't DynamoDB's."""
+        if self._refused is None:
+            self._refused = message
 
     def _place(self, token: Token) -> Place:
         line = bisect_right(self._lines, token.start)
@@ -113,8 +131,8 @@ class _Parser:
         self._accept(";")
         if self._kind != "end":
             raise not_well_formed("Unexpected token after expression")
-        if self._aliased:
-            raise StatementFault("Aliasing is not supported")
+        if self._refused is not None:
+            raise StatementFault(self._refused)
         if not isinstance(statement, (syntax.Select, syntax.Exists, syntax.Insert, syntax.Update, syntax.Delete)):
             raise StatementFault(f"Unsupported operation: {_KINDS.get(type(statement), 'Literal')}")
         return statement
@@ -149,6 +167,12 @@ class _Parser:
 
     def _select(self) -> syntax.Select:
         self._expect("SELECT")
+        if self._accept("DISTINCT"):
+            self._refuse("Unsupported token in expression: DISTINCT")
+        elif self._accept("VALUE"):
+            self._refuse("Select projection doesn't support value or pivot keywords")
+        else:
+            self._accept("ALL")
         projection: list[Node] = []
         if not self._accept("*"):
             projection.append(self._projected())
@@ -157,7 +181,7 @@ class _Parser:
         self._expect("FROM")
         if self._kind == "end":
             raise not_well_formed("Unexpected term")
-        table = self._table()
+        table = self._source()
         where = self._where()
         order: list[syntax.Order] = []
         if self._accept("ORDER"):
@@ -167,15 +191,13 @@ class _Parser:
                 order.append(self._order())
         if self._kind in {"LIMIT", "OFFSET", "GROUP", "HAVING"}:
             clause = self._next().kind
-            place = self._place(self._token)
-            raise StatementFault(f"Unsupported clause: {clause} at {place}")
+            at = " BY" if clause == "GROUP" else f" at {self._place(self._token)}"
+            raise StatementFault(f"Unsupported clause: {clause}{at}")
         return syntax.Select(table, tuple(projection), where, tuple(order), self._parameters)
 
     def _projected(self) -> Node:
         node = self._operand()
-        if self._accept("AS"):
-            self._next()
-            self._aliased = True
+        self._alias()
         return node
 
     def _order(self) -> syntax.Order:
@@ -186,7 +208,7 @@ class _Parser:
         return syntax.Order(path, forward=True)
 
     def _insert(self) -> syntax.Insert:
-        self._next()
+        begin = self._place(self._next())
         self._expect("INTO")
         place = self._place(self._token)
         table = self._names()
@@ -195,8 +217,13 @@ class _Parser:
                 f"FROM clause may only contain a single table name in data manipulation statements at {place}"
             )
         if not self._accept("VALUE"):
-            raise not_well_formed("Unexpected token after expression")
+            self._accept("VALUES")
+            self._refuse(_SEVERAL_ITEMS)
+            return syntax.Insert(table, self._operand(), self._parameters)
         value = self._primary()
+        if self._accept("AT"):
+            self._operand()
+            self._refuse(f"AT is not supported in insert statements. at {begin}")
         if self._accept("RETURNING"):
             raise StatementFault("RETURNING is not supported in INSERT")
         return syntax.Insert(table, value, self._parameters)
@@ -211,18 +238,30 @@ class _Parser:
         changes = self._changes()
         return syntax.Update(table, changes, where, self._returning(), self._parameters)
 
+    def _source(self) -> tuple[str, ...]:
+        """The path of what a SELECT reads. Anything may stand there, and only one path is taken."""
+        node = self._operand()
+        self._alias()
+        if self._kind == "," or self._kind in _JOINS:
+            raise StatementFault("Only select from a single table or index is supported.")
+        if not isinstance(node, syntax.Path):
+            self._refuse("Unexpected from source")
+            return ()
+        if any(isinstance(part, int) for part in node.parts):
+            self._refuse("Invalid list expression in source.")
+        return tuple(map(str, node.parts))
+
     def _table(self) -> tuple[str, ...]:
-        """The path of a table, and perhaps an alias, which is refused when all was read."""
+        """The path of a table that is changed, and perhaps an alias."""
         names = self._names()
-        if self._accept("AS"):
-            self._next()
-            self._aliased = True
-        elif self._kind in {"word", "quoted"}:
-            if self._kind == "word" and self._token.text.upper() == "RETURNING":
-                return names
-            self._next()
-            self._aliased = True
+        self._alias()
         return names
+
+    def _alias(self) -> None:
+        """Another name, which is refused when all was read."""
+        if self._accept("AS") or self._kind in _NAMES:
+            self._next()
+            self._refuse("Aliasing is not supported")
 
     def _names(self) -> tuple[str, ...]:
         names = [self._name()]
@@ -231,7 +270,7 @@ class _Parser:
         return tuple(names)
 
     def _name(self) -> str:
-        if self._kind not in {"word", "quoted"}:
+        if self._kind not in _NAMES:
             raise not_well_formed("Expected identifier for simple path")
         return self._next().text
 
@@ -241,21 +280,29 @@ class _Parser:
     def _changes(self) -> tuple[syntax.Assignment | syntax.Removal, ...]:
         changes: list[syntax.Assignment | syntax.Removal] = []
         while self._kind in {"SET", "REMOVE"}:
-            make = self._assignment if self._next().kind == "SET" else self._removal
-            changes.append(make())
+            if self._next().kind == "REMOVE":
+                changes.append(self._removal())
+                continue
+            changes.append(self._assignment())
             while self._accept(","):
-                changes.append(make())
+                changes.append(self._assignment())
         if not changes:
             raise not_well_formed("Expected data manipulation")
         return tuple(changes)
 
     def _assignment(self) -> syntax.Assignment:
-        path = self._path()
+        path = self._changed()
         self._expect("=")
         return syntax.Assignment(path, self._right(self._operand))
 
     def _removal(self) -> syntax.Removal:
-        return syntax.Removal(self._path())
+        return syntax.Removal(self._changed())
+
+    def _changed(self) -> syntax.Path:
+        """The path of what is set or removed."""
+        if self._kind not in _NAMES:
+            raise not_well_formed("Expected identifier for simple path")
+        return self._path()
 
     def _returning(self) -> syntax.Returning | None:
         if not self._accept("RETURNING"):
@@ -264,7 +311,11 @@ class _Parser:
         when = self._accept_word("OLD", "NEW")
         if which is None or when is None:
             raise not_well_formed("Expected ALL or MODIFIED, and OLD or NEW")
-        self._expect("*")
+        if not self._accept("*"):
+            self._operand()
+            self._refuse("Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause")
+        if self._kind == ",":
+            raise StatementFault("Invalid syntax with multiple returning elements in RETURNING clause")
         all_or_modified: Literal["ALL", "MODIFIED"] = "ALL" if which == "ALL" else "MODIFIED"
         return syntax.Returning(all_or_modified, "OLD" if when == "OLD" else "NEW")
 
@@ -331,7 +382,7 @@ class _Parser:
         self._next()
         negated = self._accept("NOT")
         name = self._token.text.upper()
-        if self._kind not in {"word", "NULL", "MISSING"} or (name not in _TYPES and name != "DOUBLE"):
+        if self._kind not in {"word", name} or (name not in _TYPES and name != "DOUBLE"):
             raise not_well_formed("Expected type name")
         self._next()
         if name == "DOUBLE" and self._accept_word("PRECISION") is None:
@@ -393,7 +444,7 @@ class _Parser:
                 self._next()
                 self._parameters += 1
                 return syntax.Parameter(self._parameters - 1, place)
-            case "word" | "quoted" | "EXISTS" | "CAST" if self._tokens[self._position + 1].kind == "(":
+            case kind if kind in _CALLED and self._tokens[self._position + 1].kind == "(":
                 return self._call()
             case "word" | "quoted":
                 return self._path()
@@ -424,7 +475,10 @@ class _Parser:
         match opening.kind:
             case "(":
                 node = self._condition()
-                self._expect(")")
+                if self._accept(","):
+                    node = syntax.ListOf((node, *self._members(")", self._condition)), place)
+                else:
+                    self._expect(")")
             case "[":
                 node = syntax.ListOf(tuple(self._members("]", self._operand)), place)
             case "<<":
@@ -445,7 +499,12 @@ class _Parser:
         return members
 
     def _member(self) -> tuple[str, Place, Node]:
-        token = self._expect("string")
+        if self._kind in _NAMES:
+            place = self._place(self._token)
+            self._refuse(f"Tuple keys must be of type String. Actual type: VariableReference under root at {place}")
+            token = self._next()
+        else:
+            token = self._expect("string")
         self._expect(":")
         return token.text, self._place(token), self._operand()
 
@@ -460,20 +519,20 @@ class _Parser:
     def _path(self) -> syntax.Path:
         """A document path: ``a."b"[0].c``."""
         token = self._token
-        if token.kind not in {"word", "quoted"}:
+        if token.kind not in _NAMES:
             raise self._unexpected()
         self._next()
         parts: list[str | int] = [token.text]
         while True:
             if self._accept("."):
-                if self._kind not in {"word", "quoted"}:
+                if self._kind not in _NAMES:
                     raise not_well_formed("Invalid path dot component")
                 parts.append(self._next().text)
             elif self._accept("["):
                 inner = self._next()
                 if inner.kind == "number" and inner.text.isdigit():
                     parts.append(int(inner.text[:20]))
-                elif inner.kind == "string":
+                elif inner.kind in {"string", "quoted"}:
                     parts.append(inner.text)
                 else:
                     raise not_well_formed("Invalid path component")

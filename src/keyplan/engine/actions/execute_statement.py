@@ -22,6 +22,10 @@ from keyplan.wire.capacity import Consumed
 from keyplan.wire.errors import RequestFault, ValidationException
 from keyplan.wire.limits import PAGE_BYTES_MAX, READ_UNIT_BYTES
 
+_RANGES_OF_A_PAGE = 10
+"""So many ranges are read for a page. Source: the developer guide, "PartiQL operators": what IN lists is returned in
+pages of ten items. With ``WHERE pk IN`` on a table with a sort key, we take it for ten partitions."""
+
 
 def execute_statement(database: Database, request: Request) -> Answer:
     """Run one PartiQL statement."""
@@ -82,6 +86,7 @@ def _read(database: Database, request: Request, given: Given) -> Answer:
             answer["NextToken"] = _token(request, _Position(number, last))
             break
         is_full = units >= units_max or (limit is not None and scanned >= limit)
+        is_full = is_full or number + 1 - position.range >= _RANGES_OF_A_PAGE
         if is_full and number + 1 < len(read.bounds):
             answer["NextToken"] = _token(request, _Position(number + 1))
             break
