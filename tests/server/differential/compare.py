@@ -86,6 +86,8 @@ def plain(operation: str, answer: Answer) -> Answer:
     if operation in {"Query", "Scan", "ExecuteStatement"} and "Items" in made:
         # Partitions have no order among each other, nor have equal keys of an index.
         made["Items"] = sorted(made["Items"], key=printed)
+    if operation == "ExecuteStatement":
+        made.pop("NextToken", None)  # where nothing is left behind a full page, Local gives one more often
     if operation == "BatchGetItem" and "Responses" in made:
         made["Responses"] = {name: sorted(items, key=printed) for name, items in made["Responses"].items()}
     if operation == "UpdateItem" and made.get("Attributes") == {}:
@@ -93,6 +95,12 @@ def plain(operation: str, answer: Answer) -> Answer:
     if operation == "TransactGetItems" and "ConsumedCapacity" in made:
         made["ConsumedCapacity"] = [_undirected(each) for each in made["ConsumedCapacity"]]
     if "CancellationReasons" in made:
+        made["CancellationReasons"] = [
+            # Local has no code of its own for a duplicate in a transaction.
+            {**each, "Code": "DuplicateItem"} if each.get("Message", "").startswith("Duplicate primary key") else each
+            for each in made["CancellationReasons"]
+        ]
+        made["message"] = made["message"].split("[")[0]
         made["CancellationReasons"] = [
             {**each, "Message": each["Message"].removesuffix(".")} if "Message" in each else each
             for each in made["CancellationReasons"]
@@ -185,7 +193,9 @@ def only_removes(operation: str, params: Answer) -> bool:
     """Whether an update only removes: at a missing item Local makes one of its key then, and the service doesn't."""
     updates = [params] if operation == "UpdateItem" else []
     if operation == "TransactWriteItems":
-        updates = [action["Update"] for action in params["TransactItems"] if "Update" in action]
+        given: Any = params.get("TransactItems")
+        actions = cast("list[Any]", given) if isinstance(given, list) else []
+        updates = [action["Update"] for action in actions if isinstance(action, dict) and "Update" in action]
     texts = [update.get("UpdateExpression") or ("" if "AttributeUpdates" in update else "SET") for update in updates]
     return any(re.search(r"(?<![#:\w])(SET|ADD)\b", str(text), re.IGNORECASE) is None for text in texts)
 
@@ -318,6 +328,7 @@ WORDS = (
     ("Type mismatch for key .* expected: . actual: ", "Type mismatch for key$"),
     ("secondary index key to unsupported type$|Type mismatch for Index Key", "^Invalid attribute value type$"),
     ("secondary index key to unsupported type$|Type mismatch for Index Key", "Type mismatch for Index Key$"),
+    ("attempted to update a secondary index key to a value", "A value specified for a secondary index key"),
     ("exceeded the (maximum )?size limit", "^Hash primary key values must be under 2048 bytes"),
     ("^The provided starting key is outside query", "^The provided starting key does not match the range key"),
     ("^The provided starting key is invalid", "^The provided starting key is invalid"),
@@ -375,7 +386,10 @@ EARLIER = (
     ("^Invalid ConditionExpression: ", "^Invalid UpdateExpression: Incorrect operand type"),
     # Old conditions are judged by themselves first. What the service tells first isn't recorded.
     ("^Attempted conditional constraint is", "must have equality conditions|^Query key condition not supported"),
-    ("^One or more parameter values were invalid: ComparisonOperator", "must have equality conditions"),
+    (
+        "^One or more .* invalid: (ComparisonOperator|Invalid number of argument)|^The BETWEEN condition was provided",
+        "must have equality conditions|^Query key condition not supported",
+    ),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
     (_STATIC, "^Hash primary key values must be|AttributeValue for a key attribute|^Invalid attribute value type$"),

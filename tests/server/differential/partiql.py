@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.server.differential.sequences import Request, Sequence
@@ -20,7 +21,14 @@ class StatementSequence(Sequence):
 
     def step(self) -> Request:
         make = self.chance.pick(
-            *([self.put] * 3), *([self.select] * 5), self.insert, *([self.change] * 3), self.remove, self.batch
+            *([self.put] * 3),
+            *([self.select] * 4),
+            *([self.ranged] * 2),
+            self.insert,
+            *([self.change] * 3),
+            self.remove,
+            self.batch,
+            self.transaction,
         )
         made: Request = make()
         return made
@@ -30,6 +38,23 @@ class StatementSequence(Sequence):
     def given(self, value: Any) -> str:
         self._parameters.append(value)
         return "?"
+
+    def said(self, value: Any) -> str:
+        """A value as a parameter, or as a literal where there is one for it."""
+        if self.chance.one_in(2):
+            return self.given(value)
+        (tag, content), *_ = value.items()
+        match tag:
+            case "S":
+                return "'" + content.replace("'", "''") + "'"
+            case "N" if content.lstrip("-").replace(".", "", 1).isdigit():
+                return str(content)
+            case "BOOL":
+                return str(content).upper()
+            case "SS" | "NS":
+                return f"<<{', '.join(repr(each) if tag == 'SS' else each for each in content)}>>"
+            case _:
+                return self.given(value)
 
     def stated(self, text: str) -> dict[str, Any]:
         """A statement with the parameters that were given since the last."""
@@ -98,12 +123,31 @@ class StatementSequence(Sequence):
                 where = f"WHERE {self.conditions()}" if chance.one_in(2) else ""
         return f"SELECT {shown} FROM {self.table} {where}"
 
+    def ranged(self) -> Request:
+        """A SELECT of a range of the table or of an index, as the questions of the table's form ask for one."""
+        chance = self.chance
+        text, values, index = chance.pick(*self.form.questions)
+        if index in {"ByAll", "Two"}:
+            text, values, index = "pk = :p", {":p": chance.pick(*self.form.keys)["pk"]}, None
+        for name in ("pk", "sk", "g", "h", "l", "m"):
+            text = re.sub(rf"(?<![\w:]){name}\b", f'"{name}"', text)
+        text = re.sub(r":\w", lambda found: self.said(values[found[0]]), text)
+        source = self.table if index is None else f'{self.table}."{index}"'
+        more = {}
+        if index is None and chance.one_in(3):
+            more = {"Limit": chance.pick(1, 2, 50)}
+        order = ""
+        if index is None and self.form.sorted_by and not more and chance.one_in(2):
+            # With a limit Local begins at the lower end, whatever the order.
+            order = f'ORDER BY "{self.form.sorted_by}" {chance.pick("ASC", "DESC")}'
+        return "ExecuteStatement", {**self.stated(f"SELECT * FROM {source} WHERE {text} {order}"), **more}
+
     def insert(self) -> Request:
         return "ExecuteStatement", self.stated(self._insert())
 
     def _insert(self) -> str:
         item = {**self.key(), **{name: self.chance.value() for name in ("note", "count")}}
-        members = ", ".join(f"'{name}': {self.given(value)}" for name, value in item.items())
+        members = ", ".join(f"'{name}': {self.said(value)}" for name, value in item.items())
         return f"INSERT INTO {self.table} VALUE {{{members}}}"
 
     def change(self) -> Request:
@@ -111,16 +155,27 @@ class StatementSequence(Sequence):
 
     def _change(self) -> str:
         chance, name = self.chance, self.attribute()
-        match chance.below(4):
+        returning = chance.pick("", "", "RETURNING ALL OLD *", "RETURNING MODIFIED NEW *", "RETURNING ALL NEW *")
+        match chance.below(8):
             case 0:
                 change = f"REMOVE {name}"
             case 1:
                 change = f"SET {name} = {name} + {self.given({'N': '1'})}"
             case 2:
-                change = f"SET {name} = set_add({name}, <<'a', 'new'>>)"
+                change = f"SET {name} = {chance.pick('set_add', 'set_delete')}({name}, <<'a', 'new'>>)"
+            case 3:
+                change = f'SET "list" = list_append("list", {self.given({"L": [chance.value(0)]})})'
+            case 4:
+                change = f"SET {name} = if_not_exists({self.attribute()}, {self.said(chance.value())})"
+            case 5:
+                # What of a nested path is returned differs, as of UpdateItem's.
+                path = chance.pick('"map"."in"', '"list"[0]', '"map"."list"[0]', '"map"."txt"."deeper"', '"list"[9]')
+                change = f"REMOVE {path}" if chance.one_in(2) else f"SET {path} = {self.said(chance.value())}"
+                returning = returning.replace("MODIFIED", "ALL")
             case _:
-                change = f"SET {name} = {self.given(chance.value())}"
-        returning = chance.pick("", "", "RETURNING ALL OLD *", "RETURNING MODIFIED NEW *", "RETURNING ALL NEW *")
+                change = f"SET {name} = {self.said(chance.value())}"
+                if chance.one_in(3):
+                    change += f" REMOVE {self.attribute()}"
         return f"UPDATE {self.table} {change} {self.keyed()} {returning}"
 
     def remove(self) -> Request:
@@ -142,3 +197,11 @@ class StatementSequence(Sequence):
             self.chance.faults_left = 0
             statements = [self.stated(self.chance.pick(self._insert, self._change, self._remove)())]
         return "BatchExecuteStatement", {"Statements": statements}
+
+    def transaction(self) -> Request:
+        """Reads of several items, or a write."""
+        _, params = self.batch()
+        statements = params.get("Statements", [])
+        for statement in statements:
+            statement["Statement"] = statement["Statement"].split("RETURNING", maxsplit=1)[0]
+        return "ExecuteTransaction", {"TransactStatements": statements}
