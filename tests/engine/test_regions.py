@@ -130,6 +130,64 @@ def test_what_cannot_be(regions: Regions) -> None:
         assert replicas(alone, add(WEST))["error"].endswith("ValidationException")
 
 
+def test_what_is_set_apart_for_a_replica_is_described(regions: Regions) -> None:
+    east, west, south = regions.engines.values()
+    on_demand = {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 5}}
+    of_index = {"IndexName": "ByG", "ProvisionedThroughputOverride": {"ReadCapacityUnits": 3}}
+    replicas(east, {"Create": {"RegionName": WEST, "TableClassOverride": "STANDARD", **on_demand}})
+    replicas(east, add(SOUTH))
+    replicas(south, {"Update": {"RegionName": WEST, "KMSMasterKeyId": "key", "GlobalSecondaryIndexes": [of_index]}})
+    assert described(south)["Replicas"][1] == described(east)["Replicas"][0]
+    assert described(east)["Replicas"] == [
+        {
+            "RegionName": WEST,
+            "ReplicaStatus": "ACTIVE",
+            "KMSMasterKeyId": "key",
+            "GlobalSecondaryIndexes": [of_index],
+            "ReplicaTableClassSummary": {"TableClass": "STANDARD"},
+            **on_demand,
+        },
+        {"RegionName": SOUTH, "ReplicaStatus": "ACTIVE"},
+    ]
+    assert described(west)["Replicas"][0] == {"RegionName": EAST, "ReplicaStatus": "ACTIVE"}
+    replicas(east, {"Delete": {"RegionName": WEST}})
+    replicas(east, add(WEST))
+    assert described(east)["Replicas"][1] == {"RegionName": WEST, "ReplicaStatus": "ACTIVE"}
+    message = replicas(east, {"Update": {"RegionName": "mars"}})["message"]
+    assert message.endswith("one or more replicas were not part of the global table with name: 'orders': [mars]")
+
+
+def test_a_replica_becomes_a_table_by_itself(regions: Regions, clock: Clock) -> None:
+    """With what was written elsewhere up to then, as WAIT_FOR_REPLICATION says; it must be unprotected."""
+    east, west, south = regions.engines.values()
+    leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
+    alone = {"Disassociate": {**leave["Disassociate"], "RegionName": EAST}}
+    assert "were not part of the global table" in replicas(east, alone)["message"]
+    replicas(east, add(WEST))
+    replicas(east, add(SOUTH))
+    assert described(west)["DisassociationProtectionEnabled"] is True
+    put(east, "1", 1)
+    assert "disassociation protection is enabled" in replicas(west, leave)["message"]
+    west.call("UpdateTable", {"TableName": "orders", "DisassociationProtectionEnabled": False})
+    assert "can only be requested in the region of the replica" in replicas(east, leave)["message"]
+    assert "must be the only replica update" in replicas(west, leave, add(SOUTH))["message"]
+    assert "Replicas" not in replicas(west, leave)["TableDescription"]
+    assert items(west) == {"1": "1"}
+    assert "DisassociationProtectionEnabled" not in described(west)
+    assert [each["RegionName"] for each in described(east)["Replicas"]] == [SOUTH]
+    put(west, "2", 2)
+    put(east, "3", 3)
+    clock.now_s += 5
+    regions.replicate()
+    assert items(west) == {"1": "1", "2": "2"}
+    assert items(south) == items(east) == {"1": "1", "3": "3"}
+    east.call("UpdateTable", {"TableName": "orders", "DisassociationProtectionEnabled": False})
+    replicas(east, alone)
+    assert "Replicas" not in described(south)
+    put(south, "4", 4)
+    assert "4" not in items(east)
+
+
 def test_replicas_go(regions: Regions, clock: Clock) -> None:
     east, west, south = regions.engines.values()
     replicas(east, add(WEST))

@@ -70,6 +70,8 @@ class Traveller:
         self.engine = engine
         self.answers: dict[str, list[dict[str, Any]]] = {}
         self.errors: dict[str, str] = {}
+        self.requests: dict[str, list[dict[str, Any]]] = {}
+        """Those that were answered."""
 
     def call(self, operation: str, **params: Any) -> dict[str, Any]:
         """The answer, or nothing where it is an error."""
@@ -79,6 +81,7 @@ class Traveller:
             self.errors[operation] = error.type
             return {}
         self.answers.setdefault(operation, []).append(answer)
+        self.requests.setdefault(operation, []).append(params)
         return answer
 
 

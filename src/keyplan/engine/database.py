@@ -64,6 +64,10 @@ class Group(Protocol):
         """Bring over all that was written in tables that are strongly consistent."""
         ...
 
+    def finish(self) -> None:
+        """Bring over all that was written, however lately."""
+        ...
+
 
 class Database:
     """The store with its catalogue.

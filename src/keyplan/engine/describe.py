@@ -204,15 +204,24 @@ def _describe_replicas(table: Table) -> dict[str, Any]:
     described: dict[str, Any] = {
         "GlobalTableVersion": "2019.11.21",
         "Replicas": [
-            {"RegionName": region, "ReplicaStatus": "ACTIVE"}
+            {"RegionName": region, "ReplicaStatus": "ACTIVE", **_set_apart(replication, region)}
             for region in replication["Regions"]
             if region != replication["Own"]
         ],
         "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
     }
+    if not replication.get("Strong"):
+        described["DisassociationProtectionEnabled"] = table.definition.get("DisassociationProtectionEnabled", True)
     if replication.get("Strong"):
         described["MultiRegionConsistency"] = "STRONG"
     witness = replication.get("Witness")
     if witness:
         described["GlobalTableWitnesses"] = [{"RegionName": witness, "WitnessStatus": "ACTIVE"}]
     return described
+
+
+def _set_apart(replication: Mapping[str, Any], region: str) -> dict[str, Any]:
+    """What is set apart for a replica."""
+    overrides: dict[str, Any] = dict((replication.get("Overrides") or {}).get(region) or {})
+    table_class = overrides.pop("TableClassOverride", None)
+    return overrides if table_class is None else {**overrides, "ReplicaTableClassSummary": {"TableClass": table_class}}

@@ -25,13 +25,15 @@ def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
         return SerializationException("A string of the request is not valid Unicode")
     if isinstance(fault, UpdateFault):
         return ValidationException(fault.message)
-    if not isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
+    if not isinstance(fault, (ExpressionFault, ValueFault, ValidationException)):
         return fault
     try:
         # The service reads the whole request before it judges any of it.
         operation.check_types(params)
     except SerializationException as wrong_type:
         return wrong_type
+    if not isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
+        return fault
     return ValidationException(worded(fault, wording_for(operation.wording, params)))
 
 

@@ -85,6 +85,10 @@ class Regions:
         if any(_is_strong(table) for engine in self.engines.values() for table in engine.database.known_tables()):
             self._replicate(0, strong_only=True)
 
+    def finish(self) -> None:
+        """Bring over all that was written, however lately."""
+        self._replicate(0, strong_only=False)
+
     def close(self) -> None:
         """Close the stores."""
         for engine in self.engines.values():

@@ -5,7 +5,7 @@ others is done in their stores, one transaction each.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from keyplan.engine.copies import check_free, make_table
@@ -20,6 +20,8 @@ from keyplan.engine.tables import Table, layout_of
 from keyplan.wire.errors import ValidationException, one_or_more, table_not_found
 
 Definition = dict[str, Any]
+Overrides = dict[str, Any]
+"""What is set apart for a replica."""
 
 _REGIONAL = frozenset(
     {
@@ -43,6 +45,13 @@ GROUP_WIDE = (
     "WarmThroughput",
 )
 """Members of UpdateTable that change all replicas."""
+_OVERRIDES = (
+    "KMSMasterKeyId",
+    "ProvisionedThroughputOverride",
+    "OnDemandThroughputOverride",
+    "GlobalSecondaryIndexes",
+    "TableClassOverride",
+)
 
 
 def others_of(database: Database, table: Table) -> list[str]:
@@ -60,13 +69,18 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
         ValidationException: they can't be.
     """
     table = database.described_table(name)
-    creates, deletes = _actions(request)
+    if any(update.get("Disassociate") is not None for update in request.get("ReplicaUpdates") or []):
+        _disassociate(database, table, request)
+        return
+    creates, updates, deletes = _actions(request)
     strong = request.get("MultiRegionConsistency") == "STRONG"
-    updates = request.get("GlobalTableWitnessUpdates") or []
-    witnesses: list[str] = [each["Create"]["RegionName"] for each in updates if each.get("Create")]
+    of_witnesses = request.get("GlobalTableWitnessUpdates") or []
+    witnesses: list[str] = [each["Create"]["RegionName"] for each in of_witnesses if each.get("Create")]
     for region in (*creates, *deletes):
         if region == database.region:
             raise one_or_more("Cannot add or delete the local region through ReplicaUpdates")
+    if of_witnesses and not strong:
+        raise one_or_more("GlobalTableWitnessUpdates can only be specified with MultiRegionConsistency STRONG")
     if strong:
         _check_strong(table, creates, witnesses)
     elif len(creates) + len(deletes) > 1:
@@ -76,12 +90,9 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
     for region in (*creates, *witnesses):
         if region not in supported:
             raise one_or_more(f"Region {region} is not supported. Supported regions: [{', '.join(supported)}]")
-    for region in deletes:
+    for region in (*updates, *deletes):
         if region not in others_of(database, table):
-            raise ValidationException(
-                f"Update global table operation failed because one or more replicas were not part of the global table "
-                f"with name: '{name}': [{region}]"
-            )
+            raise _not_a_replica(name, region)
     if group is None:
         return
     for region in creates:
@@ -92,13 +103,25 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
             )
     for region in creates:
         _add(group, database, name, region, {"Strong": True, "Witness": (witnesses or [""])[0]} if strong else {})
+    for region, overrides in {**creates, **updates}.items():
+        if overrides:
+            _set_apart(group, name, region, overrides)
     for region in deletes:
         leave(group, name, region)
         _drop(group.database(region), name)
 
 
-def _actions(request: Request) -> tuple[list[str], list[str]]:
-    creates: list[str] = []
+def _not_a_replica(name: str, region: str) -> ValidationException:
+    return ValidationException(
+        f"Update global table operation failed because one or more replicas were not part of the global table "
+        f"with name: '{name}': [{region}]"
+    )
+
+
+def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Overrides], list[str]]:
+    """The regions of new replicas and of those that change, with what is set apart for them, and those that go."""
+    creates: dict[str, Overrides] = {}
+    updates: dict[str, Overrides] = {}
     deletes: list[str] = []
     for update in request.get("ReplicaUpdates") or []:
         given = [kind for kind in ("Create", "Update", "Delete") if update.get(kind) is not None]
@@ -106,15 +129,43 @@ def _actions(request: Request) -> tuple[list[str], list[str]]:
             raise one_or_more("no actions specified")
         if len(given) > 1:
             raise one_or_more("only one replica action is allowed per ReplicationGroupUpdate object")
-        region = update[given[0]]["RegionName"]
-        if given[0] == "Create":
-            creates.append(region)
-        elif given[0] == "Delete":
-            deletes.append(region)
-    return creates, deletes
+        action = update[given[0]]
+        if given[0] == "Delete":
+            deletes.append(action["RegionName"])
+        else:
+            overrides = {member: action[member] for member in _OVERRIDES if action.get(member) is not None}
+            (creates if given[0] == "Create" else updates)[action["RegionName"]] = overrides
+    return creates, updates, deletes
 
 
-def _check_strong(table: Table, creates: list[str], witnesses: list[str]) -> None:
+def _disassociate(database: Database, table: Table, request: Request) -> None:
+    """Make the replica of this region a table by itself, with all that was written elsewhere until now.
+
+    Raises:
+        ValidationException: it isn't the only change, is asked for elsewhere, or is protected.
+    """
+    updates = request["ReplicaUpdates"]
+    replication = replication_of(table)
+    region = next(update["Disassociate"]["RegionName"] for update in updates if update.get("Disassociate"))
+    if len(updates) > 1 or sum(action is not None for action in updates[0].values()) > 1:
+        raise one_or_more("Disassociate must be the only replica update in the request")
+    if region != database.region:
+        raise one_or_more("Disassociate can only be requested in the region of the replica")
+    if replication is None or database.group is None:
+        raise _not_a_replica(table.name, region)
+    if replication.get("Strong"):
+        raise one_or_more("Disassociate is not supported for tables with STRONG consistency")
+    if table.definition.get("DisassociationProtectionEnabled", True):
+        raise ValidationException(
+            "Replica cannot be disassociated because disassociation protection is enabled. Disable "
+            "DisassociationProtectionEnabled and try again"
+        )
+    database.group.finish()
+    leave(database.group, table.name, region)
+    _set_regions(database, table.name, [region])
+
+
+def _check_strong(table: Table, creates: Collection[str], witnesses: list[str]) -> None:
     """Refuse a strongly consistent group that isn't three regions at once."""
     if len(witnesses) > 1 or len(creates) + len(witnesses) != 2 or not creates:
         raise one_or_more("MRSC table must have exactly three replicas, or two replicas and one witness")
@@ -207,14 +258,35 @@ def _set_regions(database: Database, name: str, regions: list[str]) -> None:
             return
         definition = dict(table.definition)
         if len(regions) > 1:
-            definition[MEMBER] = {**replication, "Regions": regions}
+            overrides = replication.get("Overrides") or {}
+            kept = {region: overrides[region] for region in regions if region in overrides}
+            definition[MEMBER] = {**replication, "Regions": regions, "Overrides": kept}
         else:
             del definition[MEMBER]
+            definition.pop("DisassociationProtectionEnabled", None)
             writer.replicas.end(table.stored.layout.id)
         _store(writer, table, definition)
 
     database.write(work)
     database.refresh()
+
+
+def _set_apart(group: Group, name: str, region: str, overrides: Overrides) -> None:
+    """Store what is set apart for a replica, in all regions of its table."""
+    for database in map(group.database, group.names):
+
+        def work(writer: Writer, database: Database = database) -> None:
+            table = database.fresh(writer).get(name)
+            replication = None if table is None else replication_of(table)
+            if table is None or replication is None:
+                return
+            before = replication.get("Overrides") or {}
+            own = {**before.get(region, {}), **overrides}
+            member: Replication = {**replication, "Overrides": {**before, region: own}}
+            _store(writer, table, {**table.definition, MEMBER: member})
+
+        database.write(work)
+        database.refresh()
 
 
 def leave(group: Group, name: str, region: str) -> None:

@@ -387,11 +387,13 @@ EARLIER = (
     # Old conditions are judged by themselves first. What the service tells first isn't recorded.
     ("^Attempted conditional constraint is", "must have equality conditions|^Query key condition not supported"),
     (
-        "^One or more .* invalid: (ComparisonOperator|Invalid number of argument)|^The BETWEEN condition was provided",
+        "^One or more .* invalid: (ComparisonOperator|Invalid number of|AttributeValues inside)|^The BETWEEN condition",
         "must have equality conditions|^Query key condition not supported",
     ),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
+    # What a key can't hold in any table is a fault of its action, and actions are judged one after the other.
+    ("AttributeValue for a key attribute cannot contain an empty", _STATIC),
     (_STATIC, "^Hash primary key values must be|AttributeValue for a key attribute|^Invalid attribute value type$"),
     ("^Invalid KeyConditionExpression: ", "^Invalid FilterExpression: "),
     ("^Query key condition not supported$", "Condition parameter type does not match schema type$"),

@@ -44,6 +44,7 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
     name = resource_of(arn).table
     incremental = request.get("ExportType") == INCREMENTAL
     _check_specification(request, incremental=incremental)
+    placeholders(request.get("FilterSpecification") or {}, _EXPRESSIONS, "ProjectionExpression")
     number = new_number(database.clock())
     accepted: list[tuple[Answer, Callable[[], None]]] = []
 

@@ -1,0 +1,159 @@
+"""Each member of each request is given what it can't be: a JSON value of another type, a number, a text or a list
+beyond its limits. The service reads a request whole, and judges its members, before it does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, Regions
+from keyplan.errors import DynamoDBError
+from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
+from tests.engine import tour
+
+OTHERS: tuple[Any, ...] = (5, 1.5, True, "x", [], {}, [1], {"x": 1}, [[]], 10**30, "")
+TYPES: dict[type[Shape], tuple[type, ...]] = {
+    Text: (str,),
+    Whole: (int,),
+    Real: (int, float),
+    Flag: (bool,),
+    ListOf: (list,),
+    MapOf: (dict,),
+    Structure: (dict,),
+    Value: (dict,),
+}
+TEXT_MAX = 70_000
+"""Longer texts aren't tried."""
+Path = tuple[str | int, ...]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with Regions.open(":memory:", ["us-east-1", "us-west-2"]) as regions:
+        engine = regions.engines["us-east-1"]
+        engine.call("CreateTable", tour.TABLE)
+        engine.call("PutItem", {"TableName": "orders", "Item": tour.ITEM})
+        yield engine
+        assert engine.check() == []
+
+
+@pytest.fixture(scope="module")
+def right() -> dict[str, dict[str, Any]]:
+    """A request of each operation that was answered on the tour."""
+    return {operation: requests[0] for operation, requests in tour.travel().requests.items()}
+
+
+def places(shape: Shape, path: Path = ()) -> Iterator[tuple[Path, Shape]]:
+    """Every place of a request."""
+    yield path, shape
+    match shape:
+        case Structure():
+            for name, member in shape.members.items():
+                yield from places(member, (*path, name))
+        case ListOf():
+            yield from places(shape.of, (*path, 0))
+        case MapOf():
+            yield from places(shape.of, (*path, "*"))
+        case _:
+            pass
+
+
+def least(shape: Shape) -> Any:
+    """The least value of a shape."""
+    match shape:
+        case Text():
+            return shape.enum[0] if shape.enum else "orders"
+        case Whole():
+            return 1
+        case Real():
+            return 1.0
+        case Flag():
+            return True
+        case Value():
+            return {"S": "x"}
+        case ListOf():
+            return [least(shape.of)]
+        case MapOf():
+            return {"orders": least(shape.of)}
+        case Structure():
+            return {name: least(shape.members[name]) for name in shape.required}
+
+
+def replaced(base: Any, shape: Shape, path: Path, value: Any) -> Any:
+    """The request with another value in a place; what leads there is made where it isn't."""
+    if not path:
+        return value
+    step, rest = path[0], path[1:]
+    match shape:
+        case Structure():
+            members = {**least(shape), **(base if isinstance(base, dict) else {})}
+            return {**members, step: replaced(members.get(str(step)), shape.members[str(step)], rest, value)}
+        case ListOf():
+            elements = base if isinstance(base, list) and base else [least(shape.of)]
+            return [replaced(elements[0], shape.of, rest, value), *elements[1:]]
+        case MapOf():
+            members = base if isinstance(base, dict) and base else {"orders": least(shape.of)}
+            name = next(iter(members))
+            return {**members, name: replaced(members[name], shape.of, rest, value)}
+        case _:
+            raise AssertionError(shape)
+
+
+def beyond(shape: Shape) -> Iterator[Any]:
+    """Values of the right type that aren't within the limits of a shape."""
+    match shape:
+        case Text(enum=enum) if enum:
+            yield "none of them"
+        case Text():
+            if shape.min:
+                yield ""
+            if shape.max is not None and shape.max < TEXT_MAX and not shape.arn:
+                yield "x" * (shape.max + 1)
+        case Whole():
+            if shape.min is not None:
+                yield shape.min - 1
+            if shape.max is not None:
+                yield shape.max + 1
+        case ListOf() | MapOf():
+            if shape.min:
+                yield [] if isinstance(shape, ListOf) else {}
+            if shape.max is not None:
+                elements = [least(shape.of) for _ in range(shape.max + 1)]
+                names = (f"orders{number}" for number in range(shape.max + 1))
+                yield elements if isinstance(shape, ListOf) else dict(zip(names, elements, strict=True))
+        case _:
+            pass
+
+
+def error(engine: Engine, operation: str, request: Any) -> str | None:
+    try:
+        engine.call(operation, request)
+    except DynamoDBError as refused:
+        return refused.type if refused.message else None
+    return None
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_members_of_another_type(engine: Engine, right: dict[str, dict[str, Any]], operation: str) -> None:
+    shape = OPERATIONS[operation].request
+    base = right.get(operation, least(shape))
+    for path, at in places(shape):
+        for value in OTHERS:
+            fits = isinstance(value, TYPES[type(at)]) and (isinstance(at, Flag) or not isinstance(value, bool))
+            if not fits:
+                request = replaced(base, shape, path, value)
+                assert error(engine, operation, request) == "SerializationException", (path, value)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_members_beyond_their_limits(engine: Engine, right: dict[str, dict[str, Any]], operation: str) -> None:
+    shape = OPERATIONS[operation].request
+    base = right.get(operation, least(shape))
+    for path, at in places(shape):
+        for value in beyond(at):
+            request = replaced(base, shape, path, value)
+            assert error(engine, operation, request) == "ValidationException", (path, value)
