@@ -78,7 +78,13 @@ def run(engine: Engine, statement: str, parameters: list[Any]) -> list[Any]:
         ("BatchExecuteStatement", {"Statements": [given]}),
         ("ExecuteTransaction", {"TransactStatements": [{**given, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}]}),
     ):
-        parts = {"list": {"L": [s("x")]}, "map": {"M": {}}, "tags": {"SS": ["a"]}, "g": s("g"), "h": s("h")}
+        parts: dict[str, Any] = {
+            "list": {"L": [s("x")]},
+            "map": {"M": {}},
+            "tags": {"SS": ["a"]},
+            "g": s("g"),
+            "h": s("h"),
+        }
         put(engine, "a", "1", number=n(5), **parts)
         answers += [answer(engine, operation, request), engine.call("Scan", {"TableName": "orders"})["Items"]]
     return answers

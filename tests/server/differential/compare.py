@@ -194,7 +194,7 @@ def only_removes(operation: str, params: Answer) -> bool:
     updates = [params] if operation == "UpdateItem" else []
     if operation == "TransactWriteItems":
         given: Any = params.get("TransactItems")
-        actions = cast("list[Any]", given) if isinstance(given, list) else []
+        actions: list[Any] = given if isinstance(given, list) else []
         updates = [action["Update"] for action in actions if isinstance(action, dict) and "Update" in action]
     texts = [update.get("UpdateExpression") or ("" if "AttributeUpdates" in update else "SET") for update in updates]
     return any(re.search(r"(?<![#:\w])(SET|ADD)\b", str(text), re.IGNORECASE) is None for text in texts)

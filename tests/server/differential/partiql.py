@@ -41,12 +41,14 @@ class StatementSequence(Sequence):
 
     def said(self, value: Any) -> str:
         """A value as a parameter, or as a literal where there is one for it."""
+        tag: str
+        content: Any
         if self.chance.one_in(2):
             return self.given(value)
         (tag, content), *_ = value.items()
         match tag:
             case "S":
-                return "'" + content.replace("'", "''") + "'"
+                return "'" + str(content).replace("'", "''") + "'"
             case "N" if content.lstrip("-").replace(".", "", 1).isdigit():
                 return str(content)
             case "BOOL":
