@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import keyplan.client.answers
 import keyplan.client.merges
 import keyplan.client.reads
-from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, Unique, Version, Writes, read, write
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, Unique, Version, Writes, read, write
 from keyplan.client import updates, writes
 from keyplan.client.bounds import key_condition
 from keyplan.client.cursors import Position
@@ -119,6 +119,31 @@ def test_own_strategies_are_used() -> None:
     named = st.sampled_from(["x@example.org", "y@example.org"]).map(note)
     verify(Club, stores=40, seed=1, strategies={"email": named})
     assert seen == {"x@example.org", "y@example.org"}
+
+
+class Defaults(Design):
+    """Leaves the choice of what is asked for to the call, or to a default."""
+
+    table = Table("defaults", indexes=[GSI1], entities=[Member])
+
+    @read("D1")
+    def guests(self, team: str = "a") -> list[Guest]: ...
+
+    @read("D2")
+    def guest(self, name: str, team: str = "a") -> Guest | None: ...
+
+    @read("D3", of=Guest)
+    def how_many(self, team: Each[str] = ("a", "b")) -> int: ...
+
+    @read("D4")
+    def members(self, team: str, number: Range[int] = Range(ge=2)) -> list[Member]: ...  # noqa: B008 - it is a value
+
+    @read("D5", where="number > :least")
+    def later(self, team: str, least: int = 1) -> list[Member]: ...
+
+
+def test_what_a_call_leaves_out_is_asked_for_by_its_default() -> None:
+    assert verify(Defaults, stores=25, seed=2).unanswered == ()
 
 
 def test_each_store_must_be_empty() -> None:

@@ -83,7 +83,7 @@ class Checker:
             value not in [row.values.get(name) for row in world.rows]
             for name, kind in self.oracle.parameters.items()
             if kind is ParameterKind.EACH
-            for value in arguments[name]
+            for value in arguments.get(name, ())
         )
 
     # Asking

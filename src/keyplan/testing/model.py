@@ -7,6 +7,7 @@ model is read anew from the store.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -300,7 +301,7 @@ class Model:
 
     def _stored(self, name: str, annotation: Any, instances: Iterable[Entity]) -> list[Any]:
         """The values of these items' fields of that name, and the items themselves, that fit a parameter."""
-        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        adapter = _adapter(annotation)
         result: list[Any] = []
         for instance in instances:
             for element in (
@@ -313,6 +314,19 @@ class Model:
                 except ValidationError:
                     continue
         return result
+
+
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    """What tells whether a value is of a parameter's type."""
+    try:
+        return _known_adapter(annotation)
+    except TypeError:  # it can't be hashed
+        return TypeAdapter(annotation)
+
+
+@lru_cache(maxsize=1024)
+def _known_adapter(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation)
 
 
 def _version(entity: CompiledEntity, instance: Entity) -> Any:

@@ -80,9 +80,13 @@ class Oracle:
             for parameter in pattern.signature.parameters
             if parameter.condition and parameter.name not in named
         }
+        self._defaults = {
+            parameter.name: parameter.default for parameter in pattern.signature.parameters if not parameter.required
+        }
 
     def groups(self, world: World, arguments: Mapping[str, Any]) -> Groups:
-        """Everything that the question asks for, in order."""
+        """Everything that the question asks for, in order. What a call leaves out is asked for by its default."""
+        arguments = {**self._defaults, **arguments}
         plan = self.pattern.as_called(arguments).plan
         match plan:
             case GetPlan() | ClaimPlan():
@@ -106,6 +110,7 @@ class Oracle:
 
     def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:
         """The same where the fields of several entities' items don't say which comes first."""
+        arguments = {**self._defaults, **arguments}
         plan = self.pattern.plan
         matches = plan.matches if isinstance(plan, QueryPlan) else ()
         rows = (

@@ -120,8 +120,8 @@ def _examples(strategy: SearchStrategy[Entity], seed: int) -> list[Entity]:
     return made
 
 
-class _EnoughError(Exception):
-    """Ends a search that has what it was for."""
+class _EnoughError(BaseException):
+    """Ends a search that has what it was for. No Exception: Hypothesis would run the store again, and write it out."""
 
 
 def _check_writes(design: type[Design]) -> None:
@@ -137,8 +137,8 @@ def _check_writes(design: type[Design]) -> None:
         raise AssertionError("\n".join([f"{design.__name__}: writes that can never work:", *lines]))
 
 
-class _FoundError(Exception):
-    """A store that failed: its steps, and the number that its questions were made with."""
+class _FoundError(BaseException):
+    """A store that failed: its steps, and the number that its questions were made with. It ends the search, too."""
 
     def __init__(self, steps: list[Step], number: int, failure: AssertionError) -> None:
         super().__init__()
@@ -159,6 +159,8 @@ class _Verifier:
         self.open = open_design
         self.progress = progress
         self.asked: Collection[str] = design.compiled.reads
+        self.until: str | None = None
+        """The write that further stores are for."""
         self.whole = 0
         self.tally = RunningCounts()
         self.steps = Steps(design.compiled, own)
@@ -208,13 +210,13 @@ class _Verifier:
         def one_store(steps: list[Step], number: int) -> None:
             if until is not None and self.tally.answered(until):
                 raise _EnoughError
+            self.until = until
             failure = self._failure(steps, number, runner)
             if failure is not None:
                 raise _FoundError(steps, number, failure)
 
         try:
             with warnings.catch_warnings():
-                # Hypothesis repeats what raised, and warns of a store that is long to write out. Nobody reads it there.
                 warnings.simplefilter("ignore", HypothesisWarning)
                 one_store()
         except _EnoughError:
@@ -261,6 +263,8 @@ class _Verifier:
         self.tally.store(world.size)
         if self.progress is not None:
             self.progress(self.tally.stores, self.whole)
+        if self.until is not None and not self.tally.answered(self.until):
+            return  # it is like the stores that were asked already
         calls: list[tuple[str, dict[str, Any], Any]] = []
         for name, oracle in ((name, element) for name, element in self.oracles.items() if name in self.asked):
             checker = Checker(design, design.compiled.reads[name], oracle, recorder, self.tally)
