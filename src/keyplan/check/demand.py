@@ -82,11 +82,9 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return [], []
     cost = estimate_write(subject.accounts, pattern, facts)
     touched = [
-        element
-        if weight == 1
-        else replace(element, line=_multiplied(element.line, weight, "by the share of such items"))
+        touch if weight == 1 else replace(touch, line=_multiplied(touch.line, weight, "by the share of such items"))
         for weight, call in cost.calls
-        for element in _touched_by(subject, call)
+        for touch in _touched_by(subject, call)
     ]
     return cost.requests, touched
 
@@ -94,24 +92,20 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
 def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
     """The items that a call changes, and their entries."""
     alone = any(request.operation in {"PutItem", "UpdateItem", "DeleteItem"} for request in cost.requests)
-    touched = [
-        element for mutation in cost.mutations for element in _written(subject, mutation, transactional=not alone)
-    ]
-    batched = [element for mutation in cost.batched for element in _written(subject, mutation, transactional=False)]
+    touched = [touch for mutation in cost.mutations for touch in _written(subject, mutation, transactional=not alone)]
+    batched = [touch for mutation in cost.batched for touch in _written(subject, mutation, transactional=False)]
     if cost.fails:
         # What a failed call asked of the table is paid all the same; its indexes aren't written, its batches not sent
-        touched = [
-            element if element.line.target == TABLE else _gone_through(element, cost.fails) for element in touched
-        ]
-        batched = [_gone_through(element, cost.fails) for element in batched]
+        touched = [touch if touch.line.target == TABLE else _gone_through(touch, cost.fails) for touch in touched]
+        batched = [_gone_through(touch, cost.fails) for touch in batched]
     touched += batched
     if cost.times != 1:
-        touched = [replace(element, line=_multiplied(element.line, cost.times)) for element in touched]
+        touched = [replace(touch, line=_multiplied(touch.line, cost.times)) for touch in touched]
     return touched
 
 
-def _gone_through(element: _Touched, fails: float) -> _Touched:
-    return replace(element, line=_multiplied(element.line, 1 - fails, "by the calls that fail no condition"))
+def _gone_through(touch: _Touched, fails: float) -> _Touched:
+    return replace(touch, line=_multiplied(touch.line, 1 - fails, "by the calls that fail no condition"))
 
 
 def _multiplied(line: Line, times: float, why: str = "by the items a call") -> Line:
@@ -122,8 +116,8 @@ def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
     """What the first of a read's plans asks of one partition: what follows goes to keys that it found."""
     plan = next(plans_in(pattern.plan))
     first = requests[: len(plan.parts) if isinstance(plan, QueryPlan) and not plan.merged else 1]
-    lines = [element for request in first for element in request.lines if element.direction == "read"]
-    line = replace(lines[0], units=sum(element.units for element in lines)) if lines else None
+    lines = [line_read for request in first for line_read in request.lines if line_read.direction == "read"]
+    line = replace(lines[0], units=sum(line_read.units for line_read in lines)) if lines else None
     if line is None:
         return
     match plan:
@@ -150,7 +144,7 @@ def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> It
             partition = tuple(item[table.partition.name].values())
             yield _Touched(entity, entity.primary, _without_shard(entity.primary, partition), line, updates)
             continue
-        index = next(element for element in table.indexes if element.name == line.target)
+        index = next(candidate for candidate in table.indexes if candidate.name == line.target)
         key = entity.key_on(line.target, item)
         entry = entry_of(table, index, item)
         if key is not None:
@@ -168,10 +162,10 @@ def _without_shard(key: CompiledKey, partition: tuple[Any, ...]) -> tuple[Any, .
 def _busiest(subject: Subject, pattern: ReadPattern | WritePattern, touched: list[_Touched]) -> Iterator[Demand]:
     """What a call takes of one partition of each key: of those that it touches, the one that it takes most of."""
     partitions: dict[CompiledKey, dict[str, list[_Touched]]] = {}
-    for element in touched:
-        partitions.setdefault(element.key, {}).setdefault(str(element.partition), []).append(element)
+    for touch in touched:
+        partitions.setdefault(touch.key, {}).setdefault(str(touch.partition), []).append(touch)
     for groups in partitions.values():
-        most = max(groups.values(), key=lambda group: sum(element.line.units for element in group))
+        most = max(groups.values(), key=lambda group: sum(touch.line.units for touch in group))
         demand = _demand(subject, pattern, most)
         if demand is not None:
             yield demand
@@ -181,23 +175,23 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     """Units a second of the busiest partition; None where nobody says which share of the calls goes there."""
     load = subject.load(pattern)
     peak = load.peak or 0
-    element = group[0]
-    count = subject.partitions(element.entity, element.key)
+    touch = group[0]
+    count = subject.partitions(touch.entity, touch.key)
     busiest = _share(subject, pattern, group, count)
     if busiest is None and count is None:
         return None
     units = sum(each.line.units for each in group)
     why = "; ".join(dict.fromkeys(each.line.why for each in group))
-    if element.line.target != TABLE:
-        why = f"{element.entity.name}, {why}"
-    line = f"{pattern.name}: {number(peak)} calls/s × {counted(units, f'{element.line.direction} unit')} ({why})"
-    parts = _chosen(pattern, element)
+    if touch.line.target != TABLE:
+        why = f"{touch.entity.name}, {why}"
+    line = f"{pattern.name}: {number(peak)} calls/s × {counted(units, f'{touch.line.direction} unit')} ({why})"
+    parts = _chosen(pattern, touch)
     line += "".join(f" ÷ {many} values of {name}" for name, many in parts.items())
     total = peak * units / prod(parts.values())
     # Each shard answers every read of its partition, and takes its part of the writes; but one item stands in one.
-    shards = element.key.shards if element.line.direction == "write" else 1
+    shards = touch.key.shards if touch.line.direction == "write" else 1
     over = f" ÷ {shards} shards" if shards > 1 else ""
-    item = total * busiest if element.updates and busiest is not None else 0.0
+    item = total * busiest if touch.updates and busiest is not None else 0.0
     if item:
         rest = (total - item) / shards if count is not None else 0.0
         line += f" × {busiest:.0%} on the busiest item" + (f" + {number(total - item)}{over}" if rest else "")
@@ -209,9 +203,9 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
         line += over
         hottest = total * share / shards
     return Demand(
-        element.entity,
-        element.key,
-        element.line.direction,
+        touch.entity,
+        touch.key,
+        touch.line.direction,
         hottest,
         f"{line} = {number(hottest)} units/s",
         item > hottest / 2,
@@ -225,25 +219,23 @@ def _share(
     the keys that a call chooses: a call that makes an item with an id of its own goes to a partition of its own, and
     one that makes items whose partition key has few values, and isn't given, always goes to the same.
     """
-    element, load = group[0], subject.load(pattern)
+    touch, load = group[0], subject.load(pattern)
     if isinstance(load.hottest, dict):
-        return load.hottest.get(f"{element.entity.name}.{element.key.name}")
-    names = {name for _, template in element.key.partition for name in template.fields}
-    made = element.line.direction == "write" and not any(each.updates for each in group)
+        return load.hottest.get(f"{touch.entity.name}.{touch.key.name}")
+    names = {name for _, template in touch.key.partition for name in template.fields}
+    made = touch.line.direction == "write" and not any(each.updates for each in group)
     given = names & pattern.signature.by_name.keys() or any(
-        element.entity.cls in entities_in(each.annotation) for each in pattern.signature.parameters
+        touch.entity.cls in entities_in(each.annotation) for each in pattern.signature.parameters
     )
     if made and count is not None and not given:
         return None
-    return None if made and any(subject.generated(element.entity, name) for name in names) else load.hottest
+    return None if made and any(subject.generated(touch.entity, name) for name in names) else load.hottest
 
 
-def _chosen(pattern: ReadPattern | WritePattern, element: _Touched) -> dict[str, int]:
+def _chosen(pattern: ReadPattern | WritePattern, touch: _Touched) -> dict[str, int]:
     """The numbers in a partition key that have bounds and are no argument of the write, each with how many there are:
     the call chooses one of them, and so spreads its writes. Each read asks all of them.
     """
-    names = {
-        name for _, template in element.key.partition for name in template.fields
-    } - pattern.signature.by_name.keys()
-    result = {name: numbers_in(element.entity.fields[name].annotation) for name in sorted(names)}
-    return {name: many for name, many in result.items() if many is not None and element.line.direction == "write"}
+    names = {name for _, template in touch.key.partition for name in template.fields} - pattern.signature.by_name.keys()
+    result = {name: numbers_in(touch.entity.fields[name].annotation) for name in sorted(names)}
+    return {name: many for name, many in result.items() if many is not None and touch.line.direction == "write"}

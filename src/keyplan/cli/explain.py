@@ -60,7 +60,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
     if pattern is None:
         result = explained_all(design)
         if as_json:
-            click.echo(json_text([element.as_json() for element in result], indent=2))
+            click.echo(json_text([each.as_json() for each in result], indent=2))
         elif as_markdown:
             click.echo(design_markdown(result), nl=False)
         else:
@@ -68,13 +68,13 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
         return
     known = design.compiled.pattern(pattern)
     given = typed_arguments(known.signature, arguments) if arguments else None
-    element = explained(design, pattern, given)
+    pattern_explained = explained(design, pattern, given)
     if as_json:
-        click.echo(json_text(element.as_json(), indent=2))
+        click.echo(json_text(pattern_explained.as_json(), indent=2))
     elif as_markdown:
-        click.echo(pattern_markdown(element), nl=False)
+        click.echo(pattern_markdown(pattern_explained), nl=False)
     else:
-        _show_pattern(console(), element)
+        _show_pattern(console(), pattern_explained)
 
 
 def _show_design(out: Console, doc: str, result: list[Explained]) -> None:
@@ -88,11 +88,9 @@ def _show_design(out: Console, doc: str, result: list[Explained]) -> None:
     table.add_column("Id", no_wrap=True)
     table.add_column("Question, and why it needs no scan", ratio=5, overflow="fold")
     table.add_column("Request", ratio=4, overflow="fold")
-    for element in result:
-        explanation = element.explanation
-        table.add_row(
-            _id(explanation), _question(explanation), _request(explanation).append(f"\n{element.takes}", "dim")
-        )
+    for each in result:
+        explanation = each.explanation
+        table.add_row(_id(explanation), _question(explanation), _request(explanation).append(f"\n{each.takes}", "dim"))
         table.add_row("", "", "")
     out.print(table)
 

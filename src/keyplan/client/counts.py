@@ -60,11 +60,11 @@ def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Me
             entity = plan.entity
             keys = {
                 str(key): key
-                for element in value_sets(plan.each, values)
-                for key in [entity.item_key(entity.primary, element)]
+                for key_values in value_sets(plan.each, values)
+                for key in [entity.item_key(entity.primary, key_values)]
             }
             entities = yield from batch_entities(target, entity, list(keys.values()), consistent=plan.consistent)
-            return sum(measure(element) for element in entities if element is not None)
+            return sum(measure(entity) for entity in entities if entity is not None)
         case _:  # pragma: no cover - the compiler makes no other plan for a count
             raise TypeError(plan)
 
@@ -91,17 +91,17 @@ def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: 
     """All partitions, some in parallel, each to its end."""
     counted = 0
     readers = (QueryReader(part, target) for part in plan.parts)
-    pending = [(reader, *asked) for reader in readers for asked in _requests(reader, values)]
+    pending = [(reader, *pair) for reader in readers for pair in _requests(reader, values)]
     while pending:
         now, pending = pending[:PARALLEL_MAX], pending[PARALLEL_MAX:]
         sent = [Request("Query", request) for _, _, request in now]
         responses = [(yield sent[0])] if len(sent) == 1 else (yield sent)
-        for (reader, element, request), response in zip(now, responses, strict=True):
+        for (reader, asked, request), response in zip(now, responses, strict=True):
             own = reader.plan.counted
-            counted += response["Count"] if own else _counted(reader, element, response["Items"], measure)
+            counted += response["Count"] if own else _counted(reader, asked, response["Items"], measure)
             last = response.get("LastEvaluatedKey")
             if last is not None:
-                pending.append((reader, element, {**request, "ExclusiveStartKey": last}))
+                pending.append((reader, asked, {**request, "ExclusiveStartKey": last}))
     return counted
 
 
@@ -109,13 +109,13 @@ def _requests(reader: QueryReader, values: Mapping[str, Any]) -> Iterator[tuple[
     """The first request of each partition, once each, with the values that it is for."""
     plan = reader.plan
     seen: set[tuple[str, ...]] = set()
-    for element in value_sets(plan.each, values):
+    for asked in value_sets(plan.each, values):
         for shard in range(plan.shards):
-            partition = partition_texts(plan.matches[0], element, plan.key.suffix(shard))
-            request = reader.request(element, partition)
+            partition = partition_texts(plan.matches[0], asked, plan.key.suffix(shard))
+            request = reader.request(asked, partition)
             if request is not None and tuple(partition) not in seen:
                 seen.add(tuple(partition))
-                yield element, request
+                yield asked, request
 
 
 def _counted(reader: QueryReader, values: Mapping[str, Any], items: list[Item], measure: Measure) -> int:

@@ -101,7 +101,7 @@ def difference_json(old: Payer, new: Payer) -> dict[str, Any]:
     return {
         "before": report_json(old),
         "after": report_json(new),
-        "differences": [asdict(element) for element in difference(old, new) if not element.same],
+        "differences": [asdict(entry) for entry in difference(old, new) if not entry.same],
         "not_compared": _failing(old, new),
     }
 
@@ -112,7 +112,7 @@ def difference_markdown(old: Payer, new: Payer) -> str:
 
 
 def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
-    changed = [element for element in difference(old, new) if not element.same]
+    changed = [entry for entry in difference(old, new) if not entry.same]
     failures = dict.fromkeys((*new.estimate.failures, *old.estimate.failures))
     failing = "".join(f", without `{name}`" for name in _failing(old, new))
     old, new = _comparable(old, new)
@@ -127,20 +127,20 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
         yield "No pattern, index or bill costs anything else than before."
         yield from ("",) if failures else ()
     for title, kinds in _SECTIONS:
-        of_section = [element for element in changed if element.what in kinds]
+        of_section = [entry for entry in changed if entry.what in kinds]
         if not of_section:
             continue
         yield from table_lines(
             (title, "what", "before", "after", "change"),
             [
                 (
-                    f"`{element.name}`",
-                    _UNITS[element.what],
-                    _value(element, element.before),
-                    _value(element, element.after),
-                    _change(element),
+                    f"`{entry.name}`",
+                    _UNITS[entry.what],
+                    _value(entry, entry.before),
+                    _value(entry, entry.after),
+                    _change(entry),
                 )
-                for element in of_section
+                for entry in of_section
             ],
         )
         yield ""
@@ -164,16 +164,16 @@ _UNITS = {
 }
 
 
-def _value(element: Difference, value: float | None) -> str:
+def _value(entry: Difference, value: float | None) -> str:
     if value is None:
         return "–"
-    return usd(value) if element.what.startswith("USD") else number(value)
+    return usd(value) if entry.what.startswith("USD") else number(value)
 
 
-def _change(element: Difference) -> str:
-    if element.before is None:
+def _change(entry: Difference) -> str:
+    if entry.before is None:
         return "new"
-    return "gone" if element.after is None else more(element.before, element.after)
+    return "gone" if entry.after is None else more(entry.before, entry.after)
 
 
 def _by(before: float | None, after: float | None) -> str:

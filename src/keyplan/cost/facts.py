@@ -103,8 +103,8 @@ class Facts:
         share is given. Items that an index doesn't hold aren't found there.
         """
         names = {entity.name for entity in _entities_in(pattern.plan)}
-        result = [(weight, element) for weight, element in self.typical.mixture(names) if _held(pattern.plan, element)]
-        return [(weight, Facts(element, self.traffic)) for weight, element in result if element is not self.typical]
+        result = [(weight, typical) for weight, typical in self.typical.mixture(names) if _held(pattern.plan, typical)]
+        return [(weight, Facts(typical, self.traffic)) for weight, typical in result if typical is not self.typical]
 
     def assumed_items(self, pattern: ReadPattern) -> float | None:
         """How many items a typical call is assumed to have before it; None where that is known, or nothing depends on
@@ -176,8 +176,8 @@ class _Finder:
             kinds, times = self._collection(kinds)
             count, kept = len(kinds), 1
         else:
-            element = shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
-            count, times = _capped(1 / kept if element else self.count(self.limit), self.limit)
+            single = shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
+            count, times = _capped(1 / kept if single else self.count(self.limit), self.limit)
         whole = len(plan.matches) > 1 and (shape is ShapeKind.COLLECTION or self.limit is None)
         result: list[tuple[ExpectedRange, ...]] = []
         for part in plan.parts:
@@ -217,9 +217,7 @@ class _Finder:
                 )
             counts.append((name, usual))
         times = max(1.0, sum(count for _, count in counts) / SIMULATED_MAX)
-        return [
-            element for name, count in counts for element in [(name, sizes[name])] * math.ceil(count / times)
-        ], times
+        return [entry for name, count in counts for entry in [(name, sizes[name])] * math.ceil(count / times)], times
 
     def _through(self, plan: ThroughPlan) -> tuple[Found, float]:
         junction, load = plan.junction, self.load
@@ -229,9 +227,9 @@ class _Finder:
         if isinstance(junction, ClaimPlan):
             claim = self._claim_bytes(junction.entity, junction.claim)
             return Found((claim, self._item_bytes(junction.entity)), link=self._end((0, plan), 0, 1)), 1
-        element = self.pattern.shape.kind is ShapeKind.ONE and load.items is None
+        single = self.pattern.shape.kind is ShapeKind.ONE and load.items is None
         limit = None if isinstance(plan.end, QueryPlan) else self.limit
-        count, times = _capped(1 if element else self.count(limit), limit)
+        count, times = _capped(1 if single else self.count(limit), limit)
         ends = [self._ends_of(way.end) for way in plan.ways if isinstance(way.end, QueryPlan)]
         if ends:
             count, times = self._fewer(count, times, ends)
@@ -340,7 +338,7 @@ class _Finder:
             if name not in read:
                 continue
             met[at % partitions].append(ExpectedItem(size, name if passes else None, place, end, filtered=not passes))
-        return tuple(ExpectedRange(element) for element in met)
+        return tuple(ExpectedRange(items) for items in met)
 
     # How large
 

@@ -134,7 +134,7 @@ class Oracle:
             for row in world.of(entity.cls)
             if all(self._is_as_asked(entity, name, row.values[name], arguments[name]) for name in asked)
             and all(row.values[name] in asked for name, asked in self.constants.items() if name in row.values)
-            and all(_passes(element, row, arguments) for element in filters)
+            and all(_passes(condition, row, arguments) for condition in filters)
         ]
 
     def _is_as_asked(self, entity: CompiledEntity, name: str, value: Any, argument: Any) -> bool:
@@ -145,7 +145,7 @@ class Oracle:
             return bool(argument.ranked(ranks.index).holds(ranks.index(value)))
         if fold is None or value is None or argument is None:
             return _holds(kind, value, argument)
-        folded = [fold(element) for element in argument] if kind is ParameterKind.EACH else fold(argument)
+        folded = [fold(part) for part in argument] if kind is ParameterKind.EACH else fold(argument)
         return _holds(kind, fold(value), folded)
 
     def _batch(self, plan: BatchGetPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
@@ -236,8 +236,8 @@ def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
             return {
                 pair: fold
                 for way in plan.ways
-                for element in (way.junction, way.end)
-                for pair, fold in folding_of(element).items()
+                for half in (way.junction, way.end)
+                for pair, fold in folding_of(half).items()
             }
     for entity, key in keys:
         for _, template in key.attributes:
@@ -293,7 +293,7 @@ def _filters(pattern: ReadPattern) -> list[Filter]:
     if isinstance(pattern.plan, ThroughPlan):
         plans = [plan for way in pattern.plan.ways for plan in (way.junction, way.end)]
     filters = [plan.filter for plan in plans if isinstance(plan, QueryPlan | ScanPlan)]
-    return [element for element in filters if element is not None and not element.constants]
+    return [condition for condition in filters if condition is not None and not condition.constants]
 
 
 def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
@@ -332,8 +332,8 @@ def _coarse(variable: Variable, value: Any) -> Any:
     return getattr(value, "value", value)
 
 
-def _compare(element: list[_Fixed | _Value], other: list[_Fixed | _Value]) -> int:
-    for left, right in zip(element, other, strict=False):
+def _compare(places: list[_Fixed | _Value], others: list[_Fixed | _Value]) -> int:
+    for left, right in zip(places, others, strict=False):
         if isinstance(left, _Fixed) and isinstance(right, _Fixed):
             if left.text == right.text:
                 continue
@@ -344,7 +344,7 @@ def _compare(element: list[_Fixed | _Value], other: list[_Fixed | _Value]) -> in
             raise UndecidableError
         if left.value != right.value:
             return (-1 if left.value < right.value else 1) * (-1 if left.turned else 1)
-    if len(element) != len(other):
+    if len(places) != len(others):
         raise UndecidableError
     return 0
 

@@ -142,22 +142,22 @@ class _Drafts:
 
     def _merged(self, groups: list[Group], entities: list[EntityDraft], first: int, second: int) -> list[Group]:
         """The groups with two of them as one."""
-        element, other = groups[first], groups[second]
-        for group in (element, other):
+        former, latter = groups[first], groups[second]
+        for group in (former, latter):
             self.starts.pop(group.name, None)
         kind = None
-        if element.kind is not None and other.kind is not None and element.kind[0] == other.kind[0]:
-            kind = (element.kind[0], tuple(dict.fromkeys((*element.kind[1], *other.kind[1]))))
+        if former.kind is not None and latter.kind is not None and former.kind[0] == latter.kind[0]:
+            kind = (former.kind[0], tuple(dict.fromkeys((*former.kind[1], *latter.kind[1]))))
         note = (
             f"its kinds have keys that can't be told apart ({_shown(entities[first])}; {_shown(entities[second])}), "
             "so they are one entity here: give each a word of its own in its key"
         )
         merged = Group(
-            f"{element.name} or {other.name}",
-            [*element.items, *other.items],
-            list(dict.fromkeys((*element.attributes, *other.attributes))),
+            f"{former.name} or {latter.name}",
+            [*former.items, *latter.items],
+            list(dict.fromkeys((*former.attributes, *latter.attributes))),
             kind=kind,
-            notes=[*element.notes, *other.notes, note],
+            notes=[*former.notes, *latter.notes, note],
         )
         return [merged if place == first else group for place, group in enumerate(groups) if place != second]
 
@@ -181,7 +181,7 @@ def _called_in(table: TableModel) -> Called:
     """What the table's items call their texts."""
     keys = {attribute.name for key in (table.key, *(index.key for index in table.indexes)) for attribute in key.all}
     result: dict[str, set[str]] = {}
-    for item in (*(element for facet in table.facets for element in facet.items), *table.items):
+    for item in (*(item for facet in table.facets for item in facet.items), *table.items):
         for name, value in (*item.items(), *_members(item)):
             if isinstance(value.get("S"), str) and (name not in keys or not is_generic(name)) and DELIMITER not in name:
                 result.setdefault(snake(name), set()).add(value["S"])

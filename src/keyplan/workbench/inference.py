@@ -122,9 +122,9 @@ def infer(sample: Sample) -> Inferred:
         if column.before is None and not column.constant and column.tag == "S" and column.values == list(sample.values):
             return _Inferring(sample, [[value] for value in sample.values]).result()
     led = [sample.words.led_by(value) for value in sample.values]
-    starts = {element[0] for element in led if element is not None}
+    starts = {lead[0] for lead in led if lead is not None}
     if len(starts) == 1 and None not in led:
-        return _Inferring(sample, [[element[1]] for element in led if element is not None], starts.pop()).result()
+        return _Inferring(sample, [[lead[1]] for lead in led if lead is not None], starts.pop()).result()
     parts = [sample.words.split(value) for value in sample.values]
     lengths = Counter(map(len, parts))
     (usual, count), *others = lengths.most_common()
@@ -139,10 +139,10 @@ def infer(sample: Sample) -> Inferred:
 
 def _most(sample: Sample, parts: list[list[str]], usual: int) -> Inferred:
     """The template of most items; the others don't fit it."""
-    kept = [place for place, element in enumerate(parts) if len(element) == usual]
+    kept = [place for place, texts in enumerate(parts) if len(texts) == usual]
     columns = [
-        Column(element.name, element.attribute, element.tag, element.within(kept), element.constant, element.before)
-        for element in sample.columns
+        Column(column.name, column.attribute, column.tag, column.within(kept), column.constant, column.before)
+        for column in sample.columns
     ]
     within = Sample(
         sample.attribute, sample.kind, [sample.values[number] for number in kept], columns, sample.words, sample.alias,
@@ -154,15 +154,13 @@ def _most(sample: Sample, parts: list[list[str]], usual: int) -> Inferred:
         for place, value in zip(kept, column.values, strict=True):
             values[place] = value
         column.values = values
-    inferred.misfits = [place for place, element in enumerate(parts) if len(element) != usual]
+    inferred.misfits = [place for place, texts in enumerate(parts) if len(texts) != usual]
     return inferred
 
 
 def _native(sample: Sample) -> Inferred:
     """A Number or a Binary holds one field as it is; a Number also a moment, without what is below its unit."""
-    equal = [
-        element for element in sample.columns if element.tag == sample.kind and element.values == list(sample.values)
-    ]
+    equal = [column for column in sample.columns if column.tag == sample.kind and column.values == list(sample.values)]
     wanted = snake(sample.attribute if is_generic(sample.alias) else sample.alias)
     for column in sorted(equal, key=lambda column: column.name != wanted):
         return Inferred(f"{{{column.name}}}")
@@ -172,7 +170,7 @@ def _native(sample: Sample) -> Inferred:
             continue
         since = [moment - _EPOCH for moment in moments if moment is not None]
         for unit, step in (("ms", timedelta(milliseconds=1)), ("s", timedelta(seconds=1))):
-            if [str(element // step) for element in since] == list(sample.values):
+            if [str(age // step) for age in since] == list(sample.values):
                 return Inferred(f"{{{column.name}:{unit}}}")
     name = free_name(wanted, sample.columns)
     return Inferred(f"{{{name}}}", [Column(name, sample.attribute, sample.kind, list(sample.values))])
@@ -241,7 +239,7 @@ class _Inferring:
             return is_vocabulary(text) or is_capitals(text) or (self.sample.sorts and text.islower())
         others = [part[:place] + part[place + 1 :] for part in self.parts]
         known = is_capitals(text) or self.sample.words.knows(text)
-        return known and place > 0 and any(element != others[0] for element in others)
+        return known and place > 0 and any(other != others[0] for other in others)
 
     # Values
 
@@ -282,7 +280,7 @@ class _Inferring:
             return text
         name = self._own_name(given, before, segments, start)
         namesake = next(
-            (element for element in self._columns if given and element.name == given and element.before is None), None
+            (column for column in self._columns if given and column.name == given and column.before is None), None
         )
         if namesake is not None:
             self.out.guesses.append(f"{namesake.attribute} isn't what the key says: that is called {name}")
@@ -328,13 +326,15 @@ class _Inferring:
         called = self.sample.words.called(before) if before else None
         telling = len(set(segments)) > 1 or len(segments[0]) >= TELLING_CHARACTERS_MIN or _is_code(segments[0])
         exact = [(column, spec) for column in self._columns if (spec := self._spec(segments, column)) is not None]
-        ranked = sorted(exact, key=lambda element: -_likeness(element[0], hints, called, before))
+        ranked = sorted(exact, key=lambda pair: -_likeness(pair[0], hints, called, before))
         for column, spec in ranked:
             likeness = _likeness(column, hints, called, before)
             by_value = telling and spec != "d" and self._is_no_chance(column, segments, before, given)
             if likeness > 0 or by_value:
-                alike = [element for element, _ in ranked if _likeness(element, hints, called, before) == likeness]
-                others = [element.name for element in alike if element is not column and element.before is None]
+                alike = [
+                    candidate for candidate, _ in ranked if _likeness(candidate, hints, called, before) == likeness
+                ]
+                others = [candidate.name for candidate in alike if candidate is not column and candidate.before is None]
                 if others:
                     self.out.guesses.append(f"{segments[0]!r} may also be {' or '.join(others)}")
                 if column.name in self.unpadded:
@@ -496,7 +496,7 @@ def _ragged(sample: Sample, parts: list[list[str]]) -> Inferred:
     shortest = min(map(len, parts))
     while len(head) < shortest - 1 and len({part[len(head)] for part in parts}) == 1 and parts[0][len(head)]:
         head.append(parts[0][len(head)])
-    rest = [[_plain(part) for part in element[len(head) :]] for element in parts]
+    rest = [[_plain(part) for part in texts[len(head) :]] for texts in parts]
     for column in sample.columns:
         if column.tag == "L" and column.values == rest:
             return Inferred(sample.words.delimiter.join([*head, f"{{{column.name}}}"]))

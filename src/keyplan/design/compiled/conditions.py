@@ -134,16 +134,14 @@ class _Translation:
         self, operator: str, left: tree.Operand, right: tree.Operand, *, alone: bool = False
     ) -> tuple[tree.Operand, tree.Operand]:
         """Both sides of a comparison. Raises Problem where it could never hold."""
-        element, other = self._stored(left), self._stored(right)
-        for side in (element, other):
+        first, second = self._stored(left), self._stored(right)
+        for side in (first, second):
             why = side.why_unordered() if side is not None and operator in {*_ORDERING, "BETWEEN"} else None
             if side is not None and why is not None:
                 raise Problem(f"{side.name} can't be compared by {operator}: {why}", "compare it with = or IN")
-        if element is not None and other is not None and not element.comparable(other):
-            raise Problem(
-                f"{element.name} and {other.name} are stored in different forms", "compare fields of one type"
-            )
-        return self._operand(left, other), self._operand(right, element, alone=alone)
+        if first is not None and second is not None and not first.comparable(second):
+            raise Problem(f"{first.name} and {second.name} are stored in different forms", "compare fields of one type")
+        return self._operand(left, second), self._operand(right, first, alone=alone)
 
     def _function(self, call: tree.Call) -> tree.Condition:
         """A function as a condition: ``begins_with`` and its like; the grammar counts their operands."""
@@ -238,7 +236,7 @@ class _Translation:
         name, *steps = parts
         result = [stored_field(entity, str(name)) for entity in self._owners(name)]
         for step in steps:
-            result = [part_of(element, step) for element in result]
+            result = [part_of(stored, step) for stored in result]
         first, *others = result
         for other in others:
             if first.form != other.form:
@@ -268,8 +266,8 @@ def _equalities(condition: tree.Condition) -> Iterator[tuple[str | None, str]]:
             for option in options:
                 yield (name, option.name.removeprefix(":")) if isinstance(option, tree.Value) else (None, "")
         case tree.Or(conditions):
-            for element in conditions:
-                yield from _equalities(element)
+            for alternative in conditions:
+                yield from _equalities(alternative)
         case _:
             yield None, ""
 

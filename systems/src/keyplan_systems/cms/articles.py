@@ -6,7 +6,7 @@ article is as it was read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -29,7 +29,7 @@ from keyplan_systems.cms.entities import (
 from keyplan_systems.cms.placing import due_of, event_of, former_slugs, moved, tagged
 from keyplan_systems.cms.reads import Reads
 
-__all__ = ["ArticleWrites", "changed", "doing", "pinned"]
+__all__ = ["ArticleWrites", "changed", "pinned", "write_change"]
 
 DELETE_PAGE = 25
 """Versions that a delete reads at a time: at most 10 MB of bodies in memory."""
@@ -57,10 +57,12 @@ def changed(before: Article, moment: datetime, **changes: Any) -> tuple[Article,
     return after, actions
 
 
-def doing(actions: Iterable[Update[Article] | Put | Delete]) -> Writes:
-    """Yield actions, each of which is answered."""
+def write_change(before: Article, moment: datetime, **changes: Any) -> Writes[Article]:
+    """Change an article, with its places in lists, what is due and what is told of it. Gives it as it is then."""
+    after, actions = changed(before, moment, **changes)
     for action in actions:  # noqa: UP028 - a list's iterator takes no answers
         yield action
+    return after
 
 
 def _due(before: Article, after: Article) -> Iterator[Put | Delete]:
@@ -103,8 +105,7 @@ class ArticleWrites(Reads):
         changes: dict[str, Any] = {"title": title, "slug": slug, "excerpt": excerpt}
         if slug != article.slug:
             changes["former_slugs"] = former
-        after, actions = changed(article, now(), **changes)
-        yield from doing(actions)
+        after = yield from write_change(article, now(), **changes)
         if slug not in {article.slug, *(article.former_slugs or ())}:
             yield Create(ArticleSlug(slug=slug, article_id=article_id))
         for old in given_up:
@@ -126,8 +127,7 @@ class ArticleWrites(Reads):
                 place="Cms.retag",
                 hint="change them in two steps",
             )
-        after, actions = changed(article, moment, tags=tags)
-        yield from doing(actions)
+        after = yield from write_change(article, moment, tags=tags)
         for tag in come:
             yield Put(TagArticle(tag=tag, article_id=article_id, tagged_at=moment))
         for tag in go:
@@ -138,11 +138,11 @@ class ArticleWrites(Reads):
     def archive(self, article_id: str) -> Writes[Article]:
         """Archive an article: it can be read, listed and deleted, and no longer changed; readers don't see it."""
         article = yield from self._editable(article_id)
-        after, actions = changed(
-            article, now(), status="archived", publish_at=None, publish_next=None, unpublish_at=None
+        return (
+            yield from write_change(
+                article, now(), status="archived", publish_at=None, publish_next=None, unpublish_at=None
+            )
         )
-        yield from doing(actions)
-        return after
 
     @write("W7", attempts=30)
     def unarchive(self, article_id: str) -> Writes[Article]:
@@ -150,9 +150,7 @@ class ArticleWrites(Reads):
         article = yield from self._known(article_id)
         if article.status != "archived":
             raise Refused(f"article {article_id!r} isn't archived", place="Cms.unarchive")
-        after, actions = changed(article, now(), status="draft", published_version=None)
-        yield from doing(actions)
-        return after
+        return (yield from write_change(article, now(), status="draft", published_version=None))
 
     @write("W8", attempts=10)
     def translate(self, article_id: str, locale: Locale, translation: Article) -> Writes[Article]:

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from keyplan import Create, Delete, Writes, now, write
 from keyplan.errors import Fault, ItemNotFound, Refused, RequestError
-from keyplan_systems.cms.articles import ArticleWrites, changed, doing
+from keyplan_systems.cms.articles import ArticleWrites, write_change
 from keyplan_systems.cms.entities import Action, Article, ArticleVersion, DueArticle, Excerpt, Id, Name, Preview
 from keyplan_systems.cms.placing import check_body, new_version, word_count
 
@@ -43,8 +43,7 @@ class PublishingWrites(ArticleWrites):
         moment = now()
         version = _version(article, body, created_by, moment)
         yield from new_version(version)
-        _, actions = changed(article, moment, current_version=version.version, **_published(article, moment))
-        yield from doing(actions)
+        yield from write_change(article, moment, current_version=version.version, **_published(article, moment))
         return version
 
     @write("W6", attempts=30)
@@ -76,8 +75,7 @@ class PublishingWrites(ArticleWrites):
         moment = now()
         version = _version(article, body, created_by, moment, title=title, excerpt=excerpt)
         yield from new_version(version)
-        _, actions = changed(article, moment, current_version=version.version, **_still_shown(article))
-        yield from doing(actions)
+        yield from write_change(article, moment, current_version=version.version, **_still_shown(article))
         return version
 
     @write("W9", attempts=30)
@@ -96,9 +94,7 @@ class PublishingWrites(ArticleWrites):
         article = yield from self._editable(article_id)
         if article.status != "published":
             raise Refused(f"article {article_id!r} isn't published", place="Cms.unpublish")
-        after, actions = changed(article, now(), status="draft", published_version=None, unpublish_at=None)
-        yield from doing(actions)
-        return after
+        return (yield from write_change(article, now(), status="draft", published_version=None, unpublish_at=None))
 
     @write("W11", attempts=30)
     def restore_version(self, article_id: str, version: Number, created_by: str) -> Writes[ArticleVersion]:
@@ -110,8 +106,7 @@ class PublishingWrites(ArticleWrites):
         moment = now()
         made = _version(article, earlier.body, created_by, moment, title=earlier.title, excerpt=earlier.excerpt)
         yield from new_version(made)
-        _, actions = changed(article, moment, current_version=made.version, **_still_shown(article))
-        yield from doing(actions)
+        yield from write_change(article, moment, current_version=made.version, **_still_shown(article))
         return made
 
     # At a time
@@ -134,18 +129,14 @@ class PublishingWrites(ArticleWrites):
             if not 1 <= number <= article.current_version:
                 raise _no_version(article_id, number)
             changes = {"publish_at": second, "publish_next": number}
-        after, actions = changed(article, now(), **changes)
-        yield from doing(actions)
-        return after
+        return (yield from write_change(article, now(), **changes))
 
     @write("W13", attempts=30)
     def unschedule(self, article_id: str, action: Action) -> Writes[Article]:
         """Leave an article as it is when the time comes. Raises ItemNotFound, Refused."""
         article = yield from self._editable(article_id)
         changes = _NO_PUBLISHING if action == "publish" else {"unpublish_at": None}
-        after, actions = changed(article, now(), **changes)
-        yield from doing(actions)
-        return after
+        return (yield from write_change(article, now(), **changes))
 
     @write("W14", attempts=30)
     def carry_out(self, article_id: str, action: Action, at: datetime) -> Writes[Article | None]:
@@ -163,9 +154,7 @@ class PublishingWrites(ArticleWrites):
         moment = now()
         if action == "unpublish":
             gone: dict[str, Any] = {"status": "draft"} if article.status == "published" else {}
-            after, actions = changed(article, moment, **gone, published_version=None, unpublish_at=None)
-            yield from doing(actions)
-            return after
+            return (yield from write_change(article, moment, **gone, published_version=None, unpublish_at=None))
         number = article.publish_next or article.current_version
         after = yield from self._shown(article, number, moment)
         return after
@@ -214,9 +203,7 @@ class PublishingWrites(ArticleWrites):
         own = {name: value for name, value in (("title", title), ("excerpt", excerpt)) if value is not None}
         earlier = None if number == article.current_version else number
         changes = {**_published(article, moment), "published_version": earlier, **own}
-        after, actions = changed(article, moment, **changes)
-        yield from doing(actions)
-        return after
+        return (yield from write_change(article, moment, **changes))
 
 
 def token_hash(token: str) -> str:

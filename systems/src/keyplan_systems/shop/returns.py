@@ -52,7 +52,7 @@ class ReturnWrites(OrderWrites):
         ItemNotFound.
         """
         whole = yield from self._whole(order_id, "Shop.refund")
-        made = next((element for element in whole.refunds if element.refund_id == refund_id), None)
+        made = next((refund for refund in whole.refunds if refund.refund_id == refund_id), None)
         if made is not None:
             if made.amount_cents != amount_cents:
                 raise Refused(f"refund {refund_id!r} was of {made.amount_cents}", place="Shop.refund")
@@ -68,7 +68,7 @@ class ReturnWrites(OrderWrites):
     def settle_refund(self, order_id: Id, refund_id: PartId, external_id: Id) -> Writes[Refund]:
         """The payment provider has paid a refund; told again, nothing changes. Raises ItemNotFound."""
         whole = yield from self._whole(order_id, "Shop.settle_refund")
-        refund = next((element for element in whole.refunds if element.refund_id == refund_id), None)
+        refund = next((each for each in whole.refunds if each.refund_id == refund_id), None)
         if refund is None:
             raise ItemNotFound(f"order {order_id} has no refund {refund_id!r}", place="Shop.settle_refund")
         if refund.status == "paid":
@@ -85,7 +85,7 @@ class ReturnWrites(OrderWrites):
         """
         place = "Shop.request_return"
         whole = yield from self._whole(order_id, place)
-        made = next((element for element in whole.returns if element.return_id == return_id), None)
+        made = next((each for each in whole.returns if each.return_id == return_id), None)
         if made is not None:
             return made
         _check_return(whole, items, place)
@@ -134,7 +134,7 @@ class ReturnWrites(OrderWrites):
 
     def _awaited(self, order_id: str, return_id: str, place: str) -> Writes[tuple[WholeOrder, Return]]:
         whole = yield from self._whole(order_id, place)
-        asked = next((element for element in whole.returns if element.return_id == return_id), None)
+        asked = next((each for each in whole.returns if each.return_id == return_id), None)
         if asked is None:
             raise ItemNotFound(f"order {order_id} has no return {return_id!r}", place=place)
         if asked.status != "requested":
@@ -178,9 +178,9 @@ def _check_return(whole: WholeOrder, items: dict[str, int], place: str) -> None:
     left = Counter[str]()
     for line in whole.lines:
         left[line.product_id] += line.quantity
-    for element in whole.returns:
-        if element.status != "refused":
-            left.subtract(element.items)
+    for former in whole.returns:
+        if former.status != "refused":
+            left.subtract(former.items)
     faults = [
         Fault(f"items[{name}]", f"{wanted} to go back, {max(left[name], 0)} are left")
         for name, wanted in sorted(items.items())

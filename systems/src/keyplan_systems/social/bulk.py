@@ -154,11 +154,11 @@ class _Follows:
             self.users |= users_by_id(self.design, changes)
             new = _new_links(self.design, links)
             if len(new) == len(links):
-                for element in new:
-                    self._singly(element)
+                for link in new:
+                    self._singly(link)
                 return
-            for element in new:
-                self.add(element)
+            for link in new:
+                self.add(link)
             self.flush()
 
     def _actions(self, links: Sequence[Following], changes: dict[str, _Change]) -> Actions:
@@ -180,7 +180,7 @@ class _Follows:
 def add_follows(design: Social, links: Iterable[Following]) -> None:
     """Let users follow each other; ``delivery`` is decided here. Raises ItemNotFound for unknown users."""
     wanted = list({(link.user_id, link.followed_id): link for link in links}.values())
-    names = [name for element in wanted for name in (element.user_id, element.followed_id)]
+    names = [name for link in wanted for name in (link.user_id, link.followed_id)]
     users = users_by_id(design, names)
     missing = [name for name in names if name not in users]
     if missing:
@@ -188,15 +188,15 @@ def add_follows(design: Social, links: Iterable[Following]) -> None:
     if wanted and design.follows(wanted[0].user_id, wanted[0].followed_id) is not None:
         wanted = _new_links(design, wanted)  # they have been written before, it seems
     follows = _Follows(design, users)
-    for element in wanted:
-        follows.add(element)
+    for link in wanted:
+        follows.add(link)
     follows.flush()
 
 
 def _new_links(design: Social, links: Sequence[Following]) -> list[Following]:
     keys = [{"user_id": link.user_id, "followed_id": link.followed_id} for link in links]
     there = design.get_many(Following, keys, consistent=True)
-    return [element for element, result in zip(links, there, strict=True) if result is None]
+    return [link for link, result in zip(links, there, strict=True) if result is None]
 
 
 # Posts, and what is said of them
@@ -212,7 +212,7 @@ def add_posts(design: Social, posts: Iterable[Post]) -> None:
 
 
 def _publish(design: Social, posts: Sequence[Post]) -> None:
-    authors = users_by_id(design, (element.user_id for element in posts))
+    authors = users_by_id(design, (post.user_id for post in posts))
     actions: Actions = []
     deliveries: list[Delivery] = []
     counts: dict[str, int] = {}
@@ -263,15 +263,15 @@ def _count(
 ) -> None:
     """Write those likes or comments that aren't there, and count them: on the post, or in its tallies."""
     there = design.get_many(type(said[0]), keys, consistent=True)
-    new = [element for element, result in zip(said, there, strict=True) if result is None]
+    new = [reaction for reaction, result in zip(said, there, strict=True) if result is None]
     now = design.post_by_id(post.post_id)
     if now is None:
         raise ItemNotFound(f"there is no post {post.post_id!r}", place=f"add_{what}")
     if not new:
         return
-    actions: Actions = [Create(element) for element in new]
+    actions: Actions = [Create(reaction) for reaction in new]
     if now.shards:
-        for shard, number in Counter(shard_of(element.user_id) for element in new).items():
+        for shard, number in Counter(shard_of(reaction.user_id) for reaction in new).items():
             actions.append(Update(PostTally, post_id=post.post_id, shard=shard).set(**{what: Add(number)}))
     else:
         actions.append(Update(now).set(**{what: Add(len(new))}).only_if(shards=0))
