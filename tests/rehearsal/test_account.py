@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import socket
 import subprocess
 import sys
@@ -157,6 +158,13 @@ def test_what_reaches_outside_is_refused(what: str, tmp_path: Path, capsys: pyte
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
     assert capsys.readouterr().out == ""
     (tmp_path / "after").write_text("x", encoding="utf-8")  # the guard ends with the run
+
+
+def test_the_guard_ends_under_a_profiler_too(tmp_path: Path) -> None:
+    """Up to Python 3.11 cProfile's is no function that could be put back."""
+    with cProfile.Profile(), cut_off():
+        pass
+    (tmp_path / "after").write_text("x", encoding="utf-8")
 
 
 def test_other_threads_are_left_alone(tmp_path: Path) -> None:

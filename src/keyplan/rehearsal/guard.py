@@ -87,12 +87,15 @@ def cut_off() -> Generator[list[str], None, None]:
     result: list[str] = []
     _running[thread] = result, _runner()
     profile = sys.getprofile()
-    sys.setprofile(_profile)
+    replaced = profile is None or callable(profile)  # else it is a profiler in C, and couldn't be put back
+    if replaced:
+        sys.setprofile(_profile)
     try:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             yield result
     finally:
-        sys.setprofile(profile)
+        if replaced:
+            sys.setprofile(profile)
         if before is None:
             del _running[thread]
         else:
