@@ -1,7 +1,7 @@
 """Where a design's parts stand in its source, and the syntax trees of its functions.
 
-A file is read and parsed once. What has no source (a design made in a console) has no place, and rules that look into
-code have nothing to say of it.
+A text is parsed once, whoever looks at it. What has no source (a design made in a console) has no place, and rules
+that look into code have nothing to say of it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,15 @@ import ast
 import inspect
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType
 
 __all__ = ["FunctionNode", "Source", "Sources", "unwrapped"]
+
+TEXTS_KEPT = 32
+"""Modules whose trees are kept: a design's writes stand in a few, and each is looked at many times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Sources:
 
     def __init__(self) -> None:
         self._trees: dict[str, ast.Module | None] = {}
-        self._functions: dict[str, dict[int, FunctionNode]] = {}
+        self._functions: dict[str, Mapping[int, FunctionNode]] = {}
 
     def function(self, code: CodeType) -> FunctionNode | None:
         """The syntax tree of a function, by its code."""
@@ -71,25 +75,34 @@ class Sources:
             file, next((statement.lineno for text, statement in _members(node) if text == member), node.lineno)
         )
 
-    def _functions_in(self, file: str) -> dict[int, FunctionNode]:
-        result = self._functions.get(file)
-        if result is None:
-            tree = self._tree(file)
-            nodes = () if tree is None else ast.walk(tree)
-            result = self._functions[file] = {
-                min([node.lineno, *(expression.lineno for expression in node.decorator_list)]): node
-                for node in nodes
-                if isinstance(node, FunctionNode)
-            }
-        return result
+    def _functions_in(self, file: str) -> Mapping[int, FunctionNode]:
+        if file not in self._functions:
+            self._functions[file] = _functions_of("".join(linecache.getlines(file)))
+        return self._functions[file]
 
     def _tree(self, file: str) -> ast.Module | None:
         if file not in self._trees:
-            try:
-                self._trees[file] = ast.parse("".join(linecache.getlines(file)))
-            except (SyntaxError, ValueError):  # the file has changed since it was imported
-                self._trees[file] = None
+            self._trees[file] = _parsed("".join(linecache.getlines(file)))
         return self._trees[file]
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):  # the file has changed since it was imported
+        return None
+
+
+@lru_cache(maxsize=TEXTS_KEPT)
+def _functions_of(text: str) -> Mapping[int, FunctionNode]:
+    """The functions of a module's text, by the line that each begins in, with its decorators."""
+    tree = _parsed(text)
+    return {
+        min([node.lineno, *(expression.lineno for expression in node.decorator_list)]): node
+        for node in (() if tree is None else ast.walk(tree))
+        if isinstance(node, FunctionNode)
+    }
 
 
 def _class_in(tree: ast.Module, qualname: str) -> ast.ClassDef | None:
