@@ -20,12 +20,13 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.declared.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.design.declared.indexes import KeyAttribute
 from keyplan.design.stored.dumped import Form
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.export.deployment import Deployment
 from keyplan.workbench.declarations import CLAIM_ATTRIBUTE, claim_facet, description_of, is_shown
 from keyplan.workbench.declared import field_notes
-from keyplan.workbench.types import stored_text
+from keyplan.workbench.types import serialized_text, stored_text
 
 __all__ = ["VERSION", "model", "model_notes"]
 
@@ -163,7 +164,7 @@ def _without_null(item: Item) -> dict[str, Any]:
 # Attributes
 
 
-def attribute_type(field: StoredField) -> str | None:
+def attribute_type(entity: CompiledEntity, field: StoredField) -> str | None:
     """DynamoDB's type of a field's attribute as it is stored, where its annotation tells it."""
     if field.codec is not None:
         mark = field.codec.mark
@@ -171,7 +172,8 @@ def attribute_type(field: StoredField) -> str | None:
     if field.form is Form.KEYED:
         return field.key_type
     if field.form in {Form.DUMPED, Form.CUSTOM}:
-        text = stored_text(field.annotation) if field.form is Form.DUMPED else ""
+        made = field.form is Form.CUSTOM
+        text = serialized_text(entity.cls, field.attribute) if made else stored_text(field.annotation)
         return _DUMPED_TAGS.get(text.removesuffix(" | None"))
     kind = kind_of(field.annotation)
     if TTL.name in marks_of(field.annotation):
@@ -191,7 +193,7 @@ def _field_types(design: CompiledDesign) -> dict[str, str]:
     result: dict[str, str] = {}
     for entity in design.entities.values():
         for field in entity.fields.values():
-            kind = attribute_type(field)
+            kind = attribute_type(entity, field)
             if kind is not None:
                 result.setdefault(field.attribute, kind)
         result |= {label: "S" for label in entity.labels if label not in result}

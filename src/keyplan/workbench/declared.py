@@ -28,8 +28,10 @@ from keyplan.design.declared.load import Load
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
 from keyplan.design.declared.views import entity_of_view, types_in, views_in
+from keyplan.design.stored.dumped import Form, json_of
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.workbench.types import is_type, is_value, literal_text, stored_text, type_text
+from keyplan.design.stored.fields import StoredField
+from keyplan.workbench.types import is_type, is_value, literal_text, serialized_text, stored_text, type_text
 
 __all__ = [
     "FieldDeclaration",
@@ -178,10 +180,11 @@ def lines_of(design: CompiledDesign) -> Iterator[str]:
 def _field_lines(entity: CompiledEntity) -> Iterator[str]:
     """The fields. One that holds other entities holds their dicts, as it is stored."""
     for name, field in entity.fields.items():
-        start = f"{entity.name}.{name}: {_field_text(field.annotation)}"
+        text = _text_of(entity, field)
+        start = f"{entity.name}.{name}: {text}"
         info = entity.cls.model_fields.get(name)
         slots = None if info is None else slots_of(info)
-        arguments = list(_default_texts(info))
+        arguments = list(_default_texts(info, entity, field))
         if field.attribute != name:
             arguments.append(f"alias={field.attribute!r}")
         if slots is not None:
@@ -198,6 +201,11 @@ def _field_text(annotation: Any) -> str:
         return stored_text(annotation)
 
 
+def _text_of(entity: CompiledEntity, field: StoredField) -> str:
+    """The type of an entity's field; that of what its serializer makes, where it has one."""
+    return serialized_text(entity.cls, field.attribute) if field.form is Form.CUSTOM else _field_text(field.annotation)
+
+
 def field_notes(design: CompiledDesign) -> Iterator[str]:
     """What of the fields is code, and can't be declared in a description."""
     for entity in design.entities.values():
@@ -205,12 +213,16 @@ def field_notes(design: CompiledDesign) -> Iterator[str]:
             info = entity.cls.model_fields.get(name)
             if field.codec is not None and field.codec.mark.write is not None:
                 yield f"{entity.name}.{name}: its stored form is made by functions, which are code and left out."
-            if info is not None and not info.is_required() and slots_of(info) is None and not any(_default_texts(info)):
+            if info is None or info.is_required() or slots_of(info) is not None:
+                continue
+            if not any(_default_texts(info, entity, field)):
                 yield f"{entity.name}.{name}: its default is made by code, which is left out: it is required then."
 
 
-def _default_texts(info: FieldInfo | None) -> Iterator[str]:
-    """A field's default as an argument of ``Field``; nothing for a required one, and for one that has no text."""
+def _default_texts(info: FieldInfo | None, entity: CompiledEntity, field: StoredField) -> Iterator[str]:
+    """A field's default as an argument of ``Field``; nothing for a required one, and for one that has no text. That of
+    a type without a text is what is stored.
+    """
     if info is None:
         return
     factory: Any = info.default_factory
@@ -221,8 +233,17 @@ def _default_texts(info: FieldInfo | None) -> Iterator[str]:
         if known is not None:
             yield f"default_factory={known}"
     elif info.default is not PydanticUndefined:
+        value = info.default
         with suppress(ValueError):
-            yield literal_text(info.default)
+            dumped = _text_of(entity, field) != _plain_text(field.annotation)
+            yield literal_text(json_of(field.encode(value)) if dumped else value)
+
+
+def _plain_text(annotation: Any) -> str | None:
+    try:
+        return type_text(annotation, {})
+    except ValueError:
+        return None
 
 
 def _read_line(read: ReadPattern, names: Mapping[Any, str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keyplan.design.declared.problems import Problem
@@ -161,6 +161,7 @@ class Drafting:
             for key in self._index_keys(index):
                 entity.keys.append(key)
                 self._note_key(key, index)
+        self._agree_on_styles()
         for claim in self.claims:
             if self._fits(claim, self.out.key, []):
                 entity.claims.append(claim)
@@ -246,16 +247,22 @@ class Drafting:
     def _guess(self) -> KeyDeclaration:
         """The key of what has no sample: its natural attributes, or its name and an id."""
         place = self.out.key
+        alone = len(self.table.facets) < 2
         names = [name for name, _ in (*place.partition, *place.sort)]
-        natural = not any(is_generic(name) for name in names) or [snake(name) for name in names] == ["id"]
-        if natural and len(self.table.facets) < 2:
-            sides = [tuple(f"{{{snake(name)}}}" for name, _ in side) for side in (place.partition, place.sort)]
-            guess = KeyDeclaration(PRIMARY, sides[0], sides[1])
-        else:
-            word = snake(self.group.name).upper()
-            alias = self.group.aliases[0]
-            name = snake(alias if alias not in {"", place.partition[0][0]} else "id")
-            guess = KeyDeclaration(PRIMARY, (f"{word}{DELIMITER}{{{name}}}",), (word,) if place.sort else ())
+        word = snake(self.group.name).upper()
+        alias, sort_alias = self.group.aliases
+        sides: list[tuple[str, ...]] = []
+        for side, called in ((place.partition, alias), (place.sort, sort_alias)):
+            for name, kind in side:
+                natural = alone and (not is_generic(name) or names == ["id"])
+                given = snake(name if natural or called in {"", name} else called)
+                if natural or kind != "S":  # a number holds a field, and nothing else
+                    sides.append((f"{{{given}}}" if (f"{{{given}}}",) not in sides else f"{{{given}_2}}",))
+                elif side is place.sort:
+                    sides.append((word,))
+                else:
+                    sides.append((f"{word}{DELIMITER}{{{given if called not in {'', name} else 'id'}}}",))
+        guess = KeyDeclaration(PRIMARY, sides[0], sides[1] if len(sides) > 1 else ())
         self._bind(guess, place, [])
         return guess
 
@@ -283,6 +290,22 @@ class Drafting:
             return fitting
         return [self._inferred(f"by_{snake(index.name)}", index.name, index, members)]
 
+    def _agree_on_styles(self) -> None:
+        """Keys that share an attribute are written in one style."""
+        places = {index.name: index for index in self.out.indexes}
+        names = {
+            id(key): {name for name, _ in (*place.partition, *place.sort)}
+            for key in (self.entity.primary, *self.entity.keys)
+            for place in (self.out.key if key.index is None else places[key.index],)
+        }
+        raw: set[str] = set()
+        keys = [key for key in (self.entity.primary, *self.entity.keys) if key.name not in self.declared]
+        for _ in keys:
+            raw |= {name for key in keys if key.style is not None or names[id(key)] & raw for name in names[id(key)]}
+        styled = {id(key): replace(key, style=KeyStyle(raw=True)) for key in keys if names[id(key)] & raw}
+        self.entity.primary = styled.get(id(self.entity.primary), self.entity.primary)
+        self.entity.keys = [styled.get(id(key), key) for key in self.entity.keys]
+
     def _index_guess(self, index: IndexDeclaration) -> list[KeyDeclaration]:
         """The key that an entity without a sample has on an index whose attributes have natural names."""
         places = (*index.partition, *index.sort)
@@ -307,7 +330,8 @@ class Drafting:
                     for attribute, kind in side
                 )
             )
-        when = {} if index is None else self._when(sides, members, name)
+        shared = any(attribute in self.templates for attribute, _ in (*place.partition, *place.sort))
+        when = {} if index is None else self._when(sides, members, name, shared=shared)
         style = KeyStyle(raw=True) if self._is_raw(sides, place, members) else None
         return KeyDeclaration(name, sides[0], sides[1], index, when, style=style)
 
@@ -316,6 +340,9 @@ class Drafting:
         escaped.
         """
         attributes = (*place.partition, *place.sort)
+        fields = [name for template in (*sides[0], *sides[1]) for name, _ in variables(template)]
+        if not self.entity.lists.isdisjoint(fields):
+            return False  # its parts are told apart by escapes alone
         for (attribute, kind), template in zip(attributes, (*sides[0], *sides[1]), strict=True):
             if kind != "S":
                 continue
@@ -324,14 +351,13 @@ class Drafting:
             except Problem:
                 return True
             shape = _shape(template)
-            fields = variables(template)
-            if shape is None or len(pieces) == 1 or any(is_list(self.entity, name) for name, _ in fields):
+            if shape is None or len(pieces) == 1:
                 continue
-            ends = isinstance(pieces[-1], tuple)
+            count = len(variables(template)) if isinstance(pieces[-1], tuple) else 0
             for text in self._texts(attribute, members):
                 match = shape.match(text)
                 for number, segment in enumerate(match.groups() if match is not None else (), 1):
-                    if DELIMITER not in segment and not is_escaped(segment, last=ends and number == len(fields)):
+                    if DELIMITER not in segment and not is_escaped(segment, last=number == count):
                         return True
         return False
 
@@ -363,7 +389,7 @@ class Drafting:
             single=is_single(self.group, self.out.key),
         )
         inferred = infer(sample)
-        self._add(inferred.added, members)
+        self._add(inferred.added, members, inferred.template)
         for text in inferred.guesses:
             self.entity.note(key, f"{attribute}: {text}")
         if inferred.misfits:
@@ -371,24 +397,29 @@ class Drafting:
             self.entity.note(key, f"{attribute}: {values} is made otherwise than {inferred.template}")
         return inferred.template
 
-    def _add(self, added: Iterable[Column], members: Sequence[int]) -> None:
+    def _add(self, added: Iterable[Column], members: Sequence[int], template: str) -> None:
+        """Columns that a template adds. A key attribute that holds more than a field isn't that field's attribute."""
         for column in added:
             values: list[Any] = [None] * len(self.group.items)
             for place, value in zip(members, column.values, strict=True):
                 values[place] = value
             attribute = column.attribute
-            if attribute in self.key_names and column.name == attribute and column.before:
-                attribute = f"{attribute}_value"  # the key attribute of that name holds more
+            if attribute in self.key_names and column.name == attribute and template != f"{{{attribute}}}":
+                attribute = f"{attribute}_value"
             self.entity.columns.append(Column(column.name, attribute, column.tag, values, before=column.before or ""))
 
-    def _when(self, sides: list[tuple[str, ...]], members: list[int], key: str) -> dict[str, tuple[Any, ...]]:
-        """What keeps the other items out, where their fields alone don't."""
+    def _when(
+        self, sides: list[tuple[str, ...]], members: list[int], key: str, *, shared: bool
+    ) -> dict[str, tuple[Any, ...]]:
+        """What keeps the other items out, where their fields alone don't. ``shared``: an attribute is another key's
+        too, so that it is there in any case.
+        """
         others = [place for place in range(len(self.group.items)) if place not in members]
         names = [name for side in sides for template in side for name, _ in variables(template)]
         columns = [column for column in self.entity.columns if column.name in names]
         if not others or any(column.values[place] is None for place in others for column in columns):
             return {}
-        for column in self.entity.columns:
+        for column in self.entity.columns if not shared else ():
             if column.tag not in {"S", "BOOL"} or not column.whole or column.name in names:
                 continue
             if not all(
@@ -435,7 +466,9 @@ class Drafting:
         texts = self._texts(attribute, members)
         if shape is None or not all(shape.match(word) for word in texts):
             return None
-        if any(is_padded(spec) for _, spec in variables(template)):
+        fields = variables(template)
+        columns = [column for name, _ in fields if (column := self.entity.column(name)) is not None]
+        if any(is_padded(spec) for _, spec in fields) or any(column.tag not in {"S", "N", ""} for column in columns):
             return None
         self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
         return template
@@ -485,7 +518,7 @@ class Drafting:
                 continue
             own = template == f"{{{name}}}" and not spec
             tag = kind if own else "N" if is_padded(spec) else "S"
-            self._add([Column(name, attribute if own else name, tag, values)], list(texts))
+            self._add([Column(name, attribute if own else name, tag, values)], list(texts), template)
 
     def _twin(self, members: list[int], values: list[str | None]) -> Column | None:
         """A column that no key names yet, and that holds these values."""
@@ -505,11 +538,6 @@ class Drafting:
         for template in (*key.partition, *key.sort):
             for name, spec in variables(template):
                 self.entity.specs.setdefault(name, set()).add(spec)
-
-
-def is_list(entity: EntityDraft, name: str) -> bool:
-    """Whether a field of an entity holds any number of parts."""
-    return name in entity.lists
 
 
 def is_escaped(segment: str, *, last: bool) -> bool:

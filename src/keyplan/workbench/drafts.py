@@ -124,7 +124,7 @@ class _Drafts:
         """Whether the letters that the values begin with tell the two apart; they are text from now on."""
         attributes = [name for name, kind in (*self.out.key.sort, *self.out.key.partition) if kind == "S"]
         pair = [(groups[place], entities[place]) for place in (first, second) if not entities[place].given]
-        for chosen in ([attributes[0]], [attributes[-1]], attributes):
+        for chosen in ([attributes[0]], [attributes[-1]], attributes) if attributes else ():
             before = {group.name: dict(self.starts.get(group.name, {})) for group, _ in pair}
             changed = False
             for group, _ in pair:

@@ -46,6 +46,7 @@ _STANDARD = {
     "typing": ("Annotated", "Any", "Literal", "NamedTuple"),
     "uuid": ("UUID", "uuid4"),
 }
+_IMPORTED = frozenset({*_IMPORTS, *(kind for types in _STANDARD.values() for kind in types)})
 _RESERVED = ("self", "limit", "cursor")
 """Parameters that mean something else than a field."""
 _TYPES = {"S": "str", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "BS": "set[bytes]", "M": "dict[str, Any]"}
@@ -69,7 +70,14 @@ def made_module(model: Model, *, without: Collection[str] = ()) -> MadeModule:
     """The module of a model. ``without`` are questions to leave out, as ``Design.name``."""
     declared = declarations_in(model.description)
     drafts = [draft_table(table, declared) for table in model.tables]
-    writer = _Module(without)
+    made = _written(model, declared, drafts, _Module(without))
+    freed = _IMPORTED - _names_in(made.text)
+    if not freed.isdisjoint(entity.name for draft in drafts for entity in draft.entities):
+        made = _written(model, declared, drafts, _Module(without, freed))
+    return made
+
+
+def _written(model: Model, declared: Declarations, drafts: Sequence[TableDraft], writer: _Module) -> MadeModule:
     body: list[str] = []
     designs: list[str] = []
     for number, draft in enumerate(drafts):
@@ -91,7 +99,7 @@ def _head(model: Model, body: Sequence[str]) -> Iterator[str]:
     yield ""
     yield "from __future__ import annotations"
     yield ""
-    names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    names = _names_in(text)
     for module, types in _STANDARD.items():
         used = [kind for kind in types if kind in names]
         if used:
@@ -100,6 +108,13 @@ def _head(model: Model, body: Sequence[str]) -> Iterator[str]:
     needed = [word for word in _IMPORTS if word in names]
     yield from _wrapped("from keyplan import ", sorted(needed), "()", "")
     yield ""
+
+
+def _names_in(text: str) -> set[str]:
+    """The names that a module's text uses, without those of its own classes."""
+    nodes = [*ast.walk(ast.parse(text))]
+    own = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    return {node.id for node in nodes if isinstance(node, ast.Name)} - own
 
 
 class _Names:
@@ -117,12 +132,13 @@ class _Names:
 
 
 class _Module:
-    def __init__(self, without: Collection[str]) -> None:
+    def __init__(self, without: Collection[str], freed: Collection[str] = ()) -> None:
         self.without = without
         self.left_out: list[str] = []
         self.samples: dict[str, dict[str, list[Item]]] = {}
         self.notes: list[str] = []
-        self.names = _Names([*_IMPORTS, *(kind for types in _STANDARD.values() for kind in types), "annotations"])
+        self.names = _Names({*_IMPORTED, "annotations"} - {*freed})
+        """``freed`` are names that aren't imported after all, and may be an entity's."""
 
     def table(self, draft: TableDraft, design: str, declared: Declarations) -> Iterator[str]:
         """The text for one table."""
@@ -240,8 +256,9 @@ class _Fields:
     def _free(self, column: Column) -> str:
         """The column's name, with a line behind it where it means something else: to Python, an entity or a pattern."""
         name = column.name
+        attributes = {element.attribute for element in self.order if element is not column}
         other = keyword.iskeyword(name) or name in self._taken.taken or name == self.annotation(column)
-        return f"{name}_" if other else name
+        return f"{name}_" if other or name in attributes else name
 
     def key_name(self, wanted: str) -> str:
         """The name of a key, which no field has."""

@@ -24,7 +24,7 @@ from keyplan.design.declared.forms import FormName, Stored
 from keyplan.design.declared.parameters import EACH, PREFIX, Cursor, Page, Range
 from keyplan.design.declared.unreadable import Unreadable
 
-__all__ = ["TYPE_NAMES", "is_type", "is_value", "literal_text", "stored_text", "type_text"]
+__all__ = ["TYPE_NAMES", "is_type", "is_value", "literal_text", "serialized_text", "stored_text", "type_text"]
 
 _PLAIN: dict[Any, str] = {
     str: "str", int: "int", float: "float", bool: "bool", bytes: "bytes", Decimal: "Decimal", datetime: "datetime",
@@ -109,13 +109,25 @@ def _class_text(annotation: Any, names: Mapping[Any, str]) -> str:
 def stored_text(annotation: Any) -> str:
     """The type of what a field without a type of such a text is stored as: that of what pydantic dumps."""
     with suppress(PydanticUserError, TypeError, ValueError, KeyError):
-        schema = TypeAdapter(annotation).json_schema(mode="serialization")
-        options = schema.get("anyOf", [schema])
-        kinds = [option.get("type", "") for option in options]
-        texts = [_JSON_TYPES[kind] for kind in kinds if kind != "null"]
-        if len(set(texts)) == 1:
-            return f"{texts[0]} | None" if "null" in kinds else texts[0]
+        return _schema_text(TypeAdapter(annotation).json_schema(mode="serialization"))
     return "Any"
+
+
+def serialized_text(cls: type[BaseModel], attribute: str) -> str:
+    """The type of what a serializer of a model makes of a field."""
+    with suppress(PydanticUserError, TypeError, ValueError, KeyError):
+        return _schema_text(cls.model_json_schema(mode="serialization")["properties"][attribute])
+    return "Any"
+
+
+def _schema_text(schema: Mapping[str, Any]) -> str:
+    """The type of a JSON schema. Raises KeyError for one that says another thing than a type."""
+    kinds = [option["type"] for option in schema.get("anyOf", [schema])]
+    texts = {_JSON_TYPES[kind] for kind in kinds if kind != "null"}
+    if len(texts) != 1:
+        return "Any"
+    text = texts.pop()
+    return f"{text} | None" if "null" in kinds else text
 
 
 def literal_text(value: Any) -> str:
