@@ -7,13 +7,13 @@ its labs, an example of ElectroDB. Words in templates are ours, fields and their
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan import Entity, Index, Key
+from keyplan import Entity, Index, Key, Unique
 from tests.planner import published, published_examples, published_in_books
 
-__all__ = ["EXPERTS", "Expert"]
+__all__ = ["EXPERTS", "Expert", "index"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,9 @@ class Expert:
 
     design: type[Any]
     indexes: tuple[Index, ...]
-    keys: Mapping[type[Entity], Mapping[str, Key]]
+    keys: Mapping[type[Entity], Mapping[str, Key | Unique]]
+    all_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The questions that read all of an index, with its name."""
 
 
 def index(name: str) -> Index:
@@ -31,6 +33,7 @@ def index(name: str) -> Index:
 
 CUSTOMER, ESCALATIONS, AGENTS = index("CUSTOMER"), index("ESCALATIONS"), index("AGENTS")
 GSI1, GSI2, GSI4 = index("GSI1"), index("GSI2"), index("GSI4")
+FOLDERS, URLS, EMAILS = index("FOLDERS"), index("URLS"), Index("EMAILS", "email_pk")
 INVERTED, OPEN_GAMES = index("INVERTED"), index("OPEN_GAMES")
 
 EXPERTS = [
@@ -118,16 +121,16 @@ EXPERTS = [
     ),
     Expert(
         published_examples.Bookmarks,
-        (GSI1, GSI2),
+        (FOLDERS, URLS, EMAILS),
         {
             published_examples.Bookmark: {
                 "primary": Key("{customer_id}", "URL#{url}"),
-                "in_folder": Key("{customer_id}", "{folder}#{url}", index=GSI1),
-                "of_url": Key("{url}", "{customer_id}", index=GSI2),
+                "in_folder": Key("{customer_id}", "{folder}", index=FOLDERS),
+                "of_url": Key("{url}", "{customer_id}", index=URLS),
             },
             published_examples.BookmarkCustomer: {
-                "primary": Key("{customer_id}", "CUST"),
-                "by_email": Key("{email}", "CUST", index=GSI2),
+                "primary": Key("{customer_id}", "CUST#{customer_id}"),
+                "by_email": Key("{email}", index=EMAILS),
             },
         },
     ),

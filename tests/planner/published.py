@@ -11,7 +11,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
-from keyplan import Cursor, Design, Entity, Field, Id, Page, Prefix, Range, Table, read, ulid
+from keyplan import Cursor, Design, Entity, Field, Id, Page, Range, Table, read, ulid
 from keyplan.design.deferral import deferred
 
 __all__ = ["PUBLISHED"]
@@ -179,6 +179,11 @@ class ShopProduct(Entity):
     price: Decimal
 
 
+class Warehouse(Entity):
+    warehouse_id: Id[str]
+    town: str
+
+
 class Stock(Entity):
     product_id: Id[str]
     warehouse_id: Id[str]
@@ -220,7 +225,7 @@ class WholeOrder(NamedTuple):
     shipments: list[Shipment]
 
 
-# A bank's scheduled payments (one sharded index), and its transactions (two)
+# A bank's scheduled payments: one sharded index
 
 
 class ScheduledPayment(Entity):
@@ -228,53 +233,6 @@ class ScheduledPayment(Entity):
     scheduled_at: Id[datetime]
     status: Literal["SCHEDULED", "PENDING", "PROCESSED"] = "SCHEDULED"
     payload: str
-
-
-class Transaction(Entity):
-    account_id: Id[str]
-    booked_at: Id[datetime]
-    transaction_id: str
-    amount_cents: int
-
-
-# A hotel's reservations (one index), a mobile operator's bills (one), an asset register (one)
-
-
-class Room(Entity):
-    hotel_id: Id[str]
-    room: Id[str]
-
-
-class Reservation(Entity):
-    hotel_id: Id[str]
-    night: Id[date]
-    room: Id[str]
-    guest_id: str
-
-
-class Bill(Entity):
-    phone: Id[str]
-    month: Id[date]
-    paid: bool = False
-
-
-class Call(Entity):
-    phone: Id[str]
-    called_at: Id[datetime]
-    other: str
-
-
-class Asset(Entity):
-    asset_id: Id[str]
-    kind: str
-    owner: str
-    bought_on: date
-
-
-class AssetEvent(Entity):
-    asset_id: Id[str]
-    happened_at: Id[datetime]
-    what: str
 
 
 with deferred():
@@ -410,7 +368,7 @@ with deferred():
         def product(self, product_id: str) -> ShopProduct | None: ...
 
         @read("O3")
-        def stock(self, product_id: str, warehouse_id: str) -> Stock | None: ...
+        def warehouse(self, warehouse_id: str) -> Warehouse | None: ...
 
         @read("O4")
         def stock_everywhere(self, product_id: str) -> list[Stock]: ...
@@ -419,19 +377,34 @@ with deferred():
         def whole_order(self, order_id: str) -> WholeOrder | None: ...
 
         @read("O6")
-        def orders_of(self, customer_id: str, ordered_at: Range[datetime]) -> list[ShopOrder]: ...
+        def items_of_order(self, order_id: str) -> list[OrderItem]: ...
 
         @read("O7")
-        def items_with(self, product_id: str, ordered_at: Range[datetime]) -> list[OrderItem]: ...
+        def invoices_of_order(self, order_id: str) -> list[Invoice]: ...
 
         @read("O8")
-        def invoices_of(self, customer_id: str, invoiced_at: Range[datetime]) -> list[Invoice]: ...
+        def shipments_of_order(self, order_id: str) -> list[Shipment]: ...
 
         @read("O9")
-        def invoice(self, invoice_id: str) -> Invoice | None: ...
+        def items_with(self, product_id: str, ordered_at: Range[datetime]) -> list[OrderItem]: ...
 
         @read("O10")
+        def invoice(self, invoice_id: str) -> Invoice | None: ...
+
+        @read("O11")
+        def shipment(self, shipment_id: str) -> Shipment | None: ...
+
+        @read("O12")
         def shipments_of_warehouse(self, warehouse_id: str) -> list[Shipment]: ...
+
+        @read("O13")
+        def stock_of_warehouse(self, warehouse_id: str) -> list[Stock]: ...
+
+        @read("O14")
+        def invoices_of(self, customer_id: str, invoiced_at: Range[datetime]) -> list[Invoice]: ...
+
+        @read("O15")
+        def items_of(self, customer_id: str, ordered_at: Range[datetime]) -> list[OrderItem]: ...
 
     class Scheduler(Design):
         table = Table("scheduler")
@@ -446,51 +419,6 @@ with deferred():
             self, status: Literal["SCHEDULED", "PENDING", "PROCESSED"], scheduled_at: Range[datetime]
         ) -> list[ScheduledPayment]: ...
 
-    class Ledger(Design):
-        table = Table("ledger")
-
-        @read("L1", newest_first=True)
-        def of_account(self, account_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Transaction]: ...
-
-        @read("L2")
-        def transaction(self, transaction_id: str) -> Transaction | None: ...
-
-    class Hotel(Design):
-        table = Table("hotel")
-
-        @read("H1")
-        def rooms(self, hotel_id: str) -> list[Room]: ...
-
-        @read("H2")
-        def reserved(self, hotel_id: str, night: Range[date]) -> list[Reservation]: ...
-
-        @read("H3")
-        def stays_of(self, guest_id: str, night: Range[date] | None = None) -> list[Reservation]: ...
-
-    class PhoneBills(Design):
-        table = Table("bills")
-
-        @read("M1", newest_first=True)
-        def bills(self, phone: str, limit: int = 12) -> Page[Bill]: ...
-
-        @read("M2")
-        def calls(self, phone: str, called_at: Range[datetime]) -> list[Call]: ...
-
-        @read("M3", where={"paid": False})
-        def unpaid(self, month: date) -> list[Bill]: ...
-
-    class Assets(Design):
-        table = Table("assets")
-
-        @read("A1")
-        def asset(self, asset_id: str) -> Asset | None: ...
-
-        @read("A2")
-        def history(self, asset_id: str) -> list[AssetEvent]: ...
-
-        @read("A3")
-        def of_kind(self, kind: str, owner: Prefix) -> list[Asset]: ...
-
 
 PUBLISHED: list[tuple[type[Any], int]] = [
     (Complaints, 3),
@@ -502,9 +430,5 @@ PUBLISHED: list[tuple[type[Any], int]] = [
     (Players, 0),
     (OnlineShop, 2),
     (Scheduler, 1),
-    (Ledger, 2),
-    (Hotel, 1),
-    (PhoneBills, 1),
-    (Assets, 1),
 ]
 """Each design with the number of indexes that its published model has."""

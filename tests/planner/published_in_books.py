@@ -90,10 +90,7 @@ class Notice(Entity):
     unread: bool = True
 
 
-# GitHub: GSI1 to GSI3, and a fourth for issues by state
-
-
-IssueState = Literal["open", "closed"]
+# GitHub: GSI1 by repository, GSI2 by what was forked, GSI3 by account
 
 
 class Account(Entity):
@@ -117,17 +114,22 @@ class Issue(Entity):
     owner: Id[str]
     repository: Id[str]
     number: Id[int] = Field(ge=1, le=9_999_999)
-    state: IssueState = "open"
 
 
 class PullRequest(Entity):
     owner: Id[str]
     repository: Id[str]
     number: Id[int] = Field(ge=1, le=9_999_999)
-    state: IssueState = "open"
 
 
 class IssueComment(Entity):
+    owner: Id[str]
+    repository: Id[str]
+    number: Id[int] = Field(ge=1, le=9_999_999)
+    comment_id: Id[str] = Field(default_factory=ulid)
+
+
+class PullRequestComment(Entity):
     owner: Id[str]
     repository: Id[str]
     number: Id[int] = Field(ge=1, le=9_999_999)
@@ -140,21 +142,14 @@ class Star(Entity):
     username: Id[str]
 
 
-class GithubApp(Entity):
-    account: Id[str]
-    app: Id[str]
-
-
-class Installation(Entity):
-    account: Id[str]
-    app: Id[str]
-    owner: Id[str]
-    repository: Id[str]
-
-
 class RepositoryWithIssues(NamedTuple):
     repository: Repository | None
     issues: list[Issue]
+
+
+class RepositoryWithPulls(NamedTuple):
+    repository: Repository | None
+    pull_requests: list[PullRequest]
 
 
 # AWS's labs: a battle royale (InvertedIndex, OpenGamesIndex), a mobile application (InvertedIndex)
@@ -243,10 +238,12 @@ with deferred():
         def of_day(self, day: date, limit: int = 25, cursor: Cursor | None = None) -> Page[Deal]: ...
 
         @read("C3", newest_first=True)
-        def of_brand(self, brand: str, limit: int = 25, cursor: Cursor | None = None) -> Page[Deal]: ...
+        def of_brand(self, brand: str, day: date, limit: int = 25, cursor: Cursor | None = None) -> Page[Deal]: ...
 
         @read("C4", newest_first=True)
-        def of_category(self, category: str, limit: int = 25, cursor: Cursor | None = None) -> Page[Deal]: ...
+        def of_category(
+            self, category: str, day: date, limit: int = 25, cursor: Cursor | None = None
+        ) -> Page[Deal]: ...
 
         @read("C5")
         def brand(self, brand: str) -> Brand | None: ...
@@ -282,49 +279,36 @@ with deferred():
         def members(self, organization: str) -> list[Membership]: ...
 
         @read("D3")
-        def organizations(self, username: str) -> list[Membership]: ...
-
-        @read("D4")
         def repository(self, owner: str, repository: str) -> Repository | None: ...
 
-        @read("D5", order_by="-updated_at")
+        @read("D4", order_by="-updated_at")
         def repositories(self, owner: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Repository]: ...
 
-        @read("D6")
+        @read("D5")
         def forks(self, forked_from: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Repository]: ...
 
-        @read("D7", newest_first=True)
-        def issues(
-            self, owner: str, repository: str, state: IssueState, limit: int = 20, cursor: Cursor | None = None
-        ) -> Page[Issue]: ...
+        @read("D6")
+        def with_issues(self, owner: str, repository: str) -> RepositoryWithIssues: ...
 
-        @read("D8", newest_first=True)
-        def pull_requests(
-            self, owner: str, repository: str, state: IssueState, limit: int = 20, cursor: Cursor | None = None
-        ) -> Page[PullRequest]: ...
+        @read("D7")
+        def with_pulls(self, owner: str, repository: str) -> RepositoryWithPulls: ...
+
+        @read("D8")
+        def issue(self, owner: str, repository: str, number: int) -> Issue | None: ...
 
         @read("D9")
         def comments(self, owner: str, repository: str, number: int) -> list[IssueComment]: ...
 
         @read("D10")
+        def comments_of_pull(self, owner: str, repository: str, number: int) -> list[PullRequestComment]: ...
+
+        @read("D11")
         def stargazers(
             self, owner: str, repository: str, limit: int = 20, cursor: Cursor | None = None
         ) -> Page[Star]: ...
 
-        @read("D11")
-        def starred(self, username: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Star]: ...
-
         @read("D12")
-        def apps(self, account: str) -> list[GithubApp]: ...
-
-        @read("D13")
-        def installed_in(self, owner: str, repository: str) -> list[Installation]: ...
-
-        @read("D14")
-        def installations(self, account: str, app: str) -> list[Installation]: ...
-
-        @read("D15")
-        def with_issues(self, owner: str, repository: str) -> RepositoryWithIssues: ...
+        def pull_request(self, owner: str, repository: str, number: int) -> PullRequest | None: ...
 
     class BattleRoyale(Design):
         table = Table("battle-royale")
@@ -367,7 +351,7 @@ PUBLISHED: list[tuple[type[Any], int]] = [
     (SessionStore, 1),
     (BookShop, 1),
     (BigTimeDeals, 4),
-    (Github, 4),
+    (Github, 3),
     (BattleRoyale, 2),
     (QuickPhotos, 1),
 ]

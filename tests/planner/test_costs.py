@@ -11,12 +11,18 @@ from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
 from keyplan.planner import Plan, applied, plan
 from keyplan.planner.compiling import compiled_plan
-from keyplan.planner.planning import provisional_design
+from keyplan.planner.planning import WORTH_OF_WORDS, provisional_design
 from keyplan.planner.templates import Declared
 from keyplan.planner.unplanned import Unplanned
+from keyplan.planner.weighing import CENT
 from keyplan.testing.verifying import looked_at
-from tests.planner.experts import EXPERTS, Expert
+from tests.planner import experts, experts_in_books
+from tests.planner.experts import Expert
 
+EXPERTS = [*experts.EXPERTS, *experts_in_books.EXPERTS]
+
+STORES = {"VersionControl": 8, "BlogSystem": 20}
+"""Stores on which a design with rare answers is looked at."""
 READS_PER_SECOND, WRITES_PER_SECOND, ITEMS = 10, 1, 1_000_000
 
 
@@ -46,21 +52,27 @@ def same_traffic(design: type[Any]) -> Traffic:
     return traffic_from({"patterns": {**reads, **writes}, "entities": entities}, compiled, source="traffic.toml")
 
 
-def priced(expert: Expert) -> tuple[Plan, Plan]:
-    """Our plan, and the expert's keys compiled, under the same traffic."""
+def priced(expert: Expert) -> tuple[list[Plan], Plan]:
+    """Our plans, and the expert's keys compiled, under the same traffic."""
     design = with_writes(expert)
     traffic = same_traffic(design)
-    theirs = compiled_plan(Unplanned(design, {}), Declared(expert.indexes, expert.keys, {}), traffic)
-    return plan(design, traffic)[0], theirs
+    theirs = compiled_plan(Unplanned(design, {}), Declared(expert.indexes, expert.keys, {}, expert.all_of), traffic)
+    return plan(design, traffic), theirs
+
+
+def usd(made: Plan) -> float:
+    assert made.weight.usd_a_month is not None
+    return made.weight.usd_a_month
 
 
 @pytest.mark.parametrize("expert", EXPERTS, ids=[expert.design.__name__ for expert in EXPERTS])
 def test_a_plan_costs_no_more_than_the_experts(expert: Expert) -> None:
     ours, theirs = priced(expert)
-    assert ours.weight.usd_a_month is not None
-    assert theirs.weight.usd_a_month is not None
-    assert ours.weight.usd_a_month <= theirs.weight.usd_a_month + 0.01
-    assert len(ours.indexes) <= len(theirs.indexes)
-    with applied(ours) as design:  # keys are written shorter where that is cheaper
-        reads = looked_at(design, stores=3).unanswered
-    assert not ours.compiled.reads.keys() & reads
+    assert usd(ours[0]) <= usd(theirs) * (1 + WORTH_OF_WORDS)
+    as_few = [made for made in ours if len(made.indexes) <= len(theirs.indexes) and not made.mirrors]
+    cheapest = min(as_few, key=usd)
+    assert usd(cheapest) <= usd(theirs) + CENT
+    assert ours[0] in as_few
+    with applied(cheapest) as design:  # keys are written shorter where that is cheaper
+        reads = looked_at(design, stores=STORES.get(expert.design.__name__, 2)).unanswered
+    assert not cheapest.compiled.reads.keys() & reads

@@ -18,12 +18,16 @@ from keyplan.design.declared.fields import kind_of
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.needs import Need
 
-__all__ = ["KEY_ATTRIBUTES_MAX", "Candidate", "index_candidates", "primary_candidates"]
+__all__ = ["KEY_ATTRIBUTES_MAX", "Candidate", "exclude", "index_candidates", "primary_candidates", "values_of"]
 
 
 KEY_ATTRIBUTES_MAX = 4
 """DynamoDB's limit for the sort key attributes of an index. Source: "Multi-attribute keys" in the
 developer guide."""
+
+
+UNITED_MAX = 3
+"""Sets of values that one sparse key may hold together."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +95,17 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: boo
             frozenset(partition)
             for _, need in asked
             for partition in _subsets(
-                [name for name in entity.kinds if name in {*need.known, *need.free, *need.constants} - when.keys()]
+                [
+                    name
+                    for name in entity.kinds
+                    if name in {*need.known, *need.free, *need.constants} - _said(need, when)
+                ]
             )
         }
         known |= {
             frozenset[str]()
             for _, need in asked
-            if not need.known and not need.free and need.constants.keys() <= when.keys() and need.all_of is None
+            if not need.known and not need.free and need.constants.keys() <= _said(need, when) and need.all_of is None
         }
         if any(need.all_of is not None and need.constants for _, need in asked):
             known.add(frozenset(entity.identity))  # what is read whole may stand in any partition: each in its own
@@ -117,13 +125,52 @@ def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
-    """The constants that a key may be sparse by: none, or those of a need."""
+    """What a key may be sparse by: nothing, the constants of a need, the values that its parameters may have, or those
+    of several needs.
+    """
     result: list[dict[str, Any]] = [{}]
     for need in needs:
-        constants = dict(need.constants)
-        if constants and constants not in result:
-            result.append(constants)
+        for when in (dict(need.constants), {**need.narrow, **need.constants}):
+            if when and when not in result:
+                result.append(when)
+    single = [when for when in result if len(when) == 1]
+    for size in range(2, UNITED_MAX + 1):
+        for several in combinations(single, size):
+            names = {name for when in several for name in when}
+            if len(names) == 1 and any(need.narrow for need in needs):
+                (name,) = names
+                values = tuple(dict.fromkeys(value for when in several for value in values_of(when[name])))
+                if {name: values} not in result:
+                    result.append({name: values})
     return result
+
+
+def values_of(value: Any) -> tuple[Any, ...]:
+    """The values of a constant, one or several."""
+    return tuple(value) if isinstance(value, tuple | list | set | frozenset) else (value,)
+
+
+def exclude(when: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether no item stands under both keys, which wait for other values of a field: so they can share an index."""
+    return any(
+        name in other
+        and not {repr(each) for each in values_of(value)} & {repr(each) for each in values_of(other[name])}
+        for name, value in when.items()
+    )
+
+
+def _said(need: Need, when: Mapping[str, Any]) -> set[str]:
+    """The constants of a need that a sparse key says, so that they needn't stand in its templates."""
+    return {name for name, value in need.constants.items() if when.get(name) == value}
+
+
+def _stands_in(need: Need, when: Mapping[str, Any]) -> bool:
+    """Whether all that a need asks for stands in a sparse key."""
+    asked = {**need.narrow, **need.constants}
+    return all(
+        name in asked and {repr(each) for each in values_of(asked[name])} <= {repr(each) for each in values_of(value)}
+        for name, value in when.items()
+    )
 
 
 def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool) -> list[_Wish]:
@@ -141,10 +188,9 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
             if dict(need.constants) == dict(when):
                 wish(number, need, frozenset(), frozenset() if when else every)
             continue
-        fixed = {name for name in need.constants if name not in when or need.constants[name] == when[name]}
-        if any(name not in need.constants or need.constants[name] != value for name, value in when.items()):
+        if not _stands_in(need, when):
             continue  # a sparse key holds only some of the items
-        given = need.known | (fixed - when.keys())
+        given = need.known | (need.constants.keys() - _said(need, when))
         if not partition <= given | need.free or not need.each <= partition:
             continue
         if not partition and (given or need.free):

@@ -9,6 +9,7 @@ from typing import Any
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.keys import Key
+from keyplan.planner.candidates import Candidate, exclude
 
 __all__ = ["Fixed", "fixed_of", "only_items"]
 
@@ -20,12 +21,16 @@ class Fixed:
     indexes: tuple[Index, ...] = ()
     keys: Mapping[type[Entity], Mapping[str, Key]] = field(default_factory=dict[type[Entity], dict[str, Key]])
 
-    def taken(self, cls: type[Entity]) -> frozenset[int]:
-        """The indexes, counted from 1, in which an entity has a key already."""
+    def taken(self, cls: type[Entity], keys: Sequence[Candidate] = ()) -> frozenset[int]:
+        """The indexes, counted from 1, in which an entity has a key that doesn't exclude the new ``keys``."""
         names = [index.name for index in self.indexes]
         own = self.keys.get(cls, {}).values()
         return frozenset(
-            names.index(key.index.name) + 1 for key in own if key.index is not None and key.index.name in names
+            names.index(key.index.name) + 1
+            for key in own
+            if key.index is not None
+            and key.index.name in names
+            and not (keys and all(exclude(dict(new.when), key.when or {}) for new in keys))
         )
 
     @property

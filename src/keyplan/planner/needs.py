@@ -14,7 +14,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from keyplan.design.compiled.compiler import junctions_of, named_in
-from keyplan.design.compiled.questions import ParameterKind, Signature
+from keyplan.design.compiled.constants import domain_of
+from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
 from keyplan.design.compiled.shapes import ShapeKind, shape_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import is_optional, kind_of, ulid
@@ -83,6 +84,11 @@ class Need:
 
     several: frozenset[str] = frozenset()
     """The constants with several values: a partition or a sparse key has them, a sort key can't."""
+
+    narrow: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The known fields whose parameter takes no more than some of the field's few values, with these: ``status:
+    Literal["open"]``.
+    """
 
     exists: bool = False
     """Whether it asks no more than whether there is such an item."""
@@ -234,6 +240,7 @@ class NeedReader:
             one=one and not ordered,
             consistent=options.consistent,
             several=frozenset(name for name, value in constants.items() if _is_several(entity.kinds[name], value)),
+            narrow=dict(_narrow(entity, conditions)),
         )
 
     def _must_have(self, entity: EntityFacts, names: Sequence[str], what: str = "") -> None:
@@ -331,6 +338,15 @@ class NeedReader:
             if second is not None:
                 must = second.known | frozenset(through.fields)
                 yield replace(second, known=must, free=frozenset(mapped) - must, end=True)
+
+
+def _narrow(entity: EntityFacts, conditions: Sequence[Parameter]) -> Iterator[tuple[str, Any]]:
+    for condition in conditions:
+        if condition.kind is ParameterKind.VALUE:
+            given, whole = domain_of(condition.annotation), domain_of(entity.kinds[condition.name])
+            if given is not None and whole is not None and set(given) < set(whole):
+                values = tuple(value for value in whole if value in given)
+                yield condition.name, values if len(values) > 1 else values[0]
 
 
 def _is_several(annotation: Any, value: Any) -> bool:

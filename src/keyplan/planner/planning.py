@@ -40,7 +40,7 @@ from keyplan.planner.plans import Plan, PlannedKey
 from keyplan.planner.search import Choice, Search, choices
 from keyplan.planner.templates import Declared, declared
 from keyplan.planner.unplanned import Unplanned
-from keyplan.planner.weighing import CENT, front, why_not_first
+from keyplan.planner.weighing import CENT, Weight, front, why_not_first
 
 __all__ = ["Plan", "PlannedKey", "applied", "compared", "plan", "provisional_design", "spare_indexes"]
 
@@ -49,6 +49,8 @@ PRICED_MAX = 4
 ALTERNATIVES_MAX = 5
 """Plans that are shown at most; those beyond the third only where nothing beats them."""
 ALTERNATIVES = 3
+WORTH_OF_WORDS = 0.01
+"""The part of the bill that words in keys may cost: below that they make a table readable."""
 SHARDED_MAX = 3
 """Plans with a key over its ceiling for which shards are tried, the best first."""
 
@@ -180,7 +182,7 @@ class _Work:
                 break  # the rest is tried where the compiler refuses all of these
             self._make(declared(choice, self.fixed))
             if self.traffic is not None and self.traffic.known and done == 1 and not self.attributes:
-                self._make(declared(choice, self.fixed, short=True))
+                self._shorten(choice)
             if self.progress is not None:
                 self.progress("weighing plans", done, max(done, self.most))
         if self.made:
@@ -220,9 +222,17 @@ class _Work:
         yield result
         yield exact[PRICED_MAX:]
 
-    def _make(self, keys: Declared) -> Plan | None:
+    def _shorten(self, choice: Choice) -> None:
+        """Beside a choice the same with short keys, and with words of a letter or two, where that is another."""
+        short, terse = (declared(choice, self.fixed, short=True, terse=terse) for terse in (False, True))
+        self._make(short)
+        if _texts(terse) != _texts(short):
+            self._make(terse, terse=True)
+
+    def _make(self, keys: Declared, *, terse: bool = False) -> Plan | None:
         try:
             made = compiled_plan(self.read, keys, self.traffic)
+            made = replace(made, weight=replace(made.weight, terse=terse))
         except DesignError as error:
             self.last = self.last or error
             return None
@@ -235,7 +245,7 @@ class _Work:
         for keys, made in melting[:SHARDED_MAX]:
             spread = _sharded(keys, made)
             if spread is not None:
-                self._make(spread)
+                self._make(spread, terse=made.weight.terse)
 
     def _mirror(self) -> None:
         """Beside the best plan the cheapest that has a mirror item instead of an index."""
@@ -277,12 +287,25 @@ def compared(plans: Sequence[Plan]) -> list[Plan]:
     exact = [element for element in ordered if not element.filters]
     if exact and ordered[0].filters and ordered[0].weight.usd > exact[0].weight.usd + CENT:
         ordered.sort(key=lambda element: element is not exact[0])
+    plain = [element for element in ordered if not element.weight.terse]
+    if plain and ordered[0].weight.terse and _little_dearer(plain[0].weight, ordered[0].weight):
+        ordered.sort(key=lambda element: element is not plain[0])
     best = front(element.weight for element in ordered)
     first, *rest = (replace(element, best=is_best, why="") for element, is_best in zip(ordered, best, strict=True))
     rest.sort(key=lambda element: not element.best)
     kept = [element for number, element in enumerate(rest, 2) if number <= ALTERNATIVES or element.best]
     shown = [replace(element, why=why_not_first(element.weight, first.weight)) for element in kept]
     return [first, *shown[: ALTERNATIVES_MAX - 1]]
+
+
+def _texts(keys: Declared) -> list[Any]:
+    return [(key.partition, getattr(key, "sort", ())) for own in keys.keys.values() for key in own.values()]
+
+
+def _little_dearer(weight: Weight, terse: Weight) -> bool:
+    """Whether a plan with words costs so little more than one with letters that its words are worth it."""
+    same = weight.order[:-2] == terse.order[:-2]
+    return same and weight.usd <= terse.usd * (1 + WORTH_OF_WORDS)
 
 
 def _with_mirrors(traffic: Traffic | None, mirrors: Iterable[Mirror]) -> Traffic | None:

@@ -12,12 +12,18 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from heapq import nsmallest
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 from keyplan.design.compiled.constants import domain_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
-from keyplan.planner.candidates import KEY_ATTRIBUTES_MAX, Candidate, index_candidates, primary_candidates
+from keyplan.planner.candidates import (
+    KEY_ATTRIBUTES_MAX,
+    Candidate,
+    exclude,
+    index_candidates,
+    primary_candidates,
+)
 from keyplan.planner.copies import mirror
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
@@ -25,6 +31,11 @@ from keyplan.planner.needs import ANY_INDEX, Need
 
 __all__ = ["PARTITION", "Choice", "EntityChoice", "Search", "Unserved", "choices", "sort_forms"]
 
+Bundle: TypeAlias = tuple[Candidate, ...]
+"""Keys of one entity that share an index, since no item stands under two of them."""
+
+BUNDLES_MAX = 400
+"""Bundles of one entity's keys that are tried."""
 COVERS_MAX = 400
 """Covers of one entity that are compared; all have the least number of keys."""
 PLANS_MAX = 24
@@ -43,6 +54,13 @@ class EntityChoice:
     indexed: tuple[Candidate, ...]
     slots: tuple[int, ...] = ()
     claims: tuple[Need, ...] = ()
+    bundles: tuple[int, ...] = ()
+    """For each index key a number: keys of the same one exclude each other, and share an index."""
+
+    @property
+    def places(self) -> int:
+        """How many indexes its keys need."""
+        return len(set(self.bundles))
 
     @property
     def ambiguous(self) -> int:
@@ -231,10 +249,8 @@ def _with_placement(
             for problem, covers in zip(problems.values(), per_entity, strict=True)
         ]
     # An entity that needs the most indexes sets their number; the others may use as many, rather than claims.
-    indexes = max((min(len(cover.indexed) for cover in covers) for covers in per_entity), default=0)
-    allowed = [
-        sorted((cover for cover in covers if len(cover.indexed) <= indexes), key=_preference) for covers in per_entity
-    ]
+    indexes = max((min(cover.places for cover in covers) for covers in per_entity), default=0)
+    allowed = [sorted((cover for cover in covers if cover.places <= indexes), key=_preference) for covers in per_entity]
     return [
         choice
         for choice in (_slotted(element, placed, fixed, search) for element in _combined(allowed))
@@ -267,12 +283,16 @@ def _covers(problem: _Problem, placed: Mapping[str, bool], search: Search) -> li
         if not in_table <= primary.serves:
             continue
         rest = every - (primary.serves - in_index)
-        for chosen, claims in _smallest(problem, rest, search):
-            size, least = len(chosen), fewest.get(len(claims), len(needs) + 1)
+        for shared, claims in _smallest(problem, rest, search):
+            size, least = len(shared), fewest.get(len(claims), len(needs) + 1)
             if size < least:
                 fewest[len(claims)], result[len(claims)] = size, []
             if size <= least and len(result[len(claims)]) < COVERS_MAX:
-                result[len(claims)].append(EntityChoice(problem.entity, needs, primary, chosen, claims=claims))
+                keys = tuple(key for bundle in shared for key in bundle)
+                places = tuple(place for place, bundle in enumerate(shared) for _ in bundle)
+                result[len(claims)].append(
+                    EntityChoice(problem.entity, needs, primary, keys, claims=claims, bundles=places)
+                )
     return [choice for covers in result.values() for choice in covers]
 
 
@@ -301,8 +321,8 @@ def _preference(choice: EntityChoice) -> tuple[Any, ...]:
 
 def _smallest(
     problem: _Problem, rest: frozenset[int], search: Search
-) -> Iterator[tuple[tuple[Candidate, ...], tuple[Need, ...]]]:
-    """The smallest sets of candidates that serve the rest. What is looked up as a single item may be a claim instead:
+) -> Iterator[tuple[tuple[Bundle, ...], tuple[Need, ...]]]:
+    """The smallest sets of bundles that serve the rest. What is looked up as a single item may be a claim instead:
     where it must be strongly consistent, where no key can serve it, and where claims may save keys.
     """
     needs = problem.needs
@@ -312,7 +332,7 @@ def _smallest(
     useful = _undominated([candidate for candidate in problem.indexed if candidate.serves & rest], rest)
     for claimed in dict.fromkeys((must, claimable) if search.claims else (must,)):
         claims = tuple(needs[number] for number in sorted(claimed))
-        for chosen in _set_covers(useful, rest - claimed):
+        for chosen in _set_covers(problem.entity, useful, rest - claimed):
             yield chosen, claims
 
 
@@ -325,40 +345,80 @@ def _spread(problem: _Problem, cover: EntityChoice) -> EntityChoice:
         for number in sorted(key.serves):
             serving = [candidate for candidate in problem.indexed if number in candidate.serves]
             chosen[max(serving, key=lambda candidate: (len(candidate.partition), -len(candidate.fields)))] = None
-    return replace(cover, indexed=tuple(chosen))
+    return replace(cover, indexed=tuple(chosen), bundles=tuple(range(len(chosen))))
 
 
-def _set_covers(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[tuple[Candidate, ...]]:
-    """The smallest sets of candidates that together serve the rest; none where that can't be."""
+def _set_covers(entity: EntityFacts, candidates: Sequence[Candidate], rest: frozenset[int]) -> list[tuple[Bundle, ...]]:
+    """The smallest sets of bundles that together serve the rest; none where that can't be."""
+    bundles = [
+        (bundle, frozenset[int]().union(*(key.serves for key in bundle)) & rest)
+        for bundle in _bundles(entity, candidates)
+    ]
     for size in range(len(rest) + 1):
-        covers: list[tuple[Candidate, ...]] = []
-        _extend(candidates, rest, size, (), covers)
+        covers: list[tuple[Bundle, ...]] = []
+        _extend(bundles, rest, size, (), covers)
         if covers:
-            return covers
+            return [_needed(cover, rest) for cover in covers]
     return []
 
 
+def _bundles(entity: EntityFacts, candidates: Sequence[Candidate]) -> Iterator[Bundle]:
+    """What one index can hold of an entity: one key, or keys that exclude each other, as many as can be."""
+    yield from ((candidate,) for candidate in candidates)
+    sparse = [candidate for candidate in candidates if candidate.when]
+    found: list[Bundle] = []
+
+    def extend(bundle: Bundle, rest: Sequence[Candidate]) -> None:
+        if len(found) >= BUNDLES_MAX:
+            return
+        more = [key for key in rest if _shareable(entity, bundle, key)]
+        if not more and len(bundle) > 1:
+            found.append(bundle)
+        for number, key in enumerate(more):
+            extend((*bundle, key), more[number + 1 :])
+
+    for number, key in enumerate(sparse):
+        extend((key,), sparse[number + 1 :])
+    yield from found
+
+
+def _shareable(entity: EntityFacts, bundle: Bundle, key: Candidate) -> bool:
+    forms = set(sort_forms(entity, key)).intersection(*(sort_forms(entity, other) for other in bundle))
+    return bool(forms) and all(exclude(dict(key.when), dict(other.when)) for other in bundle)
+
+
+def _needed(cover: tuple[Bundle, ...], rest: frozenset[int]) -> tuple[Bundle, ...]:
+    """The cover without keys whose needs all are served by others."""
+    kept = [list(bundle) for bundle in cover]
+    for bundle in kept:
+        for key in sorted(bundle, key=lambda key: len(key.serves & rest)):
+            others = [other for own in kept for other in own if other is not key]
+            if len(bundle) > 1 and key.serves & rest <= frozenset[int]().union(*(other.serves for other in others)):
+                bundle.remove(key)
+    return tuple(tuple(bundle) for bundle in kept)
+
+
 def _extend(
-    candidates: Sequence[Candidate],
+    bundles: Sequence[tuple[Bundle, frozenset[int]]],
     rest: frozenset[int],
     left: int,
-    chosen: tuple[Candidate, ...],
-    covers: list[tuple[Candidate, ...]],
+    chosen: tuple[Bundle, ...],
+    covers: list[tuple[Bundle, ...]],
 ) -> None:
-    """Branch on the need that the fewest candidates serve."""
+    """Branch on the need that the fewest bundles serve."""
     if not rest:
         covers.append(chosen)
         return
     if (
         not left
         or len(covers) >= COVERS_MAX
-        or len(rest) > left * max((len(candidate.serves & rest) for candidate in candidates), default=0)
+        or len(rest) > left * max((len(serves & rest) for _, serves in bundles), default=0)
     ):
         return
-    hardest = min(rest, key=lambda number: sum(number in candidate.serves for candidate in candidates))
-    for candidate in candidates:
-        if hardest in candidate.serves:
-            _extend(candidates, rest - candidate.serves, left - 1, (*chosen, candidate), covers)
+    hardest = min(rest, key=lambda number: sum(number in serves for _, serves in bundles))
+    for bundle, serves in bundles:
+        if hardest in serves:
+            _extend(bundles, rest - serves, left - 1, (*chosen, bundle), covers)
 
 
 def _undominated(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[Candidate]:
@@ -367,7 +427,9 @@ def _undominated(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[
     for candidate in sorted(
         candidates, key=lambda candidate: (-len(candidate.serves & rest), len(candidate.fields), -len(candidate.when))
     ):
-        if not any(candidate.serves & rest < other.serves & rest for other in kept):
+        # What a sparse key can share an index with, another may not: only one that is as sparse stands for it.
+        rivals = [other for other in kept if not candidate.when or candidate.when == other.when]
+        if not any(candidate.serves & rest < other.serves & rest for other in rivals):
             kept.append(candidate)
     return kept
 
@@ -390,21 +452,23 @@ def _slotted(
         native = attribute_form(choice.entity, key) if search.attributes and not _collections(choice, key) else None
         return (native,) if native is not None else sort_forms(choice.entity, key)
 
-    for choice in sorted(entities, key=lambda choice: -len(choice.indexed)):
+    for choice in sorted(entities, key=lambda choice: -choice.places):
         own: dict[int, int] = {}
-        for number, key in sorted(enumerate(choice.indexed), key=lambda pair: len(forms_of(choice, pair[1]))):
-            if _read_whole(choice, key):
-                continue
+        for bundle in _by_forms(choice, forms_of):
+            keys = [choice.indexed[number] for number in bundle]
             groups = [
-                collection
-                for collection in _collections(choice, key)
-                if collection in placed and not placed[collection]
+                group for key in keys for group in _collections(choice, key) if group in placed and not placed[group]
             ]
-            slot = next((shared[group] for group in groups if group in shared), None)
-            rivals = {slot for other, slot in own.items() if not _exclude(key, choice.indexed[other])}
-            held = {*rivals, *fixed.taken(choice.entity.cls)}
-            possible = list(forms_of(choice, key))
-            if len(possible) > 1 and sum(forms[own_slot] == _TEXT for own_slot in own.values()) >= texts:
+            given = {shared[group] for group in groups if group in shared}
+            if len(given) > 1:
+                return None  # two collections, which stand in two indexes
+            slot = next(iter(given), None)
+            held = {place for other, place in own.items() if not _all_exclude(keys, choice.indexed[other])}
+            held |= fixed.taken(choice.entity.cls, keys)
+            possible = [
+                form for form in forms_of(choice, keys[0]) if all(form in forms_of(choice, key) for key in keys)
+            ]
+            if len(possible) > 1 and sum(forms[own_slot] == _TEXT for own_slot in {*own.values()}) >= texts:
                 possible.reverse()
             if slot is None:
                 slot = next(
@@ -415,7 +479,7 @@ def _slotted(
             if slot in held or forms.setdefault(slot, possible[0]) not in possible:
                 return None
             shared.update(dict.fromkeys(groups, slot))
-            own[number] = slot
+            own.update(dict.fromkeys(bundle, slot))
         slots[id(choice)] = own
     names: dict[int, str] = {}
     for choice in entities:  # an index that is read whole holds nothing else
@@ -432,17 +496,21 @@ def _slotted(
     return Choice(tuple(replace(entity, slots=placed_in[id(entity)]) for entity in entities), len(forms), forms, names)
 
 
-def _exclude(candidate: Candidate, other: Candidate) -> bool:
-    """Whether no item stands under both keys, which wait for other values of a field: so they can share an index."""
-    when = dict(other.when)
-    return any(
-        name in when and not {str(each) for each in _values(value)} & {str(each) for each in _values(when[name])}
-        for name, value in candidate.when
-    )
+def _by_forms(
+    choice: EntityChoice, forms_of: Callable[[EntityChoice, Candidate], tuple[tuple[str, ...], ...]]
+) -> list[list[int]]:
+    """The numbers of an entity's keys, bundle by bundle, those first that can stand in the fewest kinds of index. What
+    is read whole stands in an index of its own.
+    """
+    bundles: dict[int, list[int]] = {}
+    for number, (key, bundle) in enumerate(zip(choice.indexed, choice.bundles, strict=True)):
+        if not _read_whole(choice, key):
+            bundles.setdefault(bundle, []).append(number)
+    return sorted(bundles.values(), key=lambda own: min(len(forms_of(choice, choice.indexed[each])) for each in own))
 
 
-def _values(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, tuple | list) else (value,)
+def _all_exclude(keys: Sequence[Candidate], other: Candidate) -> bool:
+    return all(exclude(dict(key.when), dict(other.when)) for key in keys)
 
 
 def _read_whole(choice: EntityChoice, key: Candidate) -> set[str]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import count
 from typing import Any
 
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import bounds_of, kind_of
 from keyplan.design.declared.indexes import Index, Number
 from keyplan.design.declared.keys import Key, Unique
-from keyplan.planner.candidates import Candidate
+from keyplan.planner.candidates import Candidate, values_of
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import Need
-from keyplan.planner.search import PARTITION, Choice, EntityChoice
+from keyplan.planner.search import PARTITION, Choice, EntityChoice, sort_forms
 
 __all__ = ["Declared", "declared"]
 
@@ -40,18 +41,25 @@ class Declared:
     """The places of the questions that several keys would answer, each in its own order, with the key that does."""
 
 
-def declared(choice: Choice, fixed: Fixed, *, short: bool = False) -> Declared:
-    """The declarations of a choice, beside what is fixed. ``short``: new keys hold no more text than their questions
-    need: bytes that each item, and each entry, is larger by.
+def declared(choice: Choice, fixed: Fixed, *, short: bool = False, terse: bool = False) -> Declared:
+    """The declarations of a choice, beside what is fixed. ``short``: new index keys hold no more text than their
+    questions need: bytes that each entry is larger by. ``terse``: words are a letter or two besides, in primary keys
+    too.
     """
+    made = _spelt(choice, fixed, short=short or terse)
+    return _abbreviated(made, fixed) if terse else made
+
+
+def _spelt(choice: Choice, fixed: Fixed, *, short: bool) -> Declared:
+    slots = [slot for entity in choice.entities for slot in entity.slots]
+    alone = {slot for slot in slots if slots.count(slot) == 1 and fixed.index(slot) is None} if short else set[int]()
+    forms = {**choice.forms, **dict.fromkeys(_numbers_alone(choice, alone), _NUMBER)}
     names = {*(index.name for index in fixed.indexes), *choice.names.values()}
     indexes = {
         slot: fixed.index(slot) or _index(choice.names.get(slot) or _free(f"GSI{slot}", names), form)
-        for slot, form in sorted(choice.forms.items())
+        for slot, form in sorted(forms.items())
     }
     all_of: dict[str, str] = {}
-    slots = [slot for entity in choice.entities for slot in entity.slots]
-    alone = {slot for slot in slots if slots.count(slot) == 1 and fixed.index(slot) is None} if short else set[int]()
     only = short and len(choice.entities) == 1 and not choice.entities[0].claims
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     served: dict[tuple[type[Entity], str], tuple[Need, ...]] = {}
@@ -62,10 +70,15 @@ def declared(choice: Choice, fixed: Fixed, *, short: bool = False) -> Declared:
             served[entity.entity.cls, "primary"] = _needs(entity, entity.primary)
         for key, slot in zip(entity.indexed, entity.slots, strict=True):
             name = _key_name(entity.entity, key, own)
-            if short and key.partition and tuple(choice.forms[slot]) == ("S",) and _can_be_short(entity, key):
-                own[name] = _short_key(entity.entity, _without_ties(key), indexes[slot], alone=slot in alone)
+            state = _state(key).upper() if _has_twin(entity, key, slot) else ""
+            plain = tuple(forms[slot]) == ("S",) or (tuple(forms[slot]) == _NUMBER and slot in alone)
+            if short and key.partition and plain and _can_be_short(entity, key) and not state:
+                own[name] = _short_key(
+                    entity.entity, _without_ties(key), indexes[slot], alone=slot in alone, native=forms[slot] == _NUMBER
+                )
             else:
-                own[name] = _index_key(entity.entity, key, indexes[slot], choice.forms[slot])
+                held = _without_ties(key) if short and not _is_bound(entity, key) else key
+                own[name] = _index_key(entity.entity, held, indexes[slot], forms[slot], state)
             served[entity.entity.cls, name] = _needs(entity, key)
             whole = (need.place for need in _needs(entity, key) if need.all_of is not None)
             all_of |= dict.fromkeys(whole, indexes[slot].name)
@@ -105,16 +118,46 @@ def _can_be_short(choice: EntityChoice, key: Candidate) -> bool:
     return not (key.merged or key.sorted_as or any(need.together or need.all_of for need in _needs(choice, key)))
 
 
+def _has_twin(choice: EntityChoice, key: Candidate, slot: int) -> bool:
+    """Whether another key of the entity stands in the same index, and may have the same texts: for other values of what
+    they are sparse by.
+    """
+    pairs = zip(choice.indexed, choice.slots, strict=True)
+    return any(other is not key and own == slot and other.partition == key.partition for other, own in pairs)
+
+
+def _is_bound(choice: EntityChoice, key: Candidate) -> bool:
+    """Whether a key needs the fields that tell items apart: it has the sort key of another, or is read whole."""
+    return bool(key.sorted_as) or any(need.all_of for need in _needs(choice, key))
+
+
 def _without_ties(key: Candidate) -> Candidate:
     """The key without the fields that only tell items apart, which an index doesn't ask for."""
     return replace(key, sort=key.sort[: key.needed])
 
 
-def _short_key(entity: EntityFacts, key: Candidate, index: Index | None, *, alone: bool) -> Key:
-    """A key with no words but those that tell its entity from others: none where it is ``alone`` in its place."""
+_NUMBER = ("N",)
+
+
+def _numbers_alone(choice: Choice, alone: Collection[int]) -> Iterator[int]:
+    """The indexes that one key has for itself, and whose sort attribute can be a number: it is smaller than its digits
+    in a text.
+    """
+    for entity in choice.entities:
+        for key, slot in zip(entity.indexed, entity.slots, strict=True):
+            if slot in alone and key.partition and _can_be_short(entity, key):
+                yield from (slot for form in sort_forms(entity.entity, key) if form == _NUMBER)
+
+
+def _short_key(entity: EntityFacts, key: Candidate, index: Index | None, *, alone: bool, native: bool = False) -> Key:
+    """A key with no words but those that tell its entity from others: none where it is ``alone`` in its place.
+    ``native``: its sort attribute is a number.
+    """
+    if native:
+        return Key(_joined(key.partition), _joined(key.sort[:1]), index=index, when=_when(key))
     sort = [_variable(entity, name, turned=name in key.turned) for name in key.sort]
     own = [] if alone and sort else [word(entity.name)]
-    return Key(_joined(key.partition), "#".join([*own, *sort]), index=index, when=dict(key.when) or None)
+    return Key(_joined(key.partition), "#".join([*own, *sort]), index=index, when=_when(key))
 
 
 def _cut(form: Sequence[str]) -> tuple[int, Sequence[str]]:
@@ -123,20 +166,20 @@ def _cut(form: Sequence[str]) -> tuple[int, Sequence[str]]:
     return partitions, form[partitions:]
 
 
-def _index_key(entity: EntityFacts, key: Candidate, index: Index, form: Sequence[str]) -> Key:
+def _index_key(entity: EntityFacts, key: Candidate, index: Index, form: Sequence[str], state: str = "") -> Key:
     partitions, types = _cut(form)
     partition: str | list[str] = _partition(entity, key)
     if partitions:
         own = [f"{field_word(entity, name)}#{{{name}}}" for name in key.partition]
         partition = [f"{word(entity.name)}#{own[0]}", *own[1:]]
     if tuple(form) == ("S",):
-        sort: str | list[str] = _sort(entity, key)
+        sort: str | list[str] = _sort(entity, key, state)
     else:
         sort = [
             f"{{{name}}}" if kind == "N" else _variable(entity, name)
             for name, kind in zip(key.sort, types, strict=False)
         ]
-    return Key(partition, sort, index=index, when=dict(key.when) or None)
+    return Key(partition, sort, index=index, when=_when(key))
 
 
 def _partition(entity: EntityFacts, key: Candidate) -> str:
@@ -147,11 +190,12 @@ def _partition(entity: EntityFacts, key: Candidate) -> str:
     return "#".join([*parts, word(entity.name)] if key.sorted_as else parts)
 
 
-def _sort(entity: EntityFacts, key: Candidate) -> str:
+def _sort(entity: EntityFacts, key: Candidate, state: str = "") -> str:
+    """The sort key's template. ``state``: what tells its items from those of another key of the entity."""
     rest = [_variable(entity, name, turned=name in key.turned) for name in key.sort]
+    own = "_".join(filter(None, (word(key.sorted_as or entity.name), state)))
     if not rest:
-        return f"#{word(entity.name)}"
-    own = word(key.sorted_as or entity.name)
+        return f"#{own}"
     if key.merged:
         return "#".join((rest[0], own, *rest[1:]))
     return "#".join((own, *rest))
@@ -176,6 +220,56 @@ def _of_enum(name: str, kind: type[Enum], desc: str) -> str:
     if issubclass(kind, int) and min(numbers) >= 0:
         return f"{{{name}:0{len(str(max(numbers)))}d{desc}}}"
     return f"{{{name}:rank{desc}}}"
+
+
+# Words of a letter or two
+
+
+def _abbreviated(made: Declared, fixed: Fixed) -> Declared:
+    """The declarations with each word that stands in templates as short as can be, the same everywhere, and no two the
+    same: so what shared a partition shares it still. What deployed keys have stays as it is.
+    """
+    deployed = {segment for own in fixed.keys.values() for key in own.values() for segment in _segments(key)}
+    new = [key for cls, own in made.keys.items() for name, key in own.items() if (cls, name) in made.served]
+    words = dict.fromkeys(segment for key in new for segment in _segments(key) if segment not in deployed)
+    codes: dict[str, str] = {}
+    for each in words:
+        taken = {*deployed, *codes.values()}
+        codes[each] = next(code for code in _codes(each) if code not in taken)
+
+    def spelt(template: str) -> str:
+        return "#".join(codes.get(segment, segment) for segment in template.split("#"))
+
+    def key_spelt(key: Key | Unique) -> Key | Unique:
+        if isinstance(key, Unique):
+            return Unique(spelt(key.partition))
+        several = len(key.partition) > 1 or len(key.sort) > 1
+        partition, sort = ([spelt(text) for text in part] for part in (key.partition, key.sort))
+        if several:
+            return Key(partition, sort, index=key.index, when=key.when, shards=key.shards)
+        return Key(partition[0], sort[0] if sort else None, index=key.index, when=key.when, shards=key.shards)
+
+    keys = {
+        cls: {name: key_spelt(key) if (cls, name) in made.served else key for name, key in own.items()}
+        for cls, own in made.keys.items()
+    }
+    return replace(made, keys=keys)
+
+
+def _segments(key: Key | Unique) -> Iterator[str]:
+    """The words in a key's templates."""
+    templates = (key.partition,) if isinstance(key, Unique) else (*key.partition, *key.sort)
+    for template in templates:
+        yield from (segment for segment in template.split("#") if segment and "{" not in segment)
+
+
+def _codes(text: str) -> Iterator[str]:
+    """What a word can be shortened to, the shortest first: its initials, its beginnings, itself, then numbers."""
+    parts = [part for part in text.split("_") if part]
+    yield "".join(part[0] for part in parts[:1])
+    yield "".join(part[0] for part in parts)
+    yield from (text[:size] for size in range(2, len(text) + 1))
+    yield from (f"{text[:1]}{number}" for number in count(2))
 
 
 def _joined(names: Iterable[str]) -> str:
@@ -216,10 +310,16 @@ def _key_name(entity: EntityFacts, key: Candidate, taken: Iterable[str]) -> str:
 def _state(key: Candidate) -> str:
     """What the items of a sparse key are: ``pending``; of a flag ``paid``, or ``not_paid``."""
     words = [
-        f"{'' if value else 'not_'}{name}" if isinstance(value, bool) else _text(value).lower()
+        f"{'' if value else 'not_'}{name}"
+        if isinstance(value, bool)
+        else "_or_".join(_text(each).lower() for each in values_of(value))
         for name, value in key.when
     ]
     return "_".join(words)
+
+
+def _when(key: Candidate) -> dict[str, Any] | None:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in key.when} or None
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -70,6 +70,9 @@ class Weight:
     reworded: int = 0
     """Questions that would have to be declared in another way: to read all of an index, or by a key that they name."""
 
+    terse: bool = False
+    """Whether the words in its keys are a letter or two."""
+
     @property
     def hottest(self) -> HotKey | None:
         """The key that is nearest to its ceiling."""
@@ -127,6 +130,7 @@ def dominates(weight: Weight, other: Weight) -> bool:
     no_worse = (
         weight.copies <= other.copies
         and weight.mirrors <= other.mirrors
+        and weight.terse <= other.terse
         and weight.indexes <= other.indexes
         and weight.usd <= other.usd + CENT
         and weight.heat <= other.heat + 1e-3
@@ -146,7 +150,12 @@ def front(weights: Iterable[Weight]) -> list[bool]:
 
 
 def _same(weight: Weight, other: Weight) -> bool:
-    same = (weight.indexes, weight.copies, weight.mirrors) == (other.indexes, other.copies, other.mirrors)
+    same = (weight.indexes, weight.copies, weight.mirrors, weight.terse) == (
+        other.indexes,
+        other.copies,
+        other.mirrors,
+        other.terse,
+    )
     return same and abs(weight.usd - other.usd) <= CENT and abs(weight.heat - other.heat) <= 1e-3
 
 
@@ -228,6 +237,8 @@ def _worse(weight: Weight, than: Weight) -> Iterator[str]:
         yield f"{_counted(weight.mirrors - than.mirrors, 'mirror item')} for each item, kept by every write of it"
     if weight.reworded > than.reworded:
         yield f"{_counted(weight.reworded - than.reworded, 'question')} declared anew, with all_of= or key="
+    if weight.terse > than.terse:
+        yield "words of a letter or two in its keys"
     yield from _differences(weight, than, "more", "hotter")
 
 
