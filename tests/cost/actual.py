@@ -16,6 +16,7 @@ from keyplan import expressions
 from keyplan.client.answer_filters import answer_filter_of
 from keyplan.client.answers import _last_member
 from keyplan.client.bounds import key_condition, order_of, partition_texts
+from keyplan.client.buckets import bucket_sets
 from keyplan.client.junctions import end_values
 from keyplan.client.reads import QueryReader, filter_members
 from keyplan.client.target import Target
@@ -140,10 +141,11 @@ class Actual:
         self, plan: QueryPlan, values: Mapping[str, Any], through: ThroughPlan | None = None
     ) -> tuple[ExpectedRange, ...]:
         """What lies in every partition that a query reads."""
-        sets = value_sets(plan.each, values)
+        buckets = enumerate(named for _, named in bucket_sets(plan, values))
+        sets = [(at, element) for at, named in buckets for element in value_sets(plan.each, named)]
         reader = QueryReader(plan, self.target)
         result: dict[tuple[str, ...], ExpectedRange] = {}
-        for element in sets:
+        for bucket, element in sets:
             for shard in range(plan.shards):
                 partition = partition_texts(plan.matches[0], element, plan.key.suffix(shard))
                 if reader.request(element, partition) is not None:
@@ -157,6 +159,7 @@ class Actual:
                         None if last is None else _kind(plan, last),
                         self._is_closed(plan, element, partition),
                         _Order(self._ordered(plan, partition), plan.forward),
+                        bucket,
                     )
         return tuple(result.values())
 

@@ -41,6 +41,7 @@ from keyplan.testing.questions import Asker
 from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Call, Change, Erase, Step, Steps, Write
 from keyplan.testing.world import identity_of, scan
+from tests.contract.buckets import Timed
 from tests.contract.design import Everything
 from tests.contract.reading import Reading
 from tests.cost.actual import Actual, metered, predicted
@@ -320,3 +321,9 @@ def test_views_counts_and_whole_indexes_cost_what_the_engine_meters() -> None:
     """The same of what asks for less than items: and of what is read from the table besides an index."""
     compared = check(Reading, 25)
     assert [text for text in Reading.compiled.reads if not compared.reads.get(text)] == []
+
+
+def test_buckets_of_time_cost_what_the_engine_meters() -> None:
+    """The same of ranges that reach over several partitions."""
+    compared = check(Timed, 12)
+    assert [text for text in Timed.compiled.reads if not compared.reads.get(text)] == []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from typing import assert_type
 
 from keyplan import Cursor, Delete, Index, Page, Put, Range, Update, transact
-from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Library, Loans
+from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Library, Loans, Visit
 
 
 def reads(library: Library) -> None:
@@ -45,6 +46,8 @@ def parameters(library: Library) -> None:
     assert_type(library.books(("1", "2")), list[Book])
     assert_type([copy.number for copy in library.readable_copies("1") if isinstance(copy, Copy)], list[int])
     assert_type([book.year for book in library.books_in_turn("Ada", newest_first=True)], list[int])
+    asked = Range(ge=datetime(2026, 1, 1, tzinfo=UTC), lt=datetime(2026, 3, 1, tzinfo=UTC))
+    assert_type(library.visits("north", asked), Page[Visit])
 
 
 def views(library: Library) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
 from typing import Annotated, NamedTuple, assert_type
 
 from pydantic import BaseModel
@@ -62,6 +63,15 @@ class Copy(Entity):
     shelf: str = "A1"
 
     primary = Key("BOOK#{book_id}", "COPY#{number:04d}")
+
+
+class Visit(Entity):
+    """Somebody came; a month is a partition."""
+
+    branch: str
+    at: datetime
+
+    primary = Key("VISITS#{branch}#{at:%Y%m}", "{at}")
 
 
 class BookTitle(View[Book]):
@@ -158,6 +168,16 @@ class Library(Design):
 
     @read("L21")
     def readable_copies(self, book_id: str) -> list[Copy | Unreadable]: ...
+
+    @read("L22")
+    def visits(
+        self,
+        branch: str,
+        at: Range[datetime],
+        newest_first: bool = False,
+        limit: int = 10,
+        cursor: Cursor | None = None,
+    ) -> Page[Visit]: ...
 
     @read("L14")
     def title(self, book_id: str) -> BookTitle | None: ...

@@ -29,6 +29,8 @@ def arguments(library: Library, book: Book) -> None:
     library.of_years("Ada", 1843)  # refused: all
     library.of_years("Ada", Range(ge="1843"))  # refused: all
     library.of_years("Ada", Range(from_=1843))  # refused: all
+    library.visits("north", Range(ge=2026, lt=2027))  # refused: all
+    library.visits("north", (1, 2))  # refused: all
     library.titled("Ada", 1843, 5)  # refused: all
     library.titled("Ada", "1843", "Notes")  # refused: all
     library.books(1)  # refused: all

@@ -13,6 +13,7 @@ from typing import Any
 
 from keyplan.client.answer_filters import answer_filter_of
 from keyplan.client.bounds import interval_of, partition_texts
+from keyplan.client.buckets import BucketsReader
 from keyplan.client.completing import CompletingReader
 from keyplan.client.conversations import Conversation, Request, together
 from keyplan.client.counts import exists, how_many, total_of
@@ -74,7 +75,8 @@ def plan_text(plan: Plan) -> str:
     match plan:
         case QueryPlan():
             keys = "; ".join(f"{match.entity.name}.{match.key}" for match in plan.matches)
-            return f"{keys} {'forward' if plan.forward else 'backward'} {' '.join(plan.each)}"
+            buckets = "" if plan.buckets is None else f" by {plan.buckets.unit}"
+            return f"{keys} {'forward' if plan.forward else 'backward'} {' '.join(plan.each)}{buckets}"
         case ThroughPlan():
             return " + ".join(f"{plan_text(way.junction)} -> {plan_text(way.end)}" for way in plan.ways)
         case ScanPlan(index=index):
@@ -170,7 +172,9 @@ class Answer:
         return entity if entity is not None else self._missing(arguments)
 
     def _first(
-        self, reader: QueryReader | MergeReader | PartedReader | CompletingReader, arguments: dict[str, Any]
+        self,
+        reader: QueryReader | MergeReader | PartedReader | CompletingReader | BucketsReader,
+        arguments: dict[str, Any],
     ) -> Conversation[Entity | None]:
         entity = yield from reader.first(self._values(arguments))
         return entity if entity is not None else self._missing(arguments)

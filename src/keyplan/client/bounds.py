@@ -184,6 +184,8 @@ def hull(intervals: Sequence[Interval]) -> Interval:
 
 def partition_texts(match: KeyMatch, values: Mapping[str, Any], suffix: str = "") -> list[str]:
     """The texts of the partition key attributes. Raises KeyFieldError."""
+    if match.buckets is not None:
+        values = match.buckets.placed(values)
     texts: list[str] = []
     for attribute, template in match.key.partition:
         try:

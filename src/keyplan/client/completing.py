@@ -45,6 +45,10 @@ class CompletingReader:
         del result[size:]
         return Chunk(result, self._entries.position(result[-1].item))
 
+    def position(self, item: Item) -> Position:
+        """Where an entry stands in the index's order."""
+        return self._entries.position(item)
+
     def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
         """The first item."""
         position: Position | None = None

@@ -11,8 +11,9 @@ from typing import Any
 
 from keyplan.client.answer_filters import answer_filter_of
 from keyplan.client.bounds import partition_texts
+from keyplan.client.buckets import PARALLEL_MAX, bucket_sets
 from keyplan.client.conversations import Conversation, Request
-from keyplan.client.parted import entries_reader
+from keyplan.client.junctions import query_reader
 from keyplan.client.reads import (
     Item,
     QueryReader,
@@ -28,10 +29,6 @@ from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ScanPlan
 
 __all__ = ["exists", "how_many", "total_of"]
-
-PARALLEL_MAX = 20
-"""How many partitions are counted at a time."""
-
 
 Measure = Callable[[Any], int]
 """What an item adds to the answer."""
@@ -80,7 +77,7 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
             request["Key"] = plan.entity.item_key(plan.claim, values)
             return "Item" in (yield Request("GetItem", request))
         case QueryPlan():
-            return (yield from entries_reader(plan, target).first(values)) is not None
+            return (yield from query_reader(plan, target).first(values)) is not None
         case ScanPlan():
             return bool((yield from ScanReader(plan, target).chunk(values, 1, None)).entries)
         case _:  # pragma: no cover - the compiler makes no other plan for it
@@ -109,7 +106,7 @@ def _requests(reader: QueryReader, values: Mapping[str, Any]) -> Iterator[tuple[
     """The first request of each partition, once each, with the values that it is for."""
     plan = reader.plan
     seen: set[tuple[str, ...]] = set()
-    for asked in value_sets(plan.each, values):
+    for asked in (element for _, named in bucket_sets(plan, values) for element in value_sets(plan.each, named)):
         for shard in range(plan.shards):
             partition = partition_texts(plan.matches[0], asked, plan.key.suffix(shard))
             request = reader.request(asked, partition)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from keyplan.client.buckets import BucketsReader
 from keyplan.client.completing import CompletingReader
 from keyplan.client.conversations import Conversation
 from keyplan.client.cursors import Position
@@ -21,9 +22,14 @@ from keyplan.design.declared.entity import Entity
 __all__ = ["FanOutReader", "ThroughReader", "UnionReader", "end_values", "query_reader"]
 
 
-def query_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader | PartedReader | CompletingReader:
-    """The reader of one query, of several, or of one whose items are read from the table besides."""
-    return CompletingReader(plan, target) if plan.completed else entries_reader(plan, target)
+def query_reader(
+    plan: QueryPlan, target: Target
+) -> QueryReader | MergeReader | PartedReader | CompletingReader | BucketsReader:
+    """The reader of one query, of several, or of one whose items are read from the table besides; and of those of
+    several buckets of time.
+    """
+    reader = CompletingReader(plan, target) if plan.completed else entries_reader(plan, target)
+    return reader if plan.buckets is None else BucketsReader(plan, reader)
 
 
 def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:

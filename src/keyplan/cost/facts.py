@@ -45,6 +45,8 @@ SIMULATED_MAX = 20_000
 """Items that a read is gone through by one by one; of more, the units are taken in proportion."""
 ENDS_SIMULATED_MAX = 200_000
 """The same, of the items that a page's junction leads to: what is beyond the page's end isn't read."""
+BUCKETS_ASSUMED = 2
+"""Over how many buckets of time a range reaches, where nobody says: it is seldom just one."""
 PARTS_SIMULATED_MAX = 5_000
 """The same, of an iterator's: it reads the junction anew for each of its parts."""
 
@@ -77,8 +79,9 @@ class Facts:
         the limit and how many values an ``Each`` has. ``strongly``: it is asked within a write. Raises Problem for an
         entity without a typical item.
         """
-        pattern = pattern.as_called(arguments or {})
-        finder = _Finder(self, pattern, arguments or {}, within_a_write=strongly)
+        given = self.finds.arguments(pattern) if arguments is None else arguments
+        pattern = pattern.as_called(given)
+        finder = _Finder(self, pattern, given, within_a_write=strongly)
         if nothing:
             empty = (ExpectedRange(),) * getattr(pattern.plan, "shards", 1)
             further = len(getattr(pattern.plan, "apart", ())) - 1
@@ -110,7 +113,7 @@ class Facts:
         """How many items a typical call is assumed to have before it; None where that is known, or nothing depends on
         it. Raises Problem.
         """
-        finder = _Finder(self, pattern, {}, within_a_write=False)
+        finder = _Finder(self, pattern, self.finds.arguments(pattern), within_a_write=False)
         finder.found()
         return finder.assumed
 
@@ -136,7 +139,10 @@ class _Finder:
 
     def count(self, limit: int | None) -> float:
         """How many items are there, before the limit."""
-        number, note = self.facts.finds.count(self.pattern, limit, within_a_write=self.within_a_write)
+        finds = self.facts.finds
+        number, note = finds.count(
+            self.pattern, limit, within_a_write=self.within_a_write, buckets=self.buckets(self.pattern.plan)
+        )
         if note is not None:
             self.notes.append(note)
             self.assumed = number
@@ -146,6 +152,19 @@ class _Finder:
         """How many values an ``Each`` has, where the arguments are known."""
         given = self.arguments.get(each, self.pattern.constants.get(each))
         return None if given is None else len(given)
+
+    def buckets(self, plan: Plan) -> int:
+        """How many buckets of time a call reaches over."""
+        buckets = plan.buckets if isinstance(plan, QueryPlan) else None
+        if buckets is None:
+            return 1
+        known = self.facts.finds.buckets(self.pattern, self.arguments)
+        if known is not None:
+            return known
+        self.notes.append(
+            f"{BUCKETS_ASSUMED} {buckets.unit}s of {buckets.field} are asked for: say arguments in the traffic file"
+        )
+        return BUCKETS_ASSUMED
 
     # What is there
 
@@ -315,11 +334,11 @@ class _Finder:
         leads: tuple[int, ThroughPlan] | None = None,
         of: QueryPlan | None = None,
     ) -> tuple[ExpectedRange, ...]:
-        """Items spread evenly over the partitions that a query reads, in the order of its answer. ``of``: those that
-        one of its narrower queries reads.
+        """Items spread evenly over the partitions that a query reads, in the order of its answer: each bucket of time
+        holds as many. ``of``: those that one of its narrower queries reads.
         """
         read = {match.entity.name for match in (of or plan).matches}
-        partitions = plan.shards
+        partitions, buckets = plan.shards, self.buckets(plan)
         for name in plan.each:
             values_of_each = self._values(name)
             if values_of_each is None:
@@ -327,7 +346,7 @@ class _Finder:
             partitions *= ITEMS_ASSUMED if values_of_each is None else values_of_each
         if len(plan.each) > 1:
             partitions = min(partitions, plan.shards * COMBINATIONS_MAX)
-        met: list[list[ExpectedItem]] = [[] for _ in range(partitions)]
+        met: list[list[ExpectedItem]] = [[] for _ in range(partitions * buckets)]
         for at in range(count):
             name, size = kinds[at % len(kinds)]
             passes = int((at + 1) * kept) > int(at * kept)
@@ -337,8 +356,10 @@ class _Finder:
             place = (at,) if leads is None else (at, leads[0])
             if name not in read:
                 continue
-            met[at % partitions].append(ExpectedItem(size, name if passes else None, place, end, filtered=not passes))
-        return tuple(ExpectedRange(items) for items in met)
+            first = at * buckets // count * partitions
+            item = ExpectedItem(size, name if passes else None, place, end, filtered=not passes)
+            met[first + at % partitions].append(item)
+        return tuple(ExpectedRange(items, bucket=at // partitions) for at, items in enumerate(met))
 
     # How large
 

@@ -208,8 +208,8 @@ class Layout:
 
     def _lay_way(
         self, number: int, way: QueryPlan | ScanPlan | ThroughPlan, stretches: Sequence[ExpectedRange], answer: _Places
-    ) -> list[str]:
-        """Lay out the partitions that a way begins with. Gives their names."""
+    ) -> list[list[str]]:
+        """Lay out the partitions that a way begins with. Gives their names, bucket by bucket."""
         plan, places = way, answer
         if isinstance(way, ThroughPlan):
             if not isinstance(way.junction, QueryPlan):
@@ -229,7 +229,10 @@ class Layout:
         for name, group in zip(names, groups, strict=True):
             for shard, stretch in enumerate(group):
                 self._lay(plan, name + (self._suffixes[shard] if shards > 1 else ""), stretch, places, number)
-        return names
+        buckets: dict[int, list[str]] = {}
+        for name, group in zip(names, groups, strict=True):
+            buckets.setdefault(group[0].bucket, []).append(name)
+        return list(buckets.values())
 
     def _keep_keys(self, stretches: Sequence[ExpectedRange], answer: _Places) -> None:
         """Say of items that several junctions may lead to where they stand in the answer's order."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from keyplan.cost.estimate import Estimate, PatternEstimate, estimate
-from keyplan.cost.facts import Facts
+from keyplan.cost.facts import BUCKETS_ASSUMED, Facts
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.plans import BatchGetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.design.declared.examples import CHOICE
@@ -121,12 +121,21 @@ def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
         else:
             yield _Line("items", "10", f"{note}; by the entities' own numbers while it isn't given")
     yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
+    buckets = pattern.buckets
+    if buckets is not None:
+        note = f"of a typical call; {BUCKETS_ASSUMED} {buckets.unit}s are asked for while it isn't given"
+        bounds = '{ ge = "2026-11-01T00:00:00Z", lt = "2026-12-01T00:00:00Z" }'
+        if buckets.days:
+            bounds = bounds.replace("T00:00:00Z", "")
+        yield _Line("arguments", f"{{ {buckets.field} = {bounds} }}", note)
     if _filters(pattern):
         yield _Line("kept", _number(load.kept, "1.0"), f"share that the filter lets through{_by(load.kept, 'assumed')}")
 
 
 def _filters(pattern: ReadPattern) -> bool:
     plan = pattern.plan.junction if isinstance(pattern.plan, ThroughPlan) else pattern.plan
+    if isinstance(plan, QueryPlan) and any(match.sifts for match in plan.matches):
+        return True
     return isinstance(plan, QueryPlan | ScanPlan) and plan.filter is not None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from keyplan.design.compiled.buckets import Buckets
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -126,9 +127,25 @@ def _of_kind(kind: str) -> Callable[[Item], bool]:
     return lambda item: item[MET]["met"].kind == kind
 
 
+@dataclass(frozen=True)
+class _Buckets(Buckets):
+    """Buckets that are the names of their partitions; ``field`` is the value that these are."""
+
+    names: tuple[Any, ...] = ()
+
+    def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The names of each bucket's partitions, as they are read."""
+        del ascending
+        return [(str(at), {**values, self.field: names}) for at, names in enumerate(self.names)]
+
+    def placed(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values as they are."""
+        return values
+
+
 class StandIns:
-    """The stand-ins of one read. ``partitions``: the names of the partitions that each of its ways begins with, without
-    the ``suffixes`` of shards;
+    """The stand-ins of one read. ``partitions``: the names of the partitions that each of its ways begins with, bucket
+    by bucket, without the ``suffixes`` of shards;
     ``items``: of the items that are read by key; ``last``: the entities whose items come last in a collection, of each
     of the queries that it is read by.
     """
@@ -136,7 +153,7 @@ class StandIns:
     def __init__(
         self,
         pattern: ReadPattern,
-        partitions: Sequence[Sequence[str]],
+        partitions: Sequence[Sequence[Sequence[str]]],
         items: Sequence[str],
         last: Sequence[str | None],
         *,
@@ -192,12 +209,21 @@ class StandIns:
                 parts[0], matches=tuple(match for part in parts for match in part.matches), apart=tuple(parts)
             )
         name = f"partition{way}"
-        names = self._partitions[way]
-        self._values[name] = list(names) if plan.merged else names[0] if names else NOWHERE
-        return self._queried(plan, name, (name,) if plan.merged else (), self._suffixes, way)
+        buckets = [
+            list(names) if plan.merged else names[0] if names else NOWHERE for names in self._partitions[way] or [()]
+        ]
+        self._values[name] = buckets[0]
+        made = None if plan.buckets is None else _Buckets(name, plan.buckets.unit, names=tuple(buckets))
+        return self._queried(plan, name, (name,) if plan.merged else (), self._suffixes, way, made)
 
     def _queried(
-        self, plan: QueryPlan, named: str, each: tuple[str, ...], suffixes: tuple[str, ...] = (), way: int | None = None
+        self,
+        plan: QueryPlan,
+        named: str,
+        each: tuple[str, ...],
+        suffixes: tuple[str, ...] = (),
+        way: int | None = None,
+        buckets: _Buckets | None = None,
     ) -> QueryPlan:
         index = self._index(plan.index)
         partition = (self.table.partition,) if index is None else index.partition
@@ -206,7 +232,14 @@ class StandIns:
         key = _Key("key", index, *templates, {}, plan.shards, suffixes=suffixes)
         matches = tuple(
             KeyMatch(
-                self._entity(match.entity.name), key, self._bounds(key, match, way), (), frozenset(), each, match.full
+                self._entity(match.entity.name),
+                key,
+                self._bounds(key, match, way),
+                (("", False),),
+                frozenset(),
+                each,
+                match.full,
+                buckets=buckets,
             )
             for match in plan.matches
         )

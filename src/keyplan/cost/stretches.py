@@ -45,12 +45,14 @@ class ExpectedRange:
     ``last_kind``: the entity that no other follows, if that is known (it ends the reading of a collection).
     ``closed``: whether the last one lies on the bound itself; then a page that ends with it is known to be the last.
     ``partition``: the partition's place among the others, where items with the same sort key lie in several.
+    ``bucket``: which of the buckets of time it belongs to, in the order in which they are read.
     """
 
     met: Sequence[ExpectedItem] = ()
     last_kind: str | None = None
     closed: bool = False
     partition: Any = None
+    bucket: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from keyplan.design.compiled.buckets import BUCKETS_MAX
 from keyplan.design.compiled.constants import values_asked
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import Plan, QueryPlan, ReadPattern, ThroughPlan
@@ -123,6 +124,7 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             f"its answer was in {orders[0]}, and is in {orders[1]}",
             "callers get other items first; cursors handed out before are refused",
         )
+    yield from _bucketed(place, before, after)
     asked = [_where(pattern) for pattern in (before, after)]
     if asked[0] != asked[1]:
         yield Change(
@@ -139,6 +141,26 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
     elif strong[1] and not strong[0]:
         effect = "its read units double"
         yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent now", effect)
+
+
+def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
+    """Whether ranges are asked for over buckets of time, and how long these are."""
+    old, new = before.buckets, after.buckets
+    units = [None if buckets is None else buckets.unit for buckets in (old, new)]
+    if units[0] == units[1]:
+        return
+    if new is None:
+        what = f"ranges aren't read {units[0]} by {units[0]} any more"
+        yield Change(Severity.SAFE, "buckets-changed", place, what, "any range may be asked for")
+        return
+    now = f"a range of {new.field} is read {new.unit} by {new.unit}"
+    yield Change(
+        Severity.CALLERS,
+        "buckets-changed",
+        place,
+        now if old is None else f"{now}, and was {old.unit} by {old.unit}",
+        f"ranges need both bounds, over {BUCKETS_MAX:,} {new.unit}s at most",
+    )
 
 
 def _order(pattern: ReadPattern) -> str:

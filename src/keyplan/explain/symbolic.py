@@ -6,12 +6,13 @@ made of it in ``explanation.py``; nothing is ever sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from keyplan.client.conversations import Request
+from keyplan.design.compiled.buckets import BUCKET, Buckets
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -118,6 +119,17 @@ class _SymbolicKey(CompiledKey):
         return CompiledKey.shard_suffix(self, values)
 
 
+class _SymbolicBuckets(Buckets):
+    """Buckets of a range that isn't known: one stands for each."""
+
+    def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The one, named for all; of a range that is known, its buckets."""
+        asked: Range[Any] | None = values[self.field]
+        if asked is None or not any(isinstance(bound, Symbol) for bound in (asked.lower, asked.upper)):
+            return Buckets.sets(self, values, ascending=ascending)
+        return [("", {**values, BUCKET: Symbol(f"each {self.field}")})]
+
+
 class Symbols:
     """Makes plans and requests symbolic; one object an explanation."""
 
@@ -193,11 +205,15 @@ class Symbols:
         )
 
     def _match(self, match: KeyMatch) -> KeyMatch:
+        buckets = match.buckets
+        if buckets is not None:
+            buckets = _SymbolicBuckets(buckets.field, buckets.unit, buckets.days, buckets.default)
         return replace(
             match,
             entity=self.entity(match.entity),
             key=self.key(match.key),
             sort=tuple(self._sort_part(part) for part in match.sort),
+            buckets=buckets,
         )
 
     def _sort_part(self, part: SortPart) -> SortPart:

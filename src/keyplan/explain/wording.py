@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from keyplan.client.conversations import Request
+from keyplan.design.compiled.buckets import BUCKETS_MAX, Buckets
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -191,7 +192,9 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
     fields = [f"{name} = {pattern.constants[name]!r}" if name in pattern.constants else name for name in names]
     where = f"the partition key of {key.place}" if key.index else "the table's partition key"
     lead = f"{_fill(listed(fields))} {where}" if fields else f"{where[0].upper()}{where[1:]} is fixed"
-    if plan.each:
+    if plan.buckets is not None:
+        text = f"{lead}, so {_bucketed(plan, plan.buckets)}"
+    elif plan.each:
         text = f"{lead}, so the partition of each {listed(plan.each)} is queried, and the answers are merged in order"
     elif plan.shards > 1:
         text = f"{lead}, so its {plan.shards} shards are queried in parallel, and merged in order"
@@ -216,6 +219,18 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
         how = "the store counts what it reads" if plan.counted else "the items are counted by their keys"
         how = how if total is None else f"{total} is added up"
         text += f"; {how}, page by page to the end, and all of it is paid for"
+    return text
+
+
+def _bucketed(plan: QueryPlan, buckets: Buckets) -> str:
+    """How partitions of time are read."""
+    text = f"the partition of each {buckets.unit} that {buckets.field} reaches over"
+    if plan.merged:
+        parts = [*(f"each {name}" for name in plan.each), *([f"{plan.shards} shards"] if plan.shards > 1 else [])]
+        text += f" ({listed(parts)} merged in order)"
+    text += f" is queried, one {buckets.unit} after the other, up to {BUCKETS_MAX:,}"
+    if any(match.sifts for match in plan.matches):
+        text += f"; of the first and the last {buckets.unit} what lies outside is read, too, and left out"
     return text
 
 

@@ -11,8 +11,10 @@ from typing import Any
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.declared.load import Load
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.traffic.files import Traffic
+from keyplan.errors import ArgumentError, KeyFieldError
 
 __all__ = ["ITEMS_ASSUMED", "Finds"]
 
@@ -30,6 +32,27 @@ class Finds:
         """What the traffic file says of a read."""
         return self.traffic.patterns.get(pattern.name, Load())
 
+    def arguments(self, pattern: ReadPattern) -> dict[str, Any]:
+        """What the traffic file says of a typical call's arguments. Raises Problem."""
+        given = self.load(pattern).arguments
+        try:
+            return {} if not given else pattern.signature.some(given)
+        except ArgumentError as error:
+            raise Problem(f"the traffic file's arguments of {pattern.name}: {error}") from None
+
+    def buckets(self, pattern: ReadPattern, arguments: Mapping[str, Any] | None = None) -> int | None:
+        """Over how many buckets of time a call reaches, by its arguments or those that the traffic file says; None
+        where nobody says it. Raises Problem.
+        """
+        buckets = pattern.buckets
+        if buckets is None:
+            return 1
+        given = self.arguments(pattern) if arguments is None else arguments
+        try:
+            return buckets.count(given.get(buckets.field))
+        except (ArgumentError, KeyFieldError) as error:
+            raise Problem(str(error)) from None
+
     def items(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int:
         """How many items a typical call within a write finds."""
         limit = self.limit(pattern, arguments)
@@ -44,14 +67,16 @@ class Finds:
         given = arguments.get(parameter.name, ITEMS_ASSUMED if parameter.required else parameter.default)
         return None if given is None else int(given)
 
-    def count(self, pattern: ReadPattern, limit: int | None, *, within_a_write: bool) -> tuple[float, str | None]:
-        """How many items are there, before the limit; and what was assumed for that."""
+    def count(
+        self, pattern: ReadPattern, limit: int | None, *, within_a_write: bool, buckets: int = 1
+    ) -> tuple[float, str | None]:
+        """How many items are there, before the limit, in so many buckets of time; and what was assumed for that."""
         load = self.load(pattern)
         if load.items is not None:
             return load.items, None
         held = self._held(pattern)
         if held is not None:
-            return held, None
+            return held * buckets, None
         if limit is not None and pattern.shape.kind is not ShapeKind.ITERATOR and not within_a_write:
             return (limit + 2) / (load.kept or 1), f"more than the limit of {limit} items are there"
         return ITEMS_ASSUMED, f"{ITEMS_ASSUMED} items are there: say items in the traffic file"

@@ -245,6 +245,9 @@ def _arguments(pattern: Any, given: Sequence[Parameter], values: Mapping[str, An
         if value is None:
             return None
         result[parameter.name] = _argument(parameter, plain(value))
+        buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
+        if buckets is not None and buckets.field == parameter.name:
+            result[parameter.name]["le"] = plain(value)  # it has both bounds
     return result
 
 

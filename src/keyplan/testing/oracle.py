@@ -33,7 +33,7 @@ from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.options import Options
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import NumberFormat, RankFormat, TimeFormat
+from keyplan.design.stored.formats import DateFormat, NumberFormat, RankFormat, TimeFormat
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Variable
 from keyplan.testing.world import Row, World
@@ -306,8 +306,12 @@ def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
 
 
 def _place(match: KeyMatch, row: Row) -> list[_Fixed | _Value]:
-    """What orders an item under a key: the fixed texts and the fields of its sort key, as they follow each other."""
+    """What orders an item under a key: the fixed texts and the fields of its sort key, as they follow each other; and
+    before them the time to its unit, where one bucket of it follows another.
+    """
     parts: list[_Fixed | _Value] = []
+    if match.buckets is not None:
+        parts.append(_Value(_truncated(row.values[match.buckets.field], match.buckets.unit), match.order[0][1]))
     for _, template in match.key.sort:
         for part in template.parts:
             if isinstance(part, Literal_):
@@ -315,6 +319,13 @@ def _place(match: KeyMatch, row: Row) -> list[_Fixed | _Value]:
             else:
                 parts.append(_Value(_coarse(part, row.values[part.field]), part.format.descending))
     return parts
+
+
+def _truncated(value: Any, unit: str) -> tuple[int, ...]:
+    """A moment, or a day, as its year and what follows, down to the unit."""
+    moment = value.astimezone(UTC) if isinstance(value, datetime) else value
+    names = list(_PARTS.values())
+    return tuple(getattr(moment, name) for name in names[: names.index(unit) + 1])
 
 
 def _coarse(variable: Variable, value: Any) -> Any:
@@ -326,9 +337,10 @@ def _coarse(variable: Variable, value: Any) -> Any:
         return variable.folded(value) + ("" if variable.last else variable.ends)
     if isinstance(form, NumberFormat) and form.unit and isinstance(value, datetime):
         return (value - _EPOCH) // _UNITS[form.unit]
-    if isinstance(form, TimeFormat) and not form.exact:
-        moment = value.astimezone(UTC)
-        return tuple(getattr(moment, name) for letter, name in _PARTS.items() if f"%{letter}" in form.layout)
+    if isinstance(form, TimeFormat | DateFormat) and not form.exact:
+        moment = value.astimezone(UTC) if isinstance(value, datetime) else value
+        parts = (getattr(moment, name) for letter, name in _PARTS.items() if letter in form.letters)
+        return (*parts, *([moment.timetuple().tm_yday] if "j" in form.letters else []))
     return getattr(value, "value", value)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from keyplan.design.compiled.buckets import Buckets
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -33,7 +34,10 @@ __all__ = ["Asker", "entities_of_plan"]
 
 FROM_ITEMS = 4
 MIXED = 2
-BOUNDS = (("ge", "le"), ("gt", "lt"), ("ge", "lt"), ("gt", "le"), ("ge",), ("gt",), ("le",), ("lt",))
+BOUNDS_BOTH = (("ge", "le"), ("gt", "lt"), ("ge", "lt"), ("gt", "le"))
+BOUNDS = (*BOUNDS_BOTH, ("ge",), ("gt",), ("le",), ("lt",))
+BUCKETS_ASKED = 30
+"""Over how many buckets of time a range reaches, at the most."""
 
 
 def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
@@ -65,7 +69,10 @@ class Asker:
             parameter.name: TypeAdapter(parameter.value_type) for parameter in self.parameters
         }
         self._samples = {parameter.name: samples(parameter.value_type) for parameter in self.parameters}
+        self._buckets = pattern.buckets
         self._plain = {parameter.name for parameter in self.parameters if not parameter.required}
+        if self._buckets is not None:
+            self._plain.discard(self._buckets.field)  # its range has both bounds
 
     def questions(self, world: World, number: int) -> Iterator[dict[str, Any]]:
         """Arguments for each of a few calls, without limit and cursor."""
@@ -105,7 +112,7 @@ class Asker:
 
         match parameter.kind:
             case ParameterKind.RANGE:
-                return self._range(value, choice)
+                return self._range(parameter.name, value, choice)
             case ParameterKind.PREFIX:
                 text = str(value())
                 return text[: choice.randint(0, len(text))]
@@ -119,11 +126,14 @@ class Asker:
                     return None
                 return value()
 
-    def _range(self, value: Callable[[], Any], choice: Random) -> Range[Any]:
-        names = choice.choice(BOUNDS)
+    def _range(self, name: str, value: Callable[[], Any], choice: Random) -> Range[Any]:
+        buckets = self._buckets if self._buckets is not None and self._buckets.field == name else None
+        names = choice.choice(BOUNDS if buckets is None else BOUNDS_BOTH)
         bounds = [value() for _ in names]
         if len(names) == 2 and _after(*bounds) and choice.random() < 0.9:
             bounds.reverse()
+        if buckets is not None:
+            bounds[1] = min(bounds[1], _some_buckets_after(bounds[0], buckets))
         return Range(**dict(zip(names, bounds, strict=True)))
 
     def _values(self, parameter: Parameter, rows: Sequence[Row]) -> list[Any]:
@@ -141,6 +151,14 @@ class Asker:
             return self._adapters[parameter.name].validate_python(value, strict=True)
         except ValidationError:
             return None
+
+
+def _some_buckets_after(value: Any, buckets: Buckets) -> Any:
+    """A moment, or a day, that is no more than some buckets later."""
+    try:
+        return value + BUCKETS_ASKED * buckets.step
+    except OverflowError:
+        return value
 
 
 def _after(value: Any, other: Any) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from keyplan.design.compiled.buckets import BUCKETS_MAX
 from keyplan.design.compiled.model import WritePattern
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Parameter, ParameterKind, type_name
@@ -59,7 +60,7 @@ def _range(pattern: ReadPattern | WritePattern, parameter: Parameter, schemas: S
         )
     return (
         f'<fieldset class="field range"><legend class="caption"><span>{escape(parameter.name)}</span>'
-        f'<span class="label-type">{escape(_words(parameter))}</span>{need}</legend>'
+        f'<span class="label-type">{escape(_words(parameter) + _both_ends(pattern, parameter))}</span>{need}</legend>'
         f'<div class="bounds">{"".join(parts)}</div></fieldset>'
     )
 
@@ -148,6 +149,13 @@ def _skeleton(schema: Schema, schemas: Schemas) -> Any:
 
 def _placeholder(schema: Schema) -> str:
     return {"date-time": "2026-11-21T09:00:00Z", "date": "2026-11-21"}.get(str(schema.get("format")), "")
+
+
+def _both_ends(pattern: ReadPattern | WritePattern, parameter: Parameter) -> str:
+    buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
+    if buckets is None or buckets.field != parameter.name:
+        return ""
+    return f": both ends, over {BUCKETS_MAX:,} {buckets.unit}s at most"
 
 
 def _words(parameter: Parameter) -> str:

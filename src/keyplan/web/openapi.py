@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from keyplan._version import __version__
+from keyplan.design.compiled.buckets import BUCKETS_MAX
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Parameter, ParameterKind
@@ -103,8 +104,14 @@ def _facts(explanation: Explanation) -> dict[str, Any]:
 def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) -> list[dict[str, Any]]:
     schema = _in_query(schemas.parameter(pattern, parameter))
     if parameter.kind is ParameterKind.RANGE:
+        both = _both_bounds(pattern, parameter)
         return [
-            {"name": f"{parameter.name}.{bound}", "in": "query", "description": _BOUND_WORDS[bound], "schema": schema}
+            {
+                "name": f"{parameter.name}.{bound}",
+                "in": "query",
+                "description": _BOUND_WORDS[bound] + both,
+                "schema": schema,
+            }
             for bound in BOUNDS
         ]
     result: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
@@ -119,6 +126,14 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
     if takes_many(parameter):
         result |= {"style": "form", "explode": True}
     return [result]
+
+
+def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
+    """What a range says that is read bucket by bucket."""
+    buckets = pattern.buckets
+    if buckets is None or buckets.field != parameter.name:
+        return ""
+    return f" A lower and an upper bound are needed, over {BUCKETS_MAX:,} {buckets.unit}s at most."
 
 
 def _in_query(schema: Schema) -> Schema:

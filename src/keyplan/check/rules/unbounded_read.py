@@ -52,6 +52,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _asked_in_part(query: Query) -> bool:
     """Whether a call must give a range or a prefix."""
+    if query.pattern.buckets is not None:
+        return True
     return ranged(query) and any(
         parameter.required and part.condition is not None and parameter.name == part.condition.field
         for parameter in query.pattern.signature.parameters

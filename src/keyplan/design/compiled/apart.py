@@ -54,7 +54,7 @@ class _Run:
 def read_apart(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> QueryPlan:
     """The plan, with the narrower queries that it is read by where they cost less: in the order of the answer."""
     runs = _runs(plan)
-    if len(runs) < 2:
+    if len(runs) < 2 or plan.buckets is not None:  # of buckets of time, each is one query
         return plan
     common = runs[0].matches[0].sort[0].known[: runs[0].common]
     others = list(_others(plan, common, entities))

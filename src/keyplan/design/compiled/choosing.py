@@ -31,6 +31,8 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
             orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in candidates)
             raise Problem(f"no key that serves orders by {wanted}: {orders}")
         candidates = fitting
+    # What one partition answers needn't be asked of several
+    candidates = [element for element in candidates if element[1][0].buckets is None] or candidates
     best, *others = sorted(candidates, key=lambda element: rank(element, constants))
     rivals = [element for element in others if not _same_order(best[1], element[1])]
     if rivals and wanted is None:
@@ -45,13 +47,13 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
     return best
 
 
-def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[int, int, int]:
-    """What reading a key costs, compared with others: what must be filtered, the table or an index, shards."""
+def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[int, int, int, int]:
+    """What reading a key costs, compared with others: what must be filtered, buckets, the table or an index, shards."""
     key, matches = candidate
     filtered = sum(any(name not in match.used for match in matches) for name in constants)
     narrowed = len({name for match in matches for name in match.narrowed})
     place = 0 if key.index is None else 1 if key.index.local else 2
-    return (filtered + narrowed, place, key.shards)
+    return (filtered + narrowed, int(matches[0].buckets is not None), place, key.shards)
 
 
 def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
@@ -62,7 +64,7 @@ def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
 
 def unsorted(matches: tuple[KeyMatch, ...]) -> str | None:
     """The field that leads the order of an answer and whose texts don't sort as its values do; None where they do."""
-    firsts = (_opened(match)[0] for match in matches if match.order)
+    firsts = (variable for match in matches for variable in _opened(match)[:1])
     return next((variable.field for variable in firsts if not getattr(variable.format, "sorts", True)), None)
 
 
@@ -86,7 +88,8 @@ def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
     whole.
     """
     opened = _opened(match)
-    return [
+    time = [] if not match.leads or match.buckets is None else [(match.buckets.field, False, False)]
+    return time + [
         (variable.field, variable.format.descending is not opened[0].format.descending, variable.format.whole)
         for variable in opened
     ]
@@ -95,7 +98,7 @@ def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
 def _opened(match: KeyMatch) -> list[Variable]:
     """The variables of the sort key that are open."""
     variables = [variable for _, template in match.key.sort for variable in template.variables]
-    return variables[len(variables) - len(match.order) :]
+    return variables[len(variables) - len(match.order) + int(match.leads) :]
 
 
 def _order(matches: tuple[KeyMatch, ...]) -> str:

@@ -18,7 +18,13 @@ from keyplan.design.compiled.constants import AnyOf, all_slots, constant_of, dom
 from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place
 from keyplan.design.compiled.neighbours import others_between
 from keyplan.design.compiled.option_checks import check_options, check_read_whole
-from keyplan.design.compiled.plan_checks import check_projected, check_reach, check_union, lacking_in_index
+from keyplan.design.compiled.plan_checks import (
+    check_projected,
+    check_reach,
+    check_sifted,
+    check_union,
+    lacking_in_index,
+)
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -44,7 +50,7 @@ from keyplan.design.declared.parameters import Through
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.views import seen_as, seen_by
+from keyplan.design.stored.views import asking_for, seen_as, seen_by
 
 __all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 
@@ -83,6 +89,7 @@ class _Question:
         self.entities = entities
         self.constants: dict[str, Any] = {}
         self.filter_text = options.where if isinstance(options.where, str) else None
+        self.in_junction = False
 
     def _target(self, entity: CompiledEntity) -> CompiledEntity:
         """An entity as the answer has it: whole, as a view, or as no more than what tells whether it belongs to it."""
@@ -150,9 +157,13 @@ class _Question:
             if names is not None and parameter.name not in names:
                 continue
             self._check_field(entity, parameter)
-            optional = parameter.kind is ParameterKind.VALUE and is_optional(parameter.annotation)
             knowns[parameter.name] = Known(
-                parameter.name, parameter.kind, "argument", annotation=parameter.value_type, optional=optional
+                parameter.name,
+                parameter.kind,
+                "argument",
+                annotation=parameter.value_type,
+                optional=is_optional(parameter.annotation),
+                default=None if parameter.required else parameter.default,
             )
         for name, value in self.constants.items():
             if name in entity.fields:
@@ -180,7 +191,12 @@ class _Question:
     def _match(
         self, entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], needed: frozenset[str]
     ) -> KeyMatch | Miss:
-        return match_key(entity, key, knowns, needed, self._fixed())
+        match = match_key(entity, key, knowns, needed, self._fixed())
+        whole = self.in_junction or self.options.through is not None or self.shape.kind is ShapeKind.COLLECTION
+        if isinstance(match, KeyMatch) and match.buckets is not None and whole:
+            buckets, what = match.buckets, "a collection" if self.shape.kind is ShapeKind.COLLECTION else "a junction"
+            return Miss(key, f"it is read {buckets.unit} by {buckets.unit} of {buckets.field}, which {what} isn't", 2)
+        return match
 
     def _fixed(self) -> dict[str, tuple[Any, ...]]:
         """The only values that a text of ``where=`` lets fields have: those of the types of its parameters."""
@@ -379,6 +395,9 @@ class _Question:
                 misses.append(match)
                 return None
             matches.append(match)
+        if len({match.buckets for match in matches}) > 1:
+            misses.append(Miss(key, "its buckets of time aren't the same for all that is asked for", 2))
+            return None
         return tuple(matches)
 
     def _batch(self) -> BatchGetPlan | None:
@@ -421,7 +440,7 @@ class _Question:
             compiled_key is not None and compiled_key.declared == self.options.key for compiled_key in (key, *others)
         )
 
-    def _rank(self, one: Candidate) -> tuple[int, int, int]:
+    def _rank(self, one: Candidate) -> tuple[int, int, int, int]:
         return rank(one, self.constants)
 
     def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...], *, ordered: bool = True) -> QueryPlan:
@@ -442,7 +461,10 @@ class _Question:
             if plan.turns:
                 check_reach(self.shape, replace(plan, forward=not plan.forward))
         if self.options.complete:
-            return read_apart(completed(plan, self._ranged), self.entities.values())
+            plan = completed(plan, self._ranged)
+            check_sifted(plan.matches)
+            return read_apart(plan, self.entities.values())
+        plan = replace(plan, matches=tuple(map(asking_for_time, plan.matches)))
         check_projected(plan.matches, plan.filter)
         return read_apart(plan, self.entities.values())
 
@@ -536,6 +558,7 @@ class _Question:
     def _sub_question(self, junction: CompiledEntity) -> _Question:
         sub = _Question(self.signature, replace(self.options, through=None, complete=False), self.entities)
         sub.targets = (junction,)
+        sub.in_junction = True
         sub.constants = {name: value for name, value in self.constants.items() if name in junction.fields}
         return sub
 
@@ -583,6 +606,13 @@ class _Question:
 
     def _no_key(self, misses: list[Miss]) -> Problem:
         return nothing_serves(", ".join(map(str, self._conditions())) or "nothing known", misses)
+
+
+def asking_for_time(match: KeyMatch) -> KeyMatch:
+    """A view is asked for the time, too, where its items must be compared with the range of their buckets."""
+    if match.buckets is None or not match.sifts:
+        return match
+    return replace(match, entity=asking_for(match.entity, match.buckets.field))
 
 
 def junctions_of(through: Any) -> list[Through]:

@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from keyplan.design.compiled.buckets import Buckets, buckets_of
 from keyplan.design.compiled.constants import domain_of
 from keyplan.design.compiled.plans import GetPlan, KeyMatch, Known, QueryPlan, SortPart
 from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.declared.indexes import KeyAttribute
+from keyplan.design.declared.parameters import Range
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
@@ -43,7 +45,7 @@ def match_key(
     result = _partition(key, knowns)
     if isinstance(result, Miss):
         return replace(result, distance=result.distance + len(needed - key.fields))
-    used, each = result
+    used, each, buckets = result
     sort: list[SortPart] = []
     order: list[tuple[str, bool]] = []
     for attribute, template in key.sort:
@@ -58,7 +60,8 @@ def match_key(
     implied = _implied(entity, key, knowns, fixed or {})
     if isinstance(implied, Miss):
         return implied
-    in_part = _in_part(key, sort) & used
+    bucketed = set[str]() if buckets is None else {buckets.field}
+    in_part = (_in_part(key, sort) & used) - bucketed
     if in_part:
         name = min(in_part)
         return Miss(key, f"it holds only a part of {name}: give a computed field of that part, and ask by it", 1)
@@ -68,8 +71,21 @@ def match_key(
     unused = sorted(needed - used - narrowed)
     if unused:
         return Miss(key, f"{', '.join(unused)} would have to stand in it, behind what is known before", len(unused) + 1)
-    full = not order
-    return KeyMatch(entity, key, tuple(sort), tuple(order), frozenset(used), each, full=full, narrowed=narrowed)
+    leads = buckets is not None and [name for name, _ in order[:1]] != [buckets.field]
+    if buckets is not None and leads:
+        order.insert(0, (buckets.field, bool(order and order[0][1])))
+    return KeyMatch(
+        entity,
+        key,
+        tuple(sort),
+        tuple(order),
+        frozenset(used),
+        each,
+        full=not order,
+        narrowed=narrowed,
+        buckets=buckets,
+        leads=leads,
+    )
 
 
 def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
@@ -81,26 +97,42 @@ def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
     return {variable.field for variable in asked} - whole
 
 
-def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str], tuple[str, ...]] | Miss:
-    used: set[str] = set()
+def _partition(
+    key: CompiledKey, knowns: Mapping[str, Known]
+) -> tuple[set[str], tuple[str, ...], Buckets | None] | Miss:
+    """What a partition key uses: the fields, those with many values at once, and the time that a range is asked of."""
+    names = list(dict.fromkeys(name for _, template in key.partition for name in template.fields))
     each: list[str] = []
     missing: list[str] = []
-    for _, template in key.partition:
-        for variable in template.variables:
-            known = knowns.get(variable.field)
-            if known is None:
-                missing.append(variable.field)
-            elif known.kind is ParameterKind.EACH:
-                each.append(variable.field)
-            elif known.kind is not ParameterKind.VALUE:
-                return Miss(key, f"{variable.field} stands in its partition key, which takes no {known.kind.value}", 2)
-            elif known.optional:
-                return Miss(key, f"{variable.field} stands in its partition key, and may not be None", 1)
-            used.add(variable.field)
+    buckets: Buckets | None = None
+    for name in names:
+        known = knowns.get(name)
+        if known is None:
+            missing.append(name)
+        elif known.kind is ParameterKind.EACH:
+            each.append(name)
+        elif known.kind is ParameterKind.RANGE:
+            ranged = _ranged(key, known, buckets)
+            if isinstance(ranged, Miss):
+                return ranged
+            buckets = ranged
+        elif known.kind is not ParameterKind.VALUE:
+            return Miss(key, f"{name} stands in its partition key, which takes no {known.kind.value}", 2)
+        elif known.optional:
+            return Miss(key, f"{name} stands in its partition key, and may not be None", 1)
     if missing:
-        names = ", ".join(dict.fromkeys(missing))
-        return Miss(key, f"its partition key needs {names}", len(set(missing)))
-    return used, tuple(dict.fromkeys(each))
+        return Miss(key, f"its partition key needs {', '.join(missing)}", len(missing))
+    return set(names), tuple(each), buckets
+
+
+def _ranged(key: CompiledKey, known: Known, other: Buckets | None) -> Buckets | Miss:
+    """The buckets of a range of the partition key."""
+    if other is not None:
+        return Miss(key, f"{other.field} and {known.field} stand in its partition key, which takes a range of one", 2)
+    if known.optional and not isinstance(known.default, Range):
+        return Miss(key, f"{known.field} stands in its partition key, and a range of it may not be left out", 1)
+    result = buckets_of(key, known.field, known.default if isinstance(known.default, Range) else None)
+    return Miss(key, result, 2) if isinstance(result, str) else result
 
 
 def _sort_part(

@@ -15,7 +15,7 @@ from keyplan.design.compiled.shapes import Shape
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.keys import literal_start
 
-__all__ = ["check_filtered", "check_projected", "check_reach", "check_union", "lacking_in_index"]
+__all__ = ["check_filtered", "check_projected", "check_reach", "check_sifted", "check_union", "lacking_in_index"]
 
 
 def check_union(ways: Sequence[ThroughPlan]) -> None:
@@ -100,6 +100,16 @@ def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> No
                 "the index lacks is then read from the table, by BatchGetItem",
             )
     check_filtered(matches, condition)
+
+
+def check_sifted(matches: Sequence[KeyMatch]) -> None:
+    """What is left out of the first and the last bucket is told by the entries of the index."""
+    for match in matches:
+        if match.sifts and lacking_in_index(match):
+            raise Problem(
+                f"{match.key.place} doesn't project {', '.join(lacking_in_index(match))}, which a range is asked of",
+                "add it to projection=, or begin the sort key with it",
+            )
 
 
 def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> None:

@@ -5,11 +5,12 @@ A plan says which key serves, what its condition is made of, in which direction 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from keyplan.design.compiled.buckets import Buckets
 from keyplan.design.compiled.constants import domain_of, values_asked
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
 from keyplan.design.compiled.shapes import Shape
@@ -50,6 +51,8 @@ class Known:
     constant: Any = None
     annotation: Any = None
     optional: bool = False
+    default: Any = None
+    """A parameter's, of a range."""
 
     @property
     def values(self) -> tuple[Any, ...] | None:
@@ -96,6 +99,17 @@ class KeyMatch:
     """Whether the key names one item (on an index: one key, which several items could share)."""
     narrowed: frozenset[str] = frozenset()
     """Parameters whose fields the key has in its ``when=`` alone, with other values as well: a filter answers them."""
+    buckets: Buckets | None = None
+    """The time in its partition key of which a range is asked: one bucket after the other is read."""
+    leads: bool = False
+    """Whether the buckets come first in ``order``, since the sort key doesn't begin with their time."""
+
+    @property
+    def sifts(self) -> bool:
+        """Whether the sort key doesn't bound the time of the buckets: the first and the last one are read whole."""
+        return self.buckets is not None and not any(
+            part.condition is not None and part.condition.field == self.buckets.field for part in self.sort
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +201,24 @@ class QueryPlan:
         """The (first entity's) key that serves."""
         return self.matches[0].key
 
+    @property
+    def buckets(self) -> Buckets | None:
+        """The buckets of time that are read one after the other, where a range names some."""
+        return self.matches[0].buckets
+
+    def bucket_sets(self, values: Mapping[str, Any]) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The values for each bucket in the order of the answer, with a text that tells the bucket; without buckets
+        the values as they are. Raises ArgumentError.
+        """
+        if self.buckets is None:
+            return [("", values)]
+        return self.buckets.sets(values, ascending=self.forward is not self.matches[0].order[0][1])
+
     @cached_property
     def one_interval(self) -> bool:
         """Whether its key condition says everything: one entity, and no bound that could exclude its end."""
         ranged = any(part.condition_kind is ParameterKind.RANGE for match in self.matches for part in match.sort)
-        return len(self.matches) == 1 and not ranged
+        return len(self.matches) == 1 and not ranged and self.buckets is None
 
     @property
     def merged(self) -> bool:
@@ -326,6 +353,11 @@ class ReadPattern:
     def direction(self) -> Parameter | None:
         """The parameter that says in which direction the answer is read."""
         return self._of_kind(ParameterKind.DIRECTION)
+
+    @property
+    def buckets(self) -> Buckets | None:
+        """The buckets of time that a range of it names."""
+        return self.plan.buckets if isinstance(self.plan, QueryPlan) else None
 
     def _of_kind(self, kind: ParameterKind) -> Parameter | None:
         return next((parameter for parameter in self.signature.parameters if parameter.kind is kind), None)

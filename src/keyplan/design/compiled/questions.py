@@ -124,6 +124,16 @@ class Signature:
             raise ArgumentError(what, place=self.place, faults=faults, hint=f"call it as {self}")
         return bound
 
+    def some(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Some arguments of a call, converted to their types: what is said of a typical one. Raises ArgumentError."""
+        result: dict[str, Any] = {}
+        for name in given.keys() & self.by_name.keys():
+            try:
+                result[name] = self._validator(name)(given[name], strict=False)
+            except ValidationError as error:
+                raise ArgumentError("wrong argument", place=self.place, faults=faults_of(error, name)) from None
+        return result
+
     def _misfits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Fault]:
         given = dict(zip(self._names, args, strict=False))
         faults = [

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -25,6 +26,9 @@ __all__ = ["Format", "NumberFormat", "StoredFormat", "epoch_format", "format_for
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 _STRFTIME_WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "j": 3}
 _STRFTIME_ORDER = "YmdHMSf"
+_STRFTIME_NEXT = {"Y": "mj", "m": "dj", "d": "H", "j": "H", "H": "M", "M": "S", "S": "f"}
+"""What may follow in a text that sorts by time: the next smaller unit."""
+_DAY = "%Y-%m-%d"
 _NINES = str.maketrans("0123456789", "9876543210")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -169,6 +173,11 @@ class TimeFormat:
     raw: bool = False
 
     @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters of its strftime fields, in order."""
+        return _letters(self.layout)
+
+    @property
     def exact(self) -> bool:
         return all(f"%{letter}" in self.layout for letter in _STRFTIME_ORDER)
 
@@ -179,10 +188,7 @@ class TimeFormat:
 
     @property
     def pattern(self) -> str:
-        text = re.escape(self.layout)
-        for letter, width in _STRFTIME_WIDTHS.items():
-            text = text.replace(f"%{letter}", f"[0-9]{{{width}}}")
-        return text
+        return _pattern_of(self.layout)
 
     def write(self, value: Any) -> str:
         if self.layout is ISO:
@@ -203,20 +209,45 @@ class TimeFormat:
 
 @dataclass(frozen=True)
 class DateFormat:
-    """A day: ``2026-11-21``."""
+    """A day: ``2026-11-21``, or what strftime fields are named of it."""
 
+    layout: str = _DAY
     descending: bool = False
     raw: bool = False
-    exact: bool = True
-    whole: bool = True
-    pattern: str = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters of its strftime fields, in order."""
+        return _letters(self.layout)
+
+    @property
+    def exact(self) -> bool:
+        return {"Y", "m", "d"} <= set(self.letters)
+
+    @property
+    def whole(self) -> bool:
+        """Only a layout down to the day holds all of it."""
+        return self.exact
+
+    @property
+    def pattern(self) -> str:
+        return _pattern_of(self.layout)
 
     def write(self, value: Any) -> str:
-        text = str(value.isoformat())
+        if self.layout is _DAY:
+            text = str(value.isoformat())
+        else:
+            text = value.strftime(self.layout.replace("%Y", f"{value.year:04d}"))
         return text.translate(_NINES) if self.descending else text
 
     def read(self, text: str) -> date:
-        return date.fromisoformat(text.translate(_NINES) if self.descending else text)
+        plain = text.translate(_NINES) if self.descending else text
+        if self.layout is _DAY:
+            return date.fromisoformat(plain)
+        day = datetime.strptime(plain, self.layout).replace(tzinfo=UTC).date()
+        if self.write(day) != text:
+            raise ValueError(text)
+        return day
 
 
 @dataclass(frozen=True)
@@ -495,10 +526,9 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if kind is datetime and spec in {"s", "ms"} and not descending:
         return epoch_format(spec)
     if kind is datetime:
-        return TimeFormat(_layout(spec) if spec else ISO, descending=descending)
+        return TimeFormat(_layout(spec, sorts=sorts) if spec else ISO, descending=descending)
     if kind is date:
-        _no_spec(spec)
-        return DateFormat(descending=descending)
+        return DateFormat(_day_layout(spec, sorts=sorts) if spec else _DAY, descending=descending)
     if kind is int or (_is_of_integers(kind) and (spec or descending)):
         return _integer_format(spec, descending=descending, sorts=sorts)
     if kind in {time, timedelta}:
@@ -558,14 +588,33 @@ def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
     return IntegerFormat()
 
 
-def _layout(spec: str) -> str:
-    letters = re.findall(r"%(.)", spec)
+def _letters(layout: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"%(.)", layout))
+
+
+def _pattern_of(layout: str) -> str:
+    text = re.escape(layout)
+    for letter, width in _STRFTIME_WIDTHS.items():
+        text = text.replace(f"%{letter}", f"[0-9]{{{width}}}")
+    return text
+
+
+def _day_layout(spec: str, *, sorts: bool) -> str:
+    layout = _layout(spec, sorts=sorts)
+    if not set(_letters(layout)) <= set("Ymdj"):
+        raise Problem(f"{spec!r} names hours, and the field is a day", "use %Y, %m, %d and %j")
+    return layout
+
+
+def _layout(spec: str, *, sorts: bool) -> str:
+    letters = _letters(spec)
     wrong = [letter for letter in letters if letter not in _STRFTIME_WIDTHS]
     if wrong or not letters:
         raise Problem(f"{spec!r} isn't a fixed-width time", f"use strftime's %{', %'.join(_STRFTIME_WIDTHS)}")
     if "#" in spec:
         raise Problem(f"{spec!r} holds the delimiter #", "leave it out of the time's format")
     order = [_STRFTIME_ORDER.find(letter) for letter in letters if letter != "j"]
-    if order != sorted(order):
-        raise Problem(f"{spec!r} doesn't sort by time", "put the larger units first: %Y%m%d%H%M%S%f")
+    gaps = [after for before, after in pairwise(letters) if after not in _STRFTIME_NEXT.get(before, "")]
+    if order != sorted(order) or (sorts and gaps):
+        raise Problem(f"{spec!r} doesn't sort by time", "put the larger units first, none left out: %Y%m%d%H%M%S%f")
     return spec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, cast
 
 from pydantic import create_model
@@ -11,7 +12,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.views import View
 from keyplan.design.stored.entity import CompiledEntity
 
-__all__ = ["seen_as", "seen_by", "shrunk"]
+__all__ = ["asking_for", "seen_as", "seen_by", "shrunk"]
 
 
 def seen_as(entity: CompiledEntity, view: type[View[Any]]) -> CompiledEntity:
@@ -27,6 +28,16 @@ def seen_by(entity: CompiledEntity, names: Iterable[str]) -> CompiledEntity:
     """The entity for a plan that needs no more of its items than some fields, or none: their keys tell the rest."""
     fields: Any = {name: (entity.fields[name].annotation, ...) for name in names}
     return seen_as(entity, create_model(entity.name, __base__=View[entity.cls], **fields))  # type: ignore[name-defined]
+
+
+def asking_for(entity: CompiledEntity, name: str) -> CompiledEntity:
+    """The entity with a field's attribute among those that are asked for."""
+    attribute = entity.fields[name].attribute
+    if entity.asked is None or attribute in entity.asked:
+        return entity
+    result = copy(entity)
+    result.asked = (*entity.asked, attribute)
+    return result
 
 
 def shrunk(instance: Entity | None, view: type[View[Any]] | None) -> Any:

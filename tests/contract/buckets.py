@@ -1,0 +1,160 @@
+# mypy: disable-error-code="empty-body"
+"""A design of partitions that are a month, a day or an hour of something, and of ranges that reach over several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import Literal
+
+from keyplan import (
+    Cursor,
+    Design,
+    Each,
+    Entity,
+    Index,
+    Key,
+    Number,
+    Page,
+    Range,
+    Table,
+    Unreadable,
+    View,
+    read,
+)
+
+BY_KIND = Index("BY_KIND", "kind_key", "kind_sort", projection="KEYS_ONLY")
+BY_HOUR = Index("BY_HOUR", ["room", "year", "rest"], [Number("level")])
+
+Kind = Literal["heat", "damp"]
+SINCE_2026 = Range(ge=datetime(2026, 1, 1, tzinfo=UTC))
+
+
+class Reading(Entity):
+    """What a sensor measured: a partition a month, in the order of time."""
+
+    sensor: str
+    at: datetime
+    kind: Kind = "heat"
+    value: int = 0
+    note: str = ""
+
+    primary = Key("SENSOR#{sensor}#{at:%Y%m}", "{at}#READING")
+    by_kind = Key("KIND#{kind}#{at:%Y-%m-%d}", "{value:04d:desc}#{sensor}", index=BY_KIND, shards=2)
+
+
+class Repair(Entity):
+    """Stands among a sensor's readings."""
+
+    sensor: str
+    at: datetime
+    by: str = ""
+
+    primary = Key("SENSOR#{sensor}#{at:%Y%m}", "{at}#REPAIR")
+
+
+class Visit(Entity):
+    """One of a day; a partition a month, which isn't in the order of the days."""
+
+    site: str
+    day: date
+    path: str
+    level: int = 0
+    room: str | None = None
+    at: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+
+    primary = Key("SITE#{site}#{day:%Y%m}", "{path}#{day}")
+    by_hour = Key(["{room}", "{at:%Y}", "{at:%m%dT%H}"], ["{level}"], index=BY_HOUR)
+
+
+class Total(Entity):
+    """One for each day."""
+
+    site: str
+    day: date
+    visits: int = 0
+
+    primary = Key("TOTAL#{site}#{day}", "HEAD")
+
+
+class ReadingRow(View[Reading]):
+    """A reading where only keys are held."""
+
+    sensor: str
+    value: int
+
+
+class VisitRow(View[Visit]):
+    """A visit without its time."""
+
+    path: str
+
+
+class Timed(Design):
+    """Ranges of time, bucket by bucket."""
+
+    table = Table("timed", indexes=[BY_KIND.projected_for(ReadingRow), BY_HOUR])
+
+    @read("M1")
+    def readings(
+        self,
+        sensor: str,
+        at: Range[datetime],
+        newest_first: bool = False,
+        limit: int = 10,
+        cursor: Cursor | None = None,
+    ) -> Page[Reading]: ...
+
+    @read("M2")
+    def all_readings(self, sensor: Each[str], at: Range[datetime]) -> list[Reading]: ...
+
+    @read("M3")
+    def each_reading(self, sensor: str, at: Range[datetime] = SINCE_2026) -> Iterator[Reading]: ...
+
+    @read("M4", newest_first=True, consistent=True)
+    def last_reading(self, sensor: str, at: Range[datetime]) -> Reading | None: ...
+
+    @read("M5")
+    def history(
+        self, sensor: str, at: Range[datetime], limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[Reading | Repair | Unreadable]: ...
+
+    @read("M6", of=Reading, where="note <> :text")
+    def how_many_noted(self, sensor: str, at: Range[datetime], text: str) -> int: ...
+
+    @read("M7", of=Reading)
+    def is_any(self, sensor: str, at: Range[datetime]) -> bool: ...
+
+    @read("M8")
+    def readings_of(
+        self,
+        sensor: Each[str],
+        at: Range[datetime],
+        newest_first: bool = True,
+        limit: int = 10,
+        cursor: Cursor | None = None,
+    ) -> Page[Reading]: ...
+
+    @read("K1", complete=True)
+    def of_kind(
+        self, kind: Kind, at: Range[datetime], newest_first: bool = False, limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[Reading]: ...
+
+    @read("V1")
+    def visits(
+        self, site: str, day: Range[date], newest_first: bool = False, limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[VisitRow]: ...
+
+    @read("V2", of=Visit, total="level")
+    def levels(self, site: str, day: Range[date]) -> int: ...
+
+    @read("V3")
+    def in_room(self, room: str, at: Range[datetime], level: Range[int] | None = None) -> list[Visit]: ...
+
+    @read("V4", of=Visit)
+    def is_in_room(self, room: str, at: Range[datetime]) -> bool: ...
+
+    @read("V5")
+    def totals(
+        self, site: str, day: Range[date], newest_first: bool = False, limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[Total]: ...

@@ -1,0 +1,267 @@
+# mypy: disable-error-code="empty-body"
+"""Which partition keys a range of time can be asked of, what is said of it, and why it is refused of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any, NamedTuple
+
+import pytest
+
+from keyplan import Design, Entity, Index, Key, Page, Range, Table, View, read
+from keyplan.check.running import check
+from keyplan.cost.estimate import estimate_pattern
+from keyplan.cost.skeleton import skeleton
+from keyplan.design.compiled.buckets import BUCKETS_MAX
+from keyplan.design.traffic.files import traffic_from
+from keyplan.diff.patterns import pattern_changes
+from keyplan.errors import DesignError
+from keyplan.explain.explanation import explain
+from keyplan.web.openapi import openapi
+from tests.contract.buckets import Timed
+
+GSI1 = Index("GSI1", ["a", "b", "c"], "d")
+NARROW = Index("NARROW", "e", "f", projection=["text"])
+
+
+def design_of(partition: str, sort: str = "{event_id}#{at}", *, kind: Any = datetime) -> type[Any]:
+    """A design of events whose primary key is made of a device and its partition's time; asked by a range of it."""
+    fields: dict[str, Any] = {"device": str, "at": kind, "event_id": str, "text": str}
+    namespace = {"__annotations__": fields, "__module__": __name__, "primary": Key(partition, sort)}
+    event: Any = type("Event", (Entity,), namespace)
+
+    def events(self: Any, device: str, at: Any) -> Any: ...
+
+    events.__annotations__ = {"device": str, "at": Range[kind], "return": list[event]}
+    body = {"table": Table("events"), "events": read("E1")(events), "__module__": __name__}
+    return type("Events", (Design,), body)
+
+
+@pytest.mark.parametrize(
+    ("partition", "kind", "unit"),
+    [
+        ("D#{device}#{at:%Y}", datetime, "year"),
+        ("D#{device}#{at:%Y-%m}", datetime, "month"),
+        ("{at:%Y}#{device}#{at:%m}", datetime, "month"),
+        ("D#{device}#{at:%Y-%m-%d}", datetime, "day"),
+        ("D#{device}#{at:%Y%j}", datetime, "day"),
+        ("D#{device}#{at:%Y%m%dT%H:desc}", datetime, "hour"),
+        ("D#{device}#{at:%Y%m%d%H%M}", datetime, "minute"),
+        ("D#{device}#{at:%Y%m%d%H%M%S}", datetime, "second"),
+        ("D#{device}#{at:%Y}", date, "year"),
+        ("D#{device}#{at:%Y%m}", date, "month"),
+        ("D#{device}#{at}", date, "day"),
+    ],
+)
+def test_whole_units_of_a_time_are_buckets(partition: str, kind: Any, unit: str) -> None:
+    pattern = design_of(partition, kind=kind).compiled.reads["events"]
+    assert pattern.buckets is not None
+    assert (pattern.buckets.unit, pattern.buckets.days) == (unit, kind is date)
+    start = date(2026, 1, 1) if kind is date else datetime(2026, 1, 1, tzinfo=UTC)
+    assert pattern.buckets.count(Range(ge=start, lt=start + pattern.buckets.step)) == 1
+
+
+@pytest.mark.parametrize(
+    ("partition", "kind", "said"),
+    [
+        ("D#{device}#{at:%m}", datetime, "the months of at in its partition key come again with each year"),
+        ("D#{device}#{at:%Y%d}", datetime, "the days of at in its partition key come again with each month"),
+        ("D#{device}#{at:%H%M}", datetime, "the minutes of at in its partition key come again with each year"),
+        ("D#{device}#{at:%m%d}", date, "the days of at in its partition key come again with each year"),
+        ("D#{device}#{at}", datetime, "at stands whole in its partition key"),
+        ("D#{device}#{at:ms}", datetime, "takes no range but of a time's whole units"),
+        ("D#{device}#{at}", str, "takes no range but of a time's whole units"),
+        ("D#{device}#{at}", int, "takes no range but of a time's whole units"),
+    ],
+)
+def test_other_parts_are_none(partition: str, kind: Any, said: str) -> None:
+    with pytest.raises(DesignError, match=said):
+        design_of(partition, "{event_id}" if kind in {str, int} else "{event_id}#{at}", kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout", "said"),
+    [
+        (datetime, "{at:%Y%d}", "doesn't sort by time"),
+        (datetime, "{at:%j%Y}", "doesn't sort by time"),
+        (date, "{at:%Y%d}", "doesn't sort by time"),
+        (date, "{at:%Y%m%d%H}", "names hours, and the field is a day"),
+    ],
+)
+def test_what_does_not_sort_is_no_sort_key(kind: Any, layout: str, said: str) -> None:
+    with pytest.raises(DesignError, match=said):
+        design_of("D#{device}#{at:%Y}", layout, kind=kind)
+
+
+class Event(Entity):
+    """A month of a device's events, and all of them in an index; those of a place in an index that lacks the time."""
+
+    event_id: str
+    device: str
+    at: datetime
+    until: datetime
+    place: str
+    text: str
+
+    primary = Key("DEVICE#{device}#{at:%Y%m}", "{event_id}#{at}")
+    spans = Key(["{place}", "{at:%Y}", "{until:%Y}"], "{event_id}", index=GSI1)
+    narrow = Key("{place}#{until:%Y}", "{text}", index=NARROW)
+
+
+class EventText(View[Event]):
+    event_id: str
+    text: str
+
+
+class Tag(Entity):
+    tag: str
+    event_id: str
+    device: str
+    at: datetime
+
+    primary = Key("TAG#{tag}#{at:%Y}", "{at}")
+
+
+class Texts(NamedTuple):
+    events: list[Event]
+
+
+TABLE = Table("events", indexes=[GSI1, NARROW], entities=[Event, Tag])
+
+
+def test_what_buckets_do_not_answer_says_why() -> None:
+    with pytest.raises(DesignError) as refusal:
+
+        class Wrong(Design):
+            table = TABLE
+
+            @read("W1")
+            def whole(self, device: str, at: Range[datetime]) -> Texts: ...
+
+            @read("W2", through=Tag)
+            def tagged(self, tag: str, at: Range[datetime]) -> list[Event]: ...
+
+            @read("W3")
+            def open_ended(self, device: str, at: Range[datetime] | None = None) -> list[Event]: ...
+
+            @read("W4")
+            def two_ranges(self, place: str, at: Range[datetime], until: Range[datetime]) -> list[Event]: ...
+
+            @read("W5", key=Event.narrow)
+            def narrow(self, place: str, until: Range[datetime]) -> list[EventText]: ...
+
+            @read("W6", key=Event.narrow, complete=True)
+            def completed(self, place: str, until: Range[datetime]) -> list[Event]: ...
+
+            @read("W7")
+            def one(self, device: str, at: Range[datetime]) -> Event | None: ...
+
+    faults = {fault.place: str(fault) for fault in refusal.value.faults}
+    for name, said in {
+        "whole": "it is read month by month of at, which a collection isn't",
+        "tagged": "it is read year by year of at, which a junction isn't",
+        "open_ended": "a range of it may not be left out",
+        "two_ranges": "at and until stand in its partition key, which takes a range of one",
+        "narrow": "NARROW doesn't project until, which EventText holds",
+        "completed": "NARROW doesn't project until, which a range is asked of",
+        "one": "so it names many items",
+    }.items():
+        assert said in faults.pop(f"Wrong.{name}")
+    assert faults == {}
+
+
+ALL_IN_ONE = Index("ALL_IN_ONE", "one", "in_order")
+
+
+class Entry(Entity):
+    entry_id: str
+    book: str
+    at: datetime
+    pages: int
+
+    primary = Key("BOOK#{book}#{at:%Y%m}", "{pages:04d}#{entry_id}#{at}")
+    in_order = Key("BOOK#{book}", "{at}#{entry_id}", index=ALL_IN_ONE)
+
+
+def test_what_one_partition_answers_is_asked_of_it() -> None:
+    class Books(Design):
+        table = Table("books", indexes=[ALL_IN_ONE])
+
+        @read("B1")
+        def entries(self, book: str, at: Range[datetime]) -> list[Entry]: ...
+
+        @read("B2", key=Entry.primary)
+        def by_pages(self, book: str, at: Range[datetime]) -> list[Entry]: ...
+
+        @read("B3", of=Entry)
+        def how_many(self, book: str, at: Range[datetime]) -> int: ...
+
+        @read("B4", order_by="-at")
+        def newest(self, book: str, at: Range[datetime], limit: int = 5) -> Page[Entry]: ...
+
+    reads = Books.compiled.reads
+    assert [reads[name].buckets is not None for name in reads] == [False, True, False, False]
+
+
+def test_buckets_are_explained_described_and_compared() -> None:
+    explanation = explain(Timed, "readings")
+    assert explanation.key_condition.startswith("pk = SENSOR#{sensor}#{each at:%Y%m}, sk BETWEEN")
+    assert "the partition of each month that at reaches over is queried, one month after the other" in explanation.proof
+    known = {"sensor": "s", "at": {"ge": "2026-01-30T00:00:00Z", "lt": "2026-04-01T00:00:00Z"}}
+    requests = explain(Timed, "readings", known).requests
+    partitions = [request.parameters["ExpressionAttributeValues"][":p0"]["S"] for request in requests]
+    assert partitions == ["SENSOR#s#202601", "SENSOR#s#202602", "SENSOR#s#202603"]
+    assert "BETWEEN" in requests[0].parameters["KeyConditionExpression"]
+    assert "what lies outside is read, too, and left out" in explain(Timed, "visits").proof
+    assert "2 shards merged in order" in explain(Timed, "of_kind").proof
+    described = openapi(Timed.compiled)["paths"]["/api/readings"]["get"]["parameters"]
+    bound = next(parameter for parameter in described if parameter["name"] == "at.lt")
+    assert bound["description"] == "Less than this. A lower and an upper bound are needed, over 1,000 months at most."
+    hours = design_of("D#{device}#{at:%Y%m%d%H}", "{at}#{event_id}").compiled
+    months = design_of("D#{device}#{at:%Y%m}", "{at}#{event_id}").compiled
+    plain = design_of("D#{device}", "{at}#{event_id}").compiled
+    for before, after, said in (
+        (plain, months, "a range of at is read month by month"),
+        (months, hours, "a range of at is read hour by hour, and was month by month"),
+        (months, plain, "ranges aren't read month by month any more"),
+    ):
+        changes = {change.code: str(change) for change in pattern_changes(before, after)}
+        assert said in changes["buckets-changed"]
+
+
+def test_a_call_is_priced_by_its_buckets() -> None:
+    units: list[float] = []
+    notes: list[str] = []
+    for at in (None, ("2026-01-05", "2026-01-20"), ("2026-01-05", "2026-12-20")):
+        given: Mapping[str, Any] | None = None
+        if at is not None:
+            given = {"sensor": "s", "at": {"ge": f"{at[0]}T00:00:00Z", "le": f"{at[1]}T00:00:00Z"}, "text": ""}
+        cost = estimate_pattern(Timed, "how_many_noted", arguments=given)
+        units.append(cost.read_units)
+        notes += [note for note in cost.notes if "months" in note]
+    assert units == [1.0, 0.5, 6.0]
+    assert notes == ["2 months of at are asked for: say arguments in the traffic file"]
+    assert '# arguments = { day = { ge = "2026-11-01", lt = "2026-12-01" } }' in skeleton(Timed)
+    assert BUCKETS_MAX == 1000
+
+
+def test_small_buckets_are_reported_unless_they_are_known_to_be_few() -> None:
+    hourly = design_of("D#{device}#{at:%Y%m%d%H}", "{at}#{event_id}")
+    monthly = design_of("D#{device}#{at:%Y%m}", "{at}#{event_id}")
+
+    def said(cls: type[Any], at: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+        load = {} if at is None else {"events": {"arguments": {"at": at}}}
+        given = traffic_from({"patterns": load}, cls.compiled)
+        return [
+            (str(finding.severity), finding.message)
+            for finding in check(cls, given).findings
+            if finding.code == "KP317"
+        ]
+
+    assert said(monthly) == []
+    assert said(hourly) == [("info", "nobody says over how many hours of at a call reaches, each a request")]
+    day = {"ge": "2026-01-01T00:00:00Z", "lt": "2026-01-02T00:00:00Z"}
+    assert said(hourly, day) == []
+    week = {**day, "lt": "2026-01-08T00:00:00Z"}
+    assert said(hourly, week) == [("warning", "a typical call reads 168 partitions of at")]
