@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import aclosing, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, overload
 
 from keyplan.client.conversations import Conversation, converse, converse_async
 from keyplan.client.streams import Part, stream, stream_async
 from keyplan.client.watching import RunningCall
 from keyplan.design.compiled.model import CompiledDesign, compile_design
-from keyplan.design.declared.actions import Action, Delete, Put, Update
+from keyplan.design.declared.actions import Action, Delete, Previous, Put, Update
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.table import Table
 from keyplan.design.deferral import is_deferred
@@ -155,20 +155,30 @@ class Design:
         """Many items by their key fields, in the order of ``keys``; None for each that isn't there."""
         return self._run("get_many", self._verbs.get_many(entity, keys, consistent=consistent))
 
-    def put(self, item: E) -> E:
-        """Write the whole item, whatever stood there. With a version field, only over the version it was read as."""
+    @overload
+    def put(self, item: E) -> E: ...
+    @overload
+    def put(self, item: Previous[E]) -> E | None: ...
+    def put(self, item: E | Previous[E]) -> E | None:
+        """Write the whole item, whatever stood there. With a version field, only over the version it was read as.
+        ``put(Put(item).previous())`` gives what stood there.
+        """
         return self._run("put", self._verbs.put(item))
 
     def create(self, item: E) -> E:
         """Write an item that must not be there. Raises ItemExists, ValueTaken."""
         return self._run("create", self._verbs.create(item))
 
-    def update(self, item: E | type[E] | Update[E], /, **changes: Any) -> E:
+    @overload
+    def update(self, item: E | type[E] | Update[E], /, **changes: Any) -> E: ...
+    @overload
+    def update(self, item: Previous[E], /) -> E | None: ...
+    def update(self, item: E | type[E] | Update[E] | Previous[E], /, **changes: Any) -> E | None:
         """Change fields of an item, and give it as it then is, in one request: ``cms.update(article, title="New")``,
         ``cms.update(Counter, name="a", value=Add(1))`` by class and key fields, or an ``Update(...)`` with its
-        conditions. Raises ConditionFailed, UpdateRefused.
+        conditions; ``Update(...).previous()`` gives it as it was. Raises ConditionFailed, UpdateRefused.
         """
-        return cast("E", self._run("update", self._verbs.update(item, changes)))
+        return cast("E | None", self._run("update", self._verbs.update(item, changes)))
 
     def delete(self, item: E | type[E], /, **key: Any) -> E | None:
         """Remove an item, by its instance or its class and key fields, and give what was removed. Removing what isn't
@@ -332,7 +342,11 @@ class AsyncVerbs:
         """See Design.get_many."""
         return await self._run("get_many", self._verbs.get_many(entity, keys, consistent=consistent))
 
-    async def put(self, item: E) -> E:
+    @overload
+    async def put(self, item: E) -> E: ...
+    @overload
+    async def put(self, item: Previous[E]) -> E | None: ...
+    async def put(self, item: E | Previous[E]) -> E | None:
         """See Design.put."""
         return await self._run("put", self._verbs.put(item))
 
@@ -340,9 +354,13 @@ class AsyncVerbs:
         """See Design.create."""
         return await self._run("create", self._verbs.create(item))
 
-    async def update(self, item: E | type[E] | Update[E], /, **changes: Any) -> E:
+    @overload
+    async def update(self, item: E | type[E] | Update[E], /, **changes: Any) -> E: ...
+    @overload
+    async def update(self, item: Previous[E], /) -> E | None: ...
+    async def update(self, item: E | type[E] | Update[E] | Previous[E], /, **changes: Any) -> E | None:
         """See Design.update."""
-        return cast("E", await self._run("update", self._verbs.update(item, changes)))
+        return cast("E | None", await self._run("update", self._verbs.update(item, changes)))
 
     async def delete(self, item: E | type[E], /, **key: Any) -> E | None:
         """See Design.delete."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keyplan import Add, Create, Design, Entity, Key, Put, Table, Tokens, Unique, Update, Version, Writes, write
-from keyplan.errors import ConditionFailed, ItemExists, RequestError, TransactionFailed, UpdateRefused
+from keyplan.errors import ArgumentError, ConditionFailed, ItemExists, RequestError, TransactionFailed, UpdateRefused
 from tests.contract.stores import CALLERS, OPENERS, Caller
 
 
@@ -112,6 +112,23 @@ def test_what_was_there_before(every: Caller) -> None:
     assert every.write("add", account_id="2", amount=4) == Account(account_id="2", balance=3)
     with pytest.raises(ConditionFailed):
         every.write("own", account_id="9", owner="eve")
+
+
+def test_plain_verbs_give_what_was_there_before(every: Caller) -> None:
+    account = Account(account_id="1", balance=5)
+    assert every.put(Put(account).previous()) is None
+    assert every.put(Put(Account(account_id="1", owner="ada")).only_if(balance=5).previous()) == account
+    more = Update(Account, account_id="1").set(balance=Add(2)).previous()
+    assert every.update(more) == Account(account_id="1", owner="ada")
+    assert every.get(Account, account_id="1").balance == 2
+    member = every.create(Member(name="a", email="x"))
+    with pytest.raises(RequestError, match="what Update met can't be known here"):
+        every.update(Update(member, email="y").previous())  # with its claim it is a transaction
+    with pytest.raises(ArgumentError, match="is no Put"):
+        every.put(more)
+    with pytest.raises(ArgumentError, match="given besides: balance"):
+        every.update(more, balance=3)
+    assert every.get(Account, account_id="1").balance == 2
 
 
 def test_in_a_transaction_only_what_is_certain(every: Caller) -> None:

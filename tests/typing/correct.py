@@ -79,6 +79,8 @@ def writes(library: Library) -> None:
     library.transact([Update(book, lent=1), Put(copy)])
     assert_type(library.update(Book, book_id="2", lent=2), Book)
     assert_type(library.update(Update(Book, book_id="2").set(lent=3).only_if(lent=2)), Book)
+    assert_type(library.put(Put(book).previous()), Book | None)
+    assert_type(library.update(Update(Book, book_id="2").set(lent=4).previous()), Book | None)
     assert_type(library.delete(book), Book | None)
     assert_type(library.delete(Copy, book_id="1", number=copy.number), Copy | None)
     assert_type(library.lend("1"), int)
@@ -112,6 +114,7 @@ async def awaited(library: Library) -> None:
     assert_type(await library.aio.get(Book, book_id="3"), Book | None)
     assert_type(await library.aio.get_many(Book, [{"book_id": "3"}]), list[Book | None])
     assert_type(await library.aio.update(await library.book.aio("3"), title="B-0"), Book)
+    assert_type(await library.aio.update(Update(Book, book_id="3").set(lent=4).previous()), Book | None)
     await library.throw_away.aio(Copy(book_id="1", number=1))
     await library.aio.delete(Book, book_id="3")
 

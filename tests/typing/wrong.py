@@ -32,6 +32,7 @@ def arguments(library: Library, book: Book) -> None:
     library.visits("north", Range(ge=2026, lt=2027))  # refused: all
     library.visits("north", (1, 2))  # refused: all
     library.titled("Ada", 1843, 5)  # refused: all
+    library.update(Update(Book, book_id="2").set(lent=4).previous(), lent=5)  # refused: all
     library.titled("Ada", "1843", "Notes")  # refused: all
     library.books(1)  # refused: all
     print([copy.number for copy in library.readable_copies("1")])  # refused: all

@@ -16,9 +16,8 @@ from keyplan.design.compiled.plans import QueryPlan
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Range
 from keyplan.design.declared.unreadable import Unreadable
-from keyplan.design.stored.formats import RankFormat
 
-__all__ = ["AnswerFilter", "answer_filter_of", "ranks_of"]
+__all__ = ["AnswerFilter", "answer_filter_of"]
 
 Item = Mapping[str, Mapping[str, Any]]
 
@@ -63,18 +62,4 @@ def answer_filter_of(plan: QueryPlan, values: Mapping[str, Any]) -> AnswerFilter
         for match in plan.matches:
             own = ((part.attribute.name, interval_of(part, values)) for part in match.sort)
             intervals[match.entity.gives] = tuple(own)
-    readers = {
-        key_match.entity.gives: key_match.entity.sifted
-        for key_match in plan.matches
-        if key_match.entity.sifted is not None
-    }
-    ranks = ranks_of(plan) if ranges else {}
-    return AnswerFilter(ranges, intervals, readers, ranks) if ranges or intervals else None
-
-
-def ranks_of(plan: QueryPlan) -> dict[str, Callable[[Any], int]]:
-    """The fields that stand in the plan's keys by their rank among a few values, each with what tells it."""
-    conditions = (part.condition for match in plan.matches for part in match.sort if part.condition is not None)
-    return {
-        condition.field: condition.format.rank for condition in conditions if isinstance(condition.format, RankFormat)
-    }
+    return AnswerFilter(ranges, intervals, plan.sifted, plan.ranks) if ranges or intervals else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from keyplan.client.answer_filters import AnswerFilter, answer_filter_of
@@ -229,7 +230,7 @@ def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
     if plan.index is None:
         return entity.matches_sort
     matches = _matches_in(entity, plan.index)
-    return (lambda item: in_index(item) and matches(item)) if entity.has_siblings(match.key) else matches
+    return (lambda item: in_index(item) and matches(item)) if match.key in entity.siblings else matches
 
 
 class QueryReader:
@@ -444,8 +445,9 @@ def batch_entities(
     target: Target, entity: CompiledEntity, keys: list[Item], *, consistent: bool
 ) -> Conversation[list[Entity | None]]:
     """Instances by their primary keys, in the order of the keys; None where there is none."""
-    asked = asked_of_table(target, (entity,))
+    asked = {} if entity.asked is None else asked_of_table(target, (entity,))
     items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent, projection=asked)
     if entity.labels:
         items = [item if item is not None and entity.is_labelled(item) else None for item in items]
-    return [None if item is None else read_whole(entity, item, target) for item in items]
+    whole = partial(read_whole, entity, target=target) if target.lenient else entity.from_item
+    return [None if item is None else whole(item) for item in items]

@@ -112,7 +112,8 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
     for name, change in changes.items():
         _field(entity, update, entity.fields[name], change)
     _version(entity, update, action.target)
-    _refuse_repetition(entity, update, action)
+    if action.token is not None:
+        _refuse_repetition(entity, update, action.token)
     if not update.expression:
         raise UpdateRefused(
             "an update changes nothing", place=entity.name, hint="give it a field: Update(item, title=...)"
@@ -120,13 +121,13 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
     return update
 
 
-def _refuse_repetition(entity: CompiledEntity, update: CompiledUpdate, action: Update) -> None:
-    """The item hasn't the action's token yet. The clause stands last: the transport knows by it that the request may
-    be sent again.
+def _refuse_repetition(entity: CompiledEntity, update: CompiledUpdate, token: str) -> None:
+    """The item hasn't the token yet. The clause stands last: the transport knows by it that the request may be sent
+    again.
     """
-    if action.token is not None and entity.tokens is not None:
+    if entity.tokens is not None:
         name = update.name(entity.tokens.attribute)
-        update.clauses.append(f"NOT contains({name}, {update.value({'S': action.token})})")
+        update.clauses.append(f"NOT contains({name}, {update.value({'S': token})})")
 
 
 def _check_changes(entity: CompiledEntity, changes: Values) -> None:
@@ -257,8 +258,10 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]
     # Of keys that share an index, one that the item isn't in writes nothing: another may be the item's. That the item
     # isn't in it is pinned all the same.
-    idle = [key for key in touched if entity.has_siblings(key) and not (key.member(before) or key.member(after))]
-    touched = [key for key in touched if key not in idle]
+    idle: list[CompiledKey] = []
+    if entity.siblings:
+        idle = [key for key in touched if key in entity.siblings and not (key.member(before) or key.member(after))]
+        touched = [key for key in touched if key not in idle]
     wanted: dict[str, dict[str, str]] = {}
     for key in entity.index_keys:
         if key.member(after):

@@ -22,9 +22,12 @@ def value_sets(each: Sequence[str], values: Mapping[str, Any], *, once: bool = T
     """
     if not each:
         return [values]
+    if len(each) == 1:
+        (name,) = each
+        return [{**values, name: value} for value in (dict.fromkeys(values[name]) if once else values[name])]
     lists: list[list[Any]] = [list(dict.fromkeys(values[name]) if once else values[name]) for name in each]
     count = math.prod(map(len, lists))
-    if len(each) > 1 and count > COMBINATIONS_MAX:
+    if count > COMBINATIONS_MAX:
         sizes = " × ".join(f"{len(value):,} of {name}" for name, value in zip(each, lists, strict=True))
         raise ArgumentError(
             f"{sizes} are {count:,} combinations, and a call takes {COMBINATIONS_MAX:,}",

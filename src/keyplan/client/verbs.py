@@ -17,7 +17,7 @@ from keyplan.client.reads import batch_entities, get_item
 from keyplan.client.target import Target
 from keyplan.client.transactions import send
 from keyplan.client.writes import WriteCompiler, primary_key
-from keyplan.design.declared.actions import Action, Ask, Batch, Create, Delete, Put, Update, several
+from keyplan.design.declared.actions import Action, Ask, Batch, Create, Delete, Previous, Put, Update, several
 from keyplan.design.declared.entity import Entity
 from keyplan.errors import ArgumentError, ItemNotReadable
 
@@ -52,8 +52,10 @@ class Verbs:
         entities = yield from batch_entities(self.target, entity, wanted, consistent=consistent)
         return cast("list[E | None]", entities)
 
-    def put(self, instance: E) -> Conversation[E]:
-        """Write the whole item."""
+    def put(self, instance: E | Previous[E]) -> Conversation[E | None]:
+        """Write the whole item, and give it; or what stood there, where that is asked for."""
+        if isinstance(instance, Previous):
+            return (yield from self._previous(instance, Put))
         return cast("E", (yield from self._instance(Put(instance))))
 
     def create(self, instance: E) -> Conversation[E]:
@@ -66,7 +68,11 @@ class Verbs:
         return compiled.certain()
 
     def update(self, target: Any, changes: Mapping[str, Any]) -> Conversation[Any]:
-        """Change fields of an item, and give it as it then is."""
+        """Change fields of an item, and give it as it then is; or as it was, where that is asked for."""
+        if isinstance(target, Previous):
+            if changes:
+                raise ArgumentError(f"an Update says all of it; given besides: {', '.join(changes)}", place="update")
+            return (yield from self._previous(target, Update))
         compiled = self.compiler.compile(self._update(target, changes))
         entity = compiled.operations[0].entity
         response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
@@ -90,13 +96,18 @@ class Verbs:
         key = {name: changes[name] for name in named if name in changes}
         return Update(target, **key).set(**{name: value for name, value in changes.items() if name not in named})
 
+    def _previous(self, asked: Previous[E], kind: type[Put[Any] | Update[Any]]) -> Conversation[E | None]:
+        """Carry out a write of that one action, which gives what was there before it."""
+        verb = kind.__name__.lower()
+        if not isinstance(asked.action, kind):
+            raise ArgumentError(f"{asked!r} is no {kind.__name__}", place=verb, hint=f"give {kind.__name__}(...)")
+        return (yield from run_write(self.compiler, self.answers, asked.__iter__, verb, 1))
+
     def delete(self, action: Delete[E]) -> Conversation[E | None]:
         """Remove an item, and give it where one request tells."""
         compiled = self.compiler.compile(action)
         entity = compiled.operations[0].entity
-        response = yield from send(
-            compiled.operations, entity.name, returned=compiled.returned if compiled.answers else None
-        )
+        response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
         try:
             return cast("E | None", stored_after(compiled, response))
         except ItemNotReadable:  # it is removed all the same

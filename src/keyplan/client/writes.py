@@ -142,24 +142,28 @@ class Compiled:
     action: Action
     operations: list[Operation]
     certain: Callable[[], Entity | None]
+    gives_previous: bool = False
+    """Whether the item is asked for as it was before."""
 
     @property
     def answers(self) -> bool:
         """Whether it is one request whose response can tell what it left, or met."""
-        kinds = {"Put", "Update", "Delete"} if self.gives_previous else {"Update", "Delete"}
-        return len(self.operations) == 1 and self.operations[0].kind in kinds
-
-    @property
-    def gives_previous(self) -> bool:
-        """Whether the item is asked for as it was before."""
-        return not isinstance(self.action, Batch) and self.action.gives_previous
+        return self.returned is not None
 
     @property
     def returned(self) -> str | None:
         """What its response is asked for: DynamoDB's ReturnValues; None where it can't tell."""
-        if not self.answers:
+        if len(self.operations) > 1:
             return None
-        return "ALL_NEW" if isinstance(self.action, Update) and not self.gives_previous else "ALL_OLD"
+        match self.operations[0].kind:
+            case "Update":
+                return "ALL_OLD" if self.gives_previous else "ALL_NEW"
+            case "Delete":
+                return "ALL_OLD"
+            case "Put":
+                return "ALL_OLD" if self.gives_previous else None
+            case _:
+                return None
 
 
 def _nothing() -> None:
@@ -258,7 +262,8 @@ class WriteCompiler:
         if version is not None:
             expected[version.name] = getattr(action.item, version.name)
         operation = self._operation("Put", {"Item": item}, entity, conditions, "item", item, expected)
-        return Compiled(action, [operation], _nothing if action.gives_previous else partial(entity.as_stored, instance))
+        certain = _nothing if action.gives_previous else partial(entity.as_stored, instance)
+        return Compiled(action, [operation], certain, action.gives_previous)
 
     def _create(self, action: Create) -> Compiled:
         entity, instance = self._checked(action.item)
@@ -280,13 +285,15 @@ class WriteCompiler:
                 place=entity.name,
                 hint="leave out once() or previous()",
             )
-        action = whole_update(entity, action)
+        if entity.slots or action.token is not None:
+            action = whole_update(entity, action)
         change = compile_update(entity, action)
         key = self._key(entity, action.target, action.key)
         conditions = self._conditions(entity, action)
         if not action.creates:
             conditions.exists(self._partition, wanted=True)
-        conditions.labelled(self._partition if action.creates else None)
+        if entity.labels:
+            conditions.labelled(self._partition if action.creates else None)
         conditions.equal(change.pins, "k")
         conditions.clauses.extend(change.clauses)
         parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
@@ -306,7 +313,7 @@ class WriteCompiler:
             if after is not None:
                 operations.append(self._claim(entity, claim, after))
         certain = certain_before if action.gives_previous else certain_outcome
-        return Compiled(action, operations, partial(certain, entity, action, change.pins))
+        return Compiled(action, operations, partial(certain, entity, action, change.pins), action.gives_previous)
 
     def _delete(self, action: Delete) -> Compiled:
         by_class = isinstance(action.target, type)

@@ -313,7 +313,7 @@ def _keys_at(entity: CompiledEntity, index: Index | None) -> tuple[CompiledKey, 
 
 
 def _template_entry(place: str, entity: CompiledEntity, key: CompiledKey, index: Index | None) -> Entry:
-    name = f"template-{entity.name}" + (f"-{key.name}" if entity.has_siblings(key) else "")
+    name = f"template-{entity.name}" + (f"-{key.name}" if key in entity.siblings else "")
     sort = [piece for _, template in key.sort for piece in template_pieces(template)] or [Piece("—")]
     named = set(entity.key_fields)
     fields = [

@@ -18,6 +18,7 @@ from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.load import Load
 from keyplan.design.declared.options import Options
 from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.formats import RankFormat
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable
 
@@ -219,6 +220,22 @@ class QueryPlan:
         """Whether its key condition says everything: one entity, and no bound that could exclude its end."""
         ranged = any(part.condition_kind is ParameterKind.RANGE for match in self.matches for part in match.sort)
         return len(self.matches) == 1 and not ranged and self.buckets is None
+
+    @cached_property
+    def ranks(self) -> dict[str, Callable[[Any], int]]:
+        """The fields that stand in the keys by their rank among a few values, each with what tells it."""
+        conditions = (part.condition for match in self.matches for part in match.sort if part.condition is not None)
+        return {
+            condition.field: condition.format.rank
+            for condition in conditions
+            if isinstance(condition.format, RankFormat)
+        }
+
+    @cached_property
+    def sifted(self) -> dict[Any, Callable[[Mapping[str, Mapping[str, Any]]], Any]]:
+        """How items are read whose instances, of views, lack the fields of ranges."""
+        entities = (match.entity for match in self.matches)
+        return {entity.gives: entity.sifted for entity in entities if entity.sifted is not None}
 
     @property
     def merged(self) -> bool:

@@ -169,9 +169,11 @@ class CompiledEntity:
         """The keys on an index: several only where they exclude each other."""
         return tuple(key for key in self.index_keys if key.index is not None and key.index.name == index)
 
-    def has_siblings(self, key: CompiledKey) -> bool:
-        """Whether another key stands on the same index."""
-        return key.index is not None and len(self.keys_on(key.index.name)) > 1
+    @cached_property
+    def siblings(self) -> frozenset[CompiledKey]:
+        """The keys that share their index with another."""
+        names = [key.index.name for key in self.index_keys if key.index is not None]
+        return frozenset(key for key in self.index_keys if key.index is not None and names.count(key.index.name) > 1)
 
     def key_on(self, index: str, item: Mapping[str, Mapping[str, Any]] | None = None) -> CompiledKey | None:
         """The key on an index; of several the one by which the item stands there."""

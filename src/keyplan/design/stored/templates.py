@@ -95,7 +95,9 @@ class Variable:
         """The value as it stands in the key. Raises KeyFieldError."""
         if isinstance(self.format, PartsFormat):
             return self._parts(value)
-        plain = self.folded(value)
+        plain = self.format.write(value)
+        if self.style.case is not None:
+            plain = self.style.fold(plain)
         if plain == "":
             raise KeyFieldError("is empty, and a key can't hold an empty value", hint="give it a value")
         if self.bare or self.style.raw or not self.format.raw:
