@@ -269,7 +269,7 @@ async def sign_in(client: Client, login: str) -> dict[str, str]:
     headers = {"cookie": shown.cookies(), "content-type": "application/x-www-form-urlencoded"}
     answer = await client.request("POST", "/sign-in", headers, form)
     assert answer.status == 303, answer.body
-    csrf = re.search(r"csrf_token=([^;]+)", answer.cookies())
+    csrf = re.search(r"blog_form_token=([^;]+)", answer.cookies())
     return {"cookie": answer.cookies(), "x-csrf-token": csrf.group(1) if csrf else ""}
 
 

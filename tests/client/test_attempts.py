@@ -30,7 +30,7 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.errors import ConditionFailed, ItemExists, TransactionFailed, ValueTaken, WriteFailed
+from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, TransactionFailed, ValueTaken, WriteFailed
 from tests.client.support import record
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -127,6 +127,13 @@ class Club(Design):
         member = yield from self.member.ask(member_id)
         yield Update(Member, member_id=member_id).set(n=5).only_if(n=0 if member is None else member.n).final()
 
+    @write("W14", attempts=10)
+    def raise_n(self, member_id: str, *, also: bool) -> Writes:
+        missing = ItemNotFound(f"there is no member {member_id!r}", place="here")
+        yield Update(Member, member_id=member_id).set(n=Add(1)).only_if("n < :most", most=3).if_missing(missing)
+        if also:
+            yield Check(Member, member_id="ann").only_if(n=0)
+
     @write("W10", attempts=10)
     def make(self, member_id: str) -> Writes:
         if (yield from self.member.ask(member_id)) is None:
@@ -200,6 +207,18 @@ def _meanwhile(club: Club, *steps: Callable[[], Any]) -> Any:
 
     requests.before = before
     return requests
+
+
+@pytest.mark.parametrize("also", [False, True], ids=["one request", "a transaction"])
+def test_what_is_missing_is_said_as_the_action_has_it(club: Club, *, also: bool) -> None:
+    club.create(Member(member_id="ann", name="ann", n=int(not also)))
+    requests = record(club)
+    with pytest.raises(ItemNotFound, match="there is no member 'nobody'"):
+        club.raise_n("nobody", also=also)
+    assert requests.operations == ["TransactWriteItems" if also else "UpdateItem"]
+    club.create(Member(member_id="bob", name="bob", n=3))
+    with pytest.raises(ConditionFailed):  # it is there, and not as expected
+        club.raise_n("bob", also=also)
 
 
 def test_what_was_read_and_has_changed_is_tried_again(club: Club) -> None:

@@ -19,6 +19,7 @@ from keyplan.errors import (
     DynamoDBError,
     Fault,
     ItemExists,
+    KeyplanError,
     RequestError,
     TransactionFailed,
     ValueTaken,
@@ -88,6 +89,8 @@ def _send_one(
         if operation.is_done(error.fields.get("Item")):
             return {"Attributes": error.fields["Item"]}
         refusals.append(Refusal(operation, error.fields.get("Item")))
+        if operation.missing is not None and error.fields.get("Item") is None:
+            raise operation.missing from None
         fault = _why(operation, error.fields.get("Item"))
         raise _FAILURES[operation.role](fault.message, place=place, hint=fault.hint) from None
     return response
@@ -143,8 +146,10 @@ def _only_conflicts(reasons: Sequence[Mapping[str, Any]]) -> bool:
 
 def _cancelled(
     operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]], place: str, error: DynamoDBError
-) -> WriteFailed | DynamoDBError:
-    """The error of a cancelled transaction: of one kind where all failures are of one kind."""
+) -> KeyplanError:
+    """The error of a cancelled transaction: what an action says of its missing item, or else of one kind where all
+    failures are of one kind.
+    """
     failures: list[WriteFailed | DynamoDBError | None] = []
     faults: list[Fault] = []
     for number, operation in enumerate(operations):
@@ -153,6 +158,8 @@ def _cancelled(
         if code == "None":
             failures.append(None)
         elif code == "ConditionalCheckFailed":
+            if operation.missing is not None and reason.get("Item") is None:
+                return operation.missing
             fault = _why(operation, reason.get("Item"))
             failures.append(_FAILURES[operation.role](fault.message, hint=fault.hint))
             faults.append(Fault(f"actions[{number}]", fault.message, fault.hint))

@@ -21,7 +21,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity, reject_unknown
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.outcomes import certain_before, certain_outcome, whole_update
-from keyplan.errors import ArgumentError, RequestError, shown
+from keyplan.errors import ArgumentError, KeyplanError, RequestError, shown
 
 __all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
 
@@ -117,6 +117,8 @@ class Operation:
     expected: Mapping[str, Any]
     final: bool = False
     """Whether a failure of its condition ends the write: it isn't tried again."""
+    missing: KeyplanError | None = None
+    """What is raised where its condition doesn't hold since nothing is stored under its key."""
     token: str | None = None
     """What the item keeps once it is carried out: it isn't carried out again then."""
 
@@ -192,9 +194,13 @@ class WriteCompiler:
     def compile(self, action: Action) -> Compiled:
         """One action. Raises RequestError and its kind: nothing has been sent."""
         compiled = self._compiled(action)
-        if not isinstance(action, Batch) and action.is_final:
-            return replace(compiled, operations=[replace(operation, final=True) for operation in compiled.operations])
-        return compiled
+        if isinstance(action, Batch) or not (action.is_final or action.missing):
+            return compiled
+        operations = [
+            replace(operation, final=action.is_final, missing=action.missing if operation.role == "item" else None)
+            for operation in compiled.operations
+        ]
+        return replace(compiled, operations=operations)
 
     def _compiled(self, action: Action) -> Compiled:
         match action:

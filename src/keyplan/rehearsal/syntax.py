@@ -56,6 +56,7 @@ def chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
             "once",
             "previous",
             "final",
+            "if_missing",
         }:
             break
         methods.setdefault(node.func.attr, []).append(node)
@@ -77,7 +78,7 @@ def joined(node: ast.expr) -> str | None:
     return None
 
 
-_METHODS = frozenset({"at", "final", "once", "only_if", "or_create", "previous", "set"})
+_METHODS = frozenset({"at", "final", "if_missing", "once", "only_if", "or_create", "previous", "set"})
 """Those of an action that give an action."""
 
 _PART_CHANGES = {"set": "set", "add": "Add", "append": "Append", "remove": "Remove"}

@@ -46,7 +46,7 @@ def page(design: Design, policy: Policy | None = None) -> str:
 <link rel="stylesheet" href="static/page.css">
 <script src="static/page.js" defer></script>
 </head>
-<body>
+<body{_form_token(policy)}>
 <a class="skip" href="#plan">Skip to the access patterns</a>
 <header class="masthead">
 <div class="wide">
@@ -87,6 +87,13 @@ asked of DynamoDB.</p>
 def _more(text: str) -> str:
     paragraphs = (" ".join(part.split()) for part in text.split("\n\n"))
     return "".join(f'<p class="more">{escape(paragraph)}</p>' for paragraph in paragraphs if paragraph)
+
+
+def _form_token(policy: Policy | None) -> str:
+    """Where the page finds the form token that writes need: the cookie that the policy names."""
+    schemes = () if policy is None else policy.security.values()
+    name = next((scheme["x-form-token-cookie"] for scheme in schemes if "x-form-token-cookie" in scheme), None)
+    return "" if name is None else f' data-form-token="{escape(str(name))}"'
 
 
 def _facts(design: Design, *, public: bool) -> str:

@@ -38,7 +38,9 @@ class Policy(Protocol):
 
     @property
     def security(self) -> Mapping[str, Mapping[str, Any]]:
-        """How a caller makes itself known: OpenAPI's security schemes by name."""
+        """How a caller makes itself known: OpenAPI's security schemes by name. What a scheme has under
+        ``x-form-token-cookie`` is the name of the cookie whose value the page sends in ``X-CSRF-Token``.
+        """
         ...
 
     def filled(self, pattern: str) -> Collection[str]:

@@ -19,6 +19,7 @@ from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site import passwords
 from tests.systems.blog_site.support import Visit, make_post, make_user
+from tests.systems.letters import Box
 
 SECRET = b"a secret of the tests, and nobody else's"
 
@@ -55,6 +56,14 @@ def clock() -> Clock:
 def site(blog: Blog, clock: Clock) -> Site:
     settings = Settings(secret=SECRET, hosts=("testserver",), providers=(OfflineProvider(),), clock=clock)
     return Site(blog, settings)
+
+
+@pytest.fixture
+def box(site: Site) -> Box:
+    """What the site sends."""
+    made = Box()
+    site.mailing.mail = made
+    return made
 
 
 @pytest.fixture

@@ -230,7 +230,7 @@ def test_a_cookie_needs_the_sessions_token_for_writes(beside: Beside, rita: User
     body = {"post_id": post.post_id}
     assert visit.client.post("/api/like_post", json=body).status_code == 403
     assert visit.client.post("/api/like_post", json=body, headers={"x-csrf-token": "x"}).status_code == 403
-    token = visit.client.cookies["csrf_token"]
+    token = visit.client.cookies["blog_form_token"]
     assert visit.client.post("/api/like_post", json=body, headers={"x-csrf-token": token}).status_code == 200
     assert visit.get("/api/post_seen", params=body).json()["liked"] is True
 

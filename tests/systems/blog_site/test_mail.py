@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import pytest
 
@@ -18,42 +15,9 @@ from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site.mail import LoggedMail, SmtpMail, mail_of
 from tests.systems.blog_site.conftest import Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, make_user, text_of
+from tests.systems.letters import Box
 
 NEW_PASSWORD = "another quiet sentence"
-
-
-class Letter(NamedTuple):
-    to: str
-    subject: str
-    text: str
-
-    @property
-    def link(self) -> str:
-        """The path of its link."""
-        match = re.search(r"http://testserver(/\S+)", self.text)
-        assert match is not None
-        return match[1]
-
-    @property
-    def token(self) -> str:
-        return self.link.partition("token=")[2]
-
-
-@dataclass
-class Box:
-    """Mail that was sent."""
-
-    letters: list[Letter] = field(default_factory=list[Letter])
-
-    def send(self, to: str, subject: str, text: str) -> None:
-        self.letters.append(Letter(to, subject, text))
-
-
-@pytest.fixture
-def box(site: Site) -> Box:
-    made = Box()
-    site.mailing.mail = made
-    return made
 
 
 def credential(blog: Blog, user: User) -> Credential:
@@ -124,27 +88,37 @@ def test_mail_is_counted_by_address_and_by_sender(ada: User, anybody: Visit, box
     assert len(box.letters) == 5
 
 
-def test_who_joins_confirms_their_address(blog: Blog, anybody: Visit, box: Box) -> None:
-    fields = {"name": "Bea", "username": "bea", "email": "bea@example.com", "password": PASSWORD, "writes": ""}
-    anybody.send("/sign-up", **fields)
+def test_an_address_is_confirmed(blog: Blog, ada: User, author: Visit, box: Box) -> None:
+    assert "haven't confirmed" in text_of(author.get("/account")).replace("&#39;", "'")
+    author.send("/account/verify", "/account")
     (letter,) = box.letters
-    assert "haven't confirmed" in text_of(anybody.get("/account")).replace("&#39;", "'")
-    user = blog.user_by_username("bea")
-    assert user is not None
-    assert anybody.get(letter.link).status_code == 200
-    assert credential(blog, user).verified_at is None  # to look at it isn't enough: programs do that, too
-    assert (
-        anybody.send("/email/verify", letter.link, token=letter.token).headers["location"] == "/account?done=verified"
-    )
-    assert credential(blog, user).verified_at is not None
-    assert anybody.send("/email/verify", letter.link, token=letter.token).status_code == 410
-    assert "haven&#39;t confirmed" not in anybody.get("/account").text
-    answer = anybody.send("/account/email", "/account", email="bea@example.org", password=PASSWORD)
-    assert answer.headers["location"] == "/account?done=email"
-    assert credential(blog, user).verified_at is None
-    assert [letter.to for letter in box.letters[1:]] == ["bea@example.org", "bea@example.com"]
-    anybody.send("/account/verify", "/account")
-    assert [letter.to for letter in box.letters[3:]] == ["bea@example.org"]
+    assert author.get(letter.link).status_code == 200
+    assert credential(blog, ada).verified_at is None  # to look at it isn't enough: programs do that, too
+    assert author.send("/email/verify", letter.link, token=letter.token).headers["location"] == "/account?done=verified"
+    assert credential(blog, ada).verified_at is not None
+    assert author.send("/email/verify", letter.link, token=letter.token).status_code == 410
+    assert "haven&#39;t confirmed" not in author.get("/account").text
+
+
+def test_another_address_is_taken_by_the_link_that_goes_there(
+    blog: Blog, ada: User, rita: User, author: Visit, box: Box
+) -> None:
+    def ask(email: str) -> str:
+        return author.send("/account/email", "/account", email=email, password=PASSWORD).headers["location"]
+
+    assert {ask("Ada@example.org"), ask("rita@example.com")} == {"/account?done=email"}  # nobody learns who is there
+    link, reminder = box.letters
+    assert (link.to, reminder.to) == ("ada@example.org", "rita@example.com")
+    assert "token=" not in reminder.text
+    assert credential(blog, ada).email == "ada@example.com"
+    for address in ("rita@example.com", "eve@example.org", ""):
+        wrong = author.send("/email/verify", link.link, token=link.token, address=address)
+        assert wrong.status_code == 410
+    fields = {"token": link.token, "address": "ada@example.org"}
+    assert author.send("/email/verify", link.link, **fields).headers["location"] == "/account?done=verified"
+    assert (credential(blog, ada).email, credential(blog, ada).verified_at is None) == ("ada@example.org", False)
+    assert box.letters[2].to == "ada@example.com"  # who reads the old one is told
+    assert author.send("/email/verify", link.link, **fields).status_code == 410
 
 
 def test_without_a_server_mail_is_logged(caplog: pytest.LogCaptureFixture) -> None:

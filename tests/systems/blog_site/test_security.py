@@ -39,8 +39,8 @@ def test_the_sessions_cookie_is_signed_http_only_and_stays_on_this_site(ada: Use
     assert "samesite=lax" in cookie
     assert "path=/" in cookie
     assert "domain" not in cookie
-    assert "httponly" not in cookies["csrf_token"]  # scripts of the API's page send it along
-    assert "samesite=strict" in cookies["csrf_token"]
+    assert "httponly" not in cookies["blog_form_token"]  # scripts of the API's page send it along
+    assert "samesite=strict" in cookies["blog_form_token"]
 
 
 def test_over_https_cookies_go_over_nothing_else(blog: Blog, ada: User) -> None:
@@ -115,6 +115,7 @@ def test_a_suspended_users_session_ends_at_once(blog: Blog, ada: User, author: V
 FORMS = [
     "/sign-in",
     "/sign-up",
+    "/sign-up/finish",
     "/sign-out",
     "/contact",
     "/account",

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.applications import Starlette
 
 from keyplan.systems import SiteOptions
+from tests.systems.letters import Box
 from tests.web.support import TestClient
 
 __all__ = ["OPTIONS", "Visit"]
@@ -22,6 +23,7 @@ class Visit:
     """A browser of somebody's own."""
 
     def __init__(self, application: Starlette) -> None:
+        self.application = application
         self.client = TestClient(application, follow_redirects=True)
         self.path = "/"
         self.status = 0
@@ -53,6 +55,17 @@ class Visit:
         assert self.send("/sign-in", login=login, password=password) == 200
         assert self.path != "/sign-in"
 
+    def join(self, login: str, name: str = "N", password: str = "long enough") -> int:
+        """Join by the letter that comes to an address."""
+        box = self.application.state.site.joining.mail = Box()
+        self.get("/sign-up")
+        assert self.send("/sign-up", login=login, name=name) == 200
+        assert self.says(f"We have written to {login}.")
+        (letter,) = box.letters
+        assert letter.to == login
+        assert self.get(letter.link) == 200
+        return self.send("/sign-up/finish", password=password)
+
     def says(self, text: str) -> bool:
         """Whether the page has a text in it."""
         return text in " ".join(unescape(re.sub(r"<[^>]+>", " ", self.text)).split())
@@ -66,6 +79,6 @@ def _fields(form: str) -> dict[str, str]:
     result: dict[str, str] = {}
     for tag in re.findall(r"<input[^>]*>", form):
         given = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
-        if "name" in given and (given.get("type") != "radio" or " checked" in tag):
+        if "name" in given and (given.get("type") not in {"radio", "checkbox"} or " checked" in tag):
             result[given["name"]] = given.get("value", "")
     return result

@@ -50,8 +50,8 @@ def test_the_apis_page_can_send_the_sessions_form_token(application: Starlette) 
     visit.get("/sign-up")
     assert visit.send("/sign-up", login="ada", name="Ada", password="long enough") == 200
     site = application.state.site
-    person = Visitor(site.signer, session=visit.client.cookies["keyplan_session"].strip('"'))
-    assert person.knows(visit.client.cookies["csrf_token"].strip('"'))
+    person = Visitor(site.signer, session=visit.client.cookies["social_session"].strip('"'))
+    assert person.knows(visit.client.cookies["social_form_token"].strip('"'))
     visit.get("/")
     visit.send("/sign-out")
-    assert "csrf_token" not in visit.client.cookies
+    assert "social_form_token" not in visit.client.cookies

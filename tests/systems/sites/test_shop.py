@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from keyplan.errors import RequestError
 from keyplan.web import app
 from keyplan.web.beside import Beside
 from keyplan_systems.pages.application import ServedSite
@@ -19,6 +21,7 @@ from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS, sample
 from keyplan_systems.shop.searching import found_products, keep_found, rebuild, search_of
 from keyplan_systems.shop.site.making import make_site
 from keyplan_systems.shop.site.selling import cents_of
+from tests.systems.letters import Box
 from tests.systems.shop.support import assert_consistent
 from tests.systems.sites.support import OPTIONS, Visit
 from tests.systems.support import silent
@@ -157,11 +160,9 @@ def test_forms_of_other_sites_are_refused(site: ServedSite) -> None:
 def test_joining_and_leaving(site: ServedSite) -> None:
     somebody = visit(site)
     somebody.get("/sign-up")
-    assert somebody.send("/sign-up", login="nobody", name="N", password="long enough") == 422
+    assert somebody.send("/sign-up", login="nobody", name="N") == 422
     assert somebody.says("that isn't an email address")
-    assert somebody.send("/sign-up", login=CUSTOMER, name="N", password="long enough") == 422
-    assert somebody.says("somebody is registered with it")
-    assert somebody.send("/sign-up", login="new@example.com", name="N", password="long enough") == 200
+    assert somebody.join("new@example.com") == 200
     assert somebody.get("/orders") == 200
     somebody.send("/sign-out")
     somebody.get("/orders")
@@ -169,10 +170,61 @@ def test_joining_and_leaving(site: ServedSite) -> None:
     assert somebody.send("/sign-in", login="new@example.com", password="wrong password") == 422
 
 
+def test_nobody_learns_who_has_an_address(site: ServedSite) -> None:
+    somebody, box = visit(site), Box()
+    site.application.state.site.joining.mail = box
+    pages: set[str] = set()
+    for login in (CUSTOMER, "unknown@example.com"):
+        somebody.get("/sign-up")
+        assert somebody.send("/sign-up", login=login, name="N") == 200
+        pages.add(somebody.text.replace(login, ""))
+    assert len(pages) == 1
+    reminder, invitation = box.letters
+    assert "token=" not in reminder.text
+    token = invitation.token
+    assert somebody.get(invitation.link) == 200
+    fields = {"csrf": somebody.csrf(), "token": token, "password": "long enough"}
+    assert somebody.post("/sign-up/finish", {**fields, "token": token[:-1]}) == 410
+    assert somebody.post("/sign-up/finish", {**fields, "password": "short"}) == 422
+    assert somebody.post("/sign-up/finish", fields) == 200
+    assert visit(site).get(invitation.link) == 410
+
+
+def test_a_forgotten_password_is_set_by_a_link_that_works_once(site: ServedSite) -> None:
+    somebody, other, box = visit(site), visit(site), Box()
+    somebody.join("forgets@example.com")
+    site.application.state.site.joining.mail = box
+    for login in ("forgets@example.com", "nobody@example.com"):
+        other.get("/password/forgotten")
+        assert other.send("/password/forgotten", login=login) == 200
+        assert other.says("If somebody is registered with that address")
+    (letter,) = box.letters
+    assert other.get(letter.link) == 200
+    assert other.send("/password/reset", password="short") == 422
+    assert other.send("/password/reset", password="another long one") == 200
+    assert other.get(letter.link) == other.get(f"/password/reset?token={letter.token}x") == 410
+    somebody.get("/orders")
+    assert somebody.path == "/sign-in"  # whoever had the old one is out
+    other.sign_in("forgets@example.com", "another long one")
+
+
+def test_the_site_has_a_name_and_mail_of_its_own(shop: Shop, tmp_path: Path) -> None:
+    path = tmp_path / "site.toml"
+    path.write_text('title = "Corner"\nsmtp = "smtp://127.0.0.1"\nmail_from = "a@example.com"\n')
+    options = replace(OPTIONS, settings=path, origin="https://shop.example.com")
+    made = make_site(shop, options)
+    assert "<title>Corner" in TestClient(made.application).get("/").text
+    assert not any("mail server" in line for line in made.told)
+    assert any("mail server" in line for line in make_site(shop, replace(options, settings=None)).told)
+    path.write_text('title = ""\ncolour = "red"\n')
+    with pytest.raises(RequestError) as error:
+        make_site(shop, options)
+    assert [fault.place for fault in error.value.faults] == ["colour", "title"]
+
+
 def test_a_session_ends_with_its_password(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
-    somebody.get("/sign-up")
-    somebody.send("/sign-up", login="ends@example.com", name="N", password="long enough")
+    somebody.join("ends@example.com")
     user = shop.user_by_email("ends@example.com")
     assert user is not None
     shop.set_password(user.user_id, "another hash")
@@ -188,7 +240,7 @@ def test_the_api_knows_who_asks(shop: Shop, site: ServedSite) -> None:
         for name in ("pay", "settle_refund", "credential", "user_by_email", "register", "set_password", "release"):
             assert client.get(f"/api/{name}").status_code == 404
         assert client.get("/api/orders_of_user").status_code == 401
-        session = customer.client.cookies["keyplan_session"].strip('"')
+        session = customer.client.cookies["shop_session"].strip('"')
         bearer = {"authorization": f"Bearer {session}"}
         mine = client.get("/api/orders_of_user", headers=bearer)
         assert mine.status_code == 200
@@ -197,7 +249,7 @@ def test_the_api_knows_who_asks(shop: Shop, site: ServedSite) -> None:
         assert client.get("/api/order_details?order_id=o-000001", headers=bearer).status_code == 404
         assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 403
         assert client.get("/api/orders_of_user", headers={"authorization": f"Bearer {session}x"}).status_code == 403
-        seller = visit(site, MERCHANT).client.cookies["keyplan_session"].strip('"')
+        seller = visit(site, MERCHANT).client.cookies["shop_session"].strip('"')
         bearer = {"authorization": f"Bearer {seller}"}
         assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 200
         assert client.get("/api/orders_to_ship?merchant_id=lumen", headers=bearer).status_code == 404
@@ -228,7 +280,7 @@ def products_are_found(shop: Shop, site: ServedSite) -> None:
     assert anybody.says("Nothing was found.")
     assert anybody.get("/search") == 200
     served = Beside(app(shop, hosts=("testserver",), policy=site.policy), site.application)
-    seller = visit(site, MERCHANT).client.cookies["keyplan_session"].strip('"')
+    seller = visit(site, MERCHANT).client.cookies["shop_session"].strip('"')
     with TestClient(served, headers={"authorization": f"Bearer {seller}"}) as client:
 
         def send(pattern: str, **given: object) -> None:

@@ -112,6 +112,129 @@ def test_profiles_are_edited(people: dict[str, Visit]) -> None:
     assert ada.send("/settings", name="", bio="") == 422
 
 
+def test_a_password_is_changed(people: dict[str, Visit], site: ServedSite) -> None:
+    bob, other = people["bob"], Visit(site.application)
+    other.sign_in("bob", PASSWORD)
+    bob.get("/password")
+    assert bob.send("/password", old="wrong one, this", new="another long one") == 422
+    assert bob.says("the password is wrong")
+    assert bob.send("/password", old=PASSWORD, new="another long one") == 200
+    assert bob.says("Your password is changed.")
+    assert bob.get("/settings") == 200
+    other.get("/settings")
+    assert other.path == "/sign-in"
+
+
+def test_people_hear_of_each_other(site: ServedSite) -> None:
+    gus, hal = join(site, "gus"), join(site, "hal")
+    gus.get("/")
+    gus.send("/posts", text="Listen")
+    post = gus.path
+    hal.get("/people/gus")
+    hal.send("/people/gus/follow")
+    hal.get(post)
+    hal.send(f"{post}/like")
+    hal.send(f"{post}/comments", text="I do")
+    hal.get("/messages/gus")
+    hal.send("/messages/gus", text="For you")
+    gus.get("/")
+    assert gus.says("Notifications 3 new")
+    gus.get("/notifications")
+    for text in (
+        "Hal likes your post",
+        "Hal has commented on your post",
+        "I do",
+        "Hal follows you",
+        "Hal has written to you",
+    ):
+        assert gus.says(text)
+    gus.get("/")
+    assert not gus.says("3 new")
+    hal.get("/notifications")
+    assert hal.says("Nothing to hear yet.")
+
+
+def test_a_private_account_is_for_those_who_follow_it(social: Social, site: ServedSite) -> None:
+    pia, quin, anyone = join(site, "pia"), join(site, "quin"), Visit(site.application)
+    pia.get("/")
+    pia.send("/posts", text="Between us")
+    post = pia.path
+    pia.get("/settings")
+    assert pia.send("/settings", name="Pia", bio="", private="yes") == 200
+    assert " checked" in (pia.get("/settings"), pia.text)[1]
+    for visit in (quin, anyone):
+        assert visit.get(post) == 404
+        assert visit.get("/people/pia") == 200
+        assert visit.says("This account is private")
+        assert not visit.says("Between us")
+        assert visit.get("/people/pia/followers") == 404
+    token = pia.csrf()
+    assert quin.post(f"{post}/like", {"csrf": token}) == 403
+    quin.get("/people/pia")
+    assert quin.post(f"{post}/like", {"csrf": quin.csrf()}) == 404
+    quin.get("/people/pia")
+    assert quin.post("/people/pia/follow", {"csrf": quin.csrf()}) == 409
+    quin.get("/people/pia")
+    quin.send("/people/pia/ask")
+    assert quin.says("You have asked.")
+    quin.send("/people/pia/withdraw")
+    quin.send("/people/pia/ask")
+    pia.get("/notifications")
+    assert pia.says("Quin would like to follow you.")
+    assert pia.send("/notifications", answer="accept") == 200
+    assert quin.get(post) == 200
+    quin.get("/")
+    assert quin.says("Between us")
+    quin.get("/notifications")
+    assert quin.says("Pia lets you follow")
+    pia.get("/people/pia/followers")
+    assert pia.send("/people/quin/remove") == 200
+    assert quin.get(post) == 404
+    quin.get("/people/pia")
+    quin.send("/people/pia/ask")
+    pia.get("/notifications")
+    assert pia.send("/notifications", answer="decline") == 200
+    assert pia.says("Nothing to hear yet.")
+    pia.get("/notifications")
+    assert pia.post("/notifications", {"csrf": pia.csrf(), "answer": "accept", "follower": "nobody"}) == 404
+
+
+def test_the_api_hides_what_is_private(social: Social, site: ServedSite) -> None:
+    served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
+    owner, friend = social.sign_up("owner", "Owner").user_id, social.sign_up("friend", "Friend").user_id
+    social.follow(friend, owner)
+    social.set_private(owner, True)
+    post = social.publish(owner, "hush").post_id
+    social.comment(post, friend, "hush too")
+    eve = join(site, "evelyn")
+    bearer = {"authorization": "Bearer " + eve.client.cookies["social_session"].strip('"')}
+    asked = [
+        *(f"{name}?user_id={owner}" for name in ("posts_of_user", "followers", "following")),
+        *(f"{name}?post_id={post}" for name in ("post_by_id", "comments_on_post", "likes_of_post")),
+        f"follows?user_id={friend}&followed_id={owner}",
+        f"follows?user_id={owner}&followed_id={friend}",
+    ]
+    client = TestClient(served)  # without its end, which closes the design
+    for headers in ({}, bearer):
+        for path in asked:
+            answer = client.get(f"/api/{path}", headers=headers)
+            assert (answer.status_code, "hush" in answer.text) == (404, False), path
+    for pattern, status in (("like", 404), ("comment", 404), ("follow", 409)):
+        given = {"followed_id": owner} if pattern == "follow" else {"post_id": post, "text": "x"}
+        given = {name: value for name, value in given.items() if (pattern, name) != ("like", "text")}
+        assert client.post(f"/api/{pattern}", json=given, headers=bearer).status_code == status
+    assert client.post("/api/ask_to_follow", json={"followed_id": owner}, headers=bearer).status_code == 200
+    assert client.get(f"/api/request_of?user_id={owner}", headers=bearer).status_code == 200
+    name = social.user_by_handle("evelyn")
+    assert name is not None
+    social.accept_request(owner, name.user_id)
+    for path in asked[:6]:
+        assert client.get(f"/api/{path}", headers=bearer).status_code == 200, path
+    for path in ("notifications", "follow_requests"):
+        assert client.get(f"/api/{path}?user_id={owner}", headers=bearer).status_code == 400
+        assert client.get(f"/api/{path}", headers=bearer).status_code == 200
+
+
 def test_the_api_knows_who_asks(social: Social, site: ServedSite, people: dict[str, Visit]) -> None:
     served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
     ids = {user.handle: user.user_id for name in people if (user := social.user_by_handle(name))}
@@ -120,7 +243,7 @@ def test_the_api_knows_who_asks(social: Social, site: ServedSite, people: dict[s
     social.send_message(ids["ada"], ids["bob"], "hush")
     name = conversation_of(ids["ada"], ids["bob"])
     headers = {
-        who: {"authorization": "Bearer " + visit.client.cookies["keyplan_session"].strip('"')}
+        who: {"authorization": "Bearer " + visit.client.cookies["social_session"].strip('"')}
         for who, visit in people.items()
     }
     with TestClient(served) as client:

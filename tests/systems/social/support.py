@@ -17,6 +17,7 @@ from keyplan_systems.social import (
     Like,
     Membership,
     Message,
+    Notification,
     Post,
     PostTally,
     Social,
@@ -68,6 +69,7 @@ def assert_whole(social: Social) -> None:
     _posts(there, users)
     _timelines(there)
     _conversations(there)
+    _notifications(there, users)
     assert there[Delivery] == []
 
 
@@ -116,6 +118,21 @@ def _timelines(there: dict[type[Entity], list[Any]]) -> None:
     }
     ids = {post.post_id for post in there[Post]}
     assert {(value.user_id, value.post_id) for value in there[TimelineEntry] if value.post_id in ids} == wanted
+
+
+def _notifications(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None:
+    """Whoever hears of something, it is so, unless there was too much of it to hear of each; never of themselves."""
+    posts: dict[str, Post] = {post.post_id: post for post in there[Post] if not post.shards}
+    wanted = {
+        *((like.liked_at, "like", like.user_id, like.post_id) for like in there[Like]),
+        *((said.created_at, "comment", said.user_id, said.comment_id) for said in there[Comment]),
+        *((link.since, "follow", link.user_id, link.user_id) for link in there[Following]),
+    }
+    for heard in there[Notification]:
+        assert heard.by_user_id != heard.user_id
+        lasting = heard.kind == "acceptance" or (heard.kind == "follow" and users[heard.user_id].shards)
+        if not lasting and (heard.post_id is None or heard.post_id in posts):
+            assert (heard.at, heard.kind, heard.by_user_id, heard.about) in wanted
 
 
 def _conversations(there: dict[type[Entity], list[Any]]) -> None:

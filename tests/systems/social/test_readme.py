@@ -33,6 +33,7 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
     post = max(social.posts_of_user(star, limit=100), key=lambda post: (post.likes, post.comments))
     name = social.conversations(star).items[0]
     said = social.comments_on_post(post.post_id).items[0]
+    asked = {"user_id": user_id(1), "follower_id": "new"}
     quiet, other = user_id(COUNT - 1), social.posts_of_user(star, limit=2).items[1]
     delivery = Delivery(user_id=quiet, reader_id=reader)
     return {
@@ -60,12 +61,23 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
         "R10": lambda: social.comment_of(said.post_id, said.created_at, said.comment_id),
         "W15": lambda: social.join("newer", "Newer", "hash"),
         "W16": lambda: social.edit_profile("new", "Newer", "About me."),
+        "W20": lambda: social.set_password(star, "hash"),
         "W17": lambda: social.block("new", star),
         "W18": lambda: social.unblock("new", star),
         "W19": lambda: social.delete_comment(said.post_id, said.created_at, said.comment_id),
         "R7": lambda: social.credential(quiet),
         "R8": lambda: social.block_of(quiet, star),
         "R9": lambda: social.blocks(quiet),
+        "W21": lambda: social.set_private(user_id(1), True),
+        "W22": lambda: social.see_notifications(star, NEWEST),
+        "W24": lambda: social.ask_to_follow("new", user_id(1)),
+        "R11": lambda: social.request_of(**asked),
+        "S11": lambda: social.follow_requests(user_id(1)),
+        "W25": lambda: social.accept_request(**asked),
+        "W26": lambda: social.decline_request(**asked),
+        "W23": lambda: social.remove_follower(**asked),
+        "S10": lambda: social.notifications(star, Range(gt=NEWEST)),
+        "S10b": lambda: social.notifications_seen(star),
         "W2": lambda: social.publish(star, "hello"),
         "W4": lambda: social.comment(post.post_id, "new", "hm"),
         "W5": lambda: social.like(post.post_id, "new"),

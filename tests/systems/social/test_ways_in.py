@@ -11,7 +11,7 @@ import pytest
 
 from keyplan.web import app
 from keyplan_systems.social import Social, limits
-from keyplan_systems.social.sample import READER, sample, user_id
+from keyplan_systems.social.sample import NEWEST, READER, sample, user_id
 from keyplan_systems.social.system import SYSTEM
 from tests.cli.support import json_of, run
 from tests.systems.support import alike_in_every_way, silent
@@ -25,6 +25,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(limits, "READ_MAX", 10)
         sample(social, 40, silent)
         social.block(user_id(39), user_id(38))
+        social.ask_to_follow(user_id(37), user_id(39))
+        social.see_notifications(user_id(0), NEWEST)
     return result
 
 
@@ -64,6 +66,10 @@ def arguments(social: Social, name: str) -> dict[str, Any]:
         "credential": {"user_id": user_id(0)},
         "block_of": {"user_id": user_id(39), "blocked_id": user_id(38)},
         "blocks": {"user_id": user_id(39)},
+        "notifications": {"user_id": user_id(0), "limit": 3},
+        "notifications_seen": {"user_id": user_id(0)},
+        "follow_requests": {"user_id": user_id(39)},
+        "request_of": {"user_id": user_id(39), "follower_id": user_id(37)},
         "comment_of": {"post_id": post.post_id, "created_at": said.created_at, "comment_id": said.comment_id},
     }
     return known.get(name, reader)

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from keyplan import Create, Delete, Update, now
+from keyplan import Create, Delete, Range, Update, now
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, ValueTaken
 from keyplan_systems.social import (
     Comment,
@@ -183,6 +183,106 @@ def test_what_is_said_in_the_moment_of_a_deletion_goes_with_it(social: Social, w
     social.delete_post(post.post_id)
     there = everything(social)
     assert (there[Post], there[Like], there[Comment]) == ([], [], [])
+    assert_whole(social)
+
+
+@pytest.mark.parametrize("what", ["like", "comment"])
+@pytest.mark.parametrize("spread", [False, True], ids=["a post", "a post whose counters are spread"])
+def test_a_post_that_is_deleted_just_now_is_not_there(
+    social: Social, monkeypatch: pytest.MonkeyPatch, what: str, *, spread: bool
+) -> None:
+    monkeypatch.setattr(design, "POST_SPREAD_AT", 0 if spread else 1000)
+    post = social.publish("ann", "hello")
+    social.like(post.post_id, "cid")
+    recorder = recorded(social)
+
+    def meanwhile(operation: str, _: object) -> None:
+        if operation == "TransactWriteItems":
+            recorder.before = lambda *_: None
+            social.delete_post(post.post_id)
+
+    recorder.before = meanwhile
+    with pytest.raises(ItemNotFound, match="there is no post"):
+        social.like(post.post_id, "ben") if what == "like" else social.comment(post.post_id, "ben", "late")
+    assert everything(social)[Comment] == everything(social)[Like] == []
+    assert_whole(social)
+
+
+# Notifications, private accounts
+
+
+def heard(social: Social, name: str) -> list[tuple[str, str]]:
+    return [(each.kind, each.by_user_id) for each in social.notifications(name)]
+
+
+def test_people_hear_what_others_do_and_no_more_when_it_is_undone(social: Social) -> None:
+    post = social.publish("ann", "hello")
+    social.follow("ben", "ann")
+    social.like(post.post_id, "ben")
+    said = social.comment(post.post_id, "cid", "Well said")
+    social.like(post.post_id, "ann")  # nobody hears of themselves
+    assert heard(social, "ann") == [("comment", "cid"), ("like", "ben"), ("follow", "ben")]
+    newest = social.notifications("ann", limit=1).items[0]
+    assert (newest.text, newest.post_id) == ("Well said", post.post_id)
+    assert social.notifications_seen("ann") is None
+    social.see_notifications("ann", newest.at)
+    seen = social.notifications_seen("ann")
+    assert seen is not None
+    assert social.notifications("ann", Range(gt=seen.until)).items == []
+    assert_whole(social)
+    social.unlike(post.post_id, "ben")
+    social.delete_comment(post.post_id, said.created_at, said.comment_id)
+    social.unfollow("ben", "ann")
+    assert heard(social, "ann") == []
+    social.like(post.post_id, "ben")
+    social.comment(post.post_id, "cid", "Again")
+    social.delete_post(post.post_id)
+    assert heard(social, "ann") == []
+    assert_whole(social)
+
+
+def test_of_what_many_do_nobody_hears_each(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design, "POST_SPREAD_AT", 1)
+    monkeypatch.setattr(design, "USER_SPREAD_AT", 1)
+    post = social.publish("ann", "hello")
+    for name in ("ben", "cid", "dot"):
+        if name == "dot":
+            people(social, name)
+        social.like(post.post_id, name)
+        social.follow(name, "ann")
+    assert heard(social, "ann") == [("follow", "cid"), ("like", "cid"), ("follow", "ben"), ("like", "ben")]
+    social.unlike(post.post_id, "dot")
+    social.unfollow("dot", "ann")
+    assert_whole(social)
+
+
+def test_a_private_account_is_asked_first(social: Social) -> None:
+    social.set_private("ann", True)
+    assert "is private" in refused(social.follow, "ben", "ann")
+    assert "isn't private" in refused(social.ask_to_follow, "ann", "ben")
+    assert "themselves" in refused(social.ask_to_follow, "ann", "ann")
+    for name in ("ben", "ben", "cid"):
+        social.ask_to_follow(name, "ann")
+    assert [request.follower_id for request in social.follow_requests("ann")] == ["ben", "cid"]
+    link = social.accept_request("ann", "ben")
+    assert (link.user_id, link.followed_id) == ("ben", "ann")
+    assert heard(social, "ben") == [("acceptance", "ann")]
+    assert heard(social, "ann") == []
+    social.decline_request("ann", "cid")
+    social.decline_request("ann", "cid")
+    assert social.follow_requests("ann").items == []
+    assert "hasn't asked" in refused(social.accept_request, "ann", "cid", kind=ItemNotFound)
+    assert "already" in refused(social.ask_to_follow, "ben", "ann")
+    assert_whole(social)
+    social.remove_follower("ann", "ben")
+    assert social.followers("ann").items == []
+    assert "doesn't follow" in refused(social.remove_follower, "ann", "ben")
+    social.ask_to_follow("ben", "ann")
+    social.block("ann", "ben")
+    assert "wants nothing" in refused(social.accept_request, "ann", "ben")
+    social.set_private("ann", False)
+    assert social.follow("cid", "ann")
+    assert "no user" in refused(social.set_private, "zoe", True, kind=ItemNotFound)
     assert_whole(social)
 
 

@@ -16,7 +16,7 @@ from typing_extensions import TypeVar
 
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.paths import At, Steps, steps_of
-from keyplan.errors import ArgumentError, shown
+from keyplan.errors import ArgumentError, KeyplanError, shown
 
 __all__ = [
     "Action",
@@ -70,6 +70,8 @@ class _Action:
     conditions: tuple[Condition, ...] = ()
     equals: Mapping[str, Any] = MappingProxyType({})
     is_final: bool = False
+    missing: KeyplanError | None = None
+    """What is raised where the action finds nothing under its key."""
     is_wanted: bool = False
     """Whether what it leaves is asked for, by ``yield from``: then it is given, or the write is refused."""
     gives_previous: bool = False
@@ -93,6 +95,14 @@ class _Action:
         """The action, whose failed condition ends the write: ``attempts=`` doesn't try it again."""
         changed = copy(self)
         changed.is_final = True
+        return changed
+
+    def if_missing(self, error: KeyplanError) -> Self:
+        """The action, which ends the write with ``error``, and not with ConditionFailed, where nothing is stored under
+        its key: ``Update(User, user_id=name).set(name="Ann").if_missing(ItemNotFound("there is no such user"))``.
+        """
+        changed = copy(self)
+        changed.missing = error
         return changed
 
     def _wanted(self) -> Self:

@@ -186,6 +186,12 @@ function showRequests(details, requests) {
   if (requests.length > 8) box.append(element("p", { class: "quiet" }, `and ${requests.length - 8} more`));
 }
 
+function formToken() {
+  const prefix = `${document.body.dataset.formToken}=`;
+  const cookie = document.cookie.split("; ").find((text) => text.startsWith(prefix));
+  return cookie && cookie.slice(prefix.length);
+}
+
 async function ask(form, cursor) {
   const button = form.querySelector("button");
   const name = form.dataset.pattern;
@@ -200,8 +206,8 @@ async function ask(form, cursor) {
     } else {
       options.body = JSON.stringify(body(form));
       options.headers["content-type"] = "application/json";
-      const token = /(?:^|; )csrf_token=([^;]+)/.exec(document.cookie);
-      if (token) options.headers["x-csrf-token"] = token[1]; // an application's policy may ask for it
+      const token = formToken();
+      if (token) options.headers["x-csrf-token"] = token; // an application's policy may ask for it
     }
     const response = await fetch(address, options);
     const found = await response.json();

@@ -26,6 +26,8 @@ __all__ = [
     "TooMany",
     "change_email",
     "change_password",
+    "check_email_change",
+    "check_joining",
     "end_session",
     "end_sessions",
     "hash_password",
@@ -86,13 +88,15 @@ def register(
     role: Literal["reader", "author"] = "reader",
     provider: str | None = None,
     external_id: str | None = None,
+    verified: bool = False,
 ) -> User:
-    """Register a user, who signs in by password, or by an external identity, or by both.
+    """Register a user, who signs in by password, or by an external identity, or by both; ``verified`` says that they
+    have shown that they read mail at the address.
 
     Raises Refused with a fault for each field that can't be taken as it is: ``email``, ``username``, ``name``,
     ``password``, ``provider``. Of two at once with one email or username, one wins, and the other is told.
     """
-    email, username, name = email.strip().lower(), username.strip().lower(), " ".join(name.split())
+    email, username, name = _folded(email, username, name)
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
     linked = provider is not None and external_id is not None
     if password is not None or not linked:
@@ -101,7 +105,8 @@ def register(
         raise _refused(faults)
     user = User(username=username, name=name, role=role)
     hashed = None if password is None else hash_password(password)
-    credential = Credential(user_id=user.user_id, email=email, password_hash=hashed)
+    seen = now() if verified else None
+    credential = Credential(user_id=user.user_id, email=email, password_hash=hashed, verified_at=seen)
     known = None
     if provider is not None and external_id is not None:
         known = ProviderUser(provider=provider, external_id=external_id, user_id=user.user_id)
@@ -112,6 +117,22 @@ def register(
         if not taken:
             raise
         raise _refused(taken) from None
+
+
+def check_joining(blog: Blog, email: str, username: str, name: str) -> None:
+    """Raises Refused, as ``register`` does, for what can't be taken; but says nothing of an address that somebody has,
+    which is nobody's business. Usernames are public.
+    """
+    email, username, name = _folded(email, username, name)
+    faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
+    if not faults and blog.user_to_sign_in(username) is not None:
+        faults = [Fault("username", "it is somebody else's", "choose another")]
+    if faults:
+        raise _refused(faults)
+
+
+def _folded(email: str, username: str, name: str) -> tuple[str, str, str]:
+    return email.strip().lower(), username.strip().lower(), " ".join(name.split())
 
 
 def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) -> list[Fault]:
@@ -328,21 +349,33 @@ def verify_email(blog: Blog, user_id: str, email: str) -> None:
     blog.transact([Update(Credential, user_id=user_id).set(verified_at=now()).only_if(email=email)])
 
 
-def change_email(blog: Blog, user_id: str, password: str, email: str) -> None:
-    """Change a user's email; the old one is free then. Raises Refused at ``password`` or ``email``, ItemNotFound."""
-    email = email.strip().lower()
+def check_email_change(blog: Blog, user_id: str, password: str, email: str) -> None:
+    """Whether a user may ask for another email: with their password, for an address that can be one. Raises Refused at
+    ``password`` or ``email``, ItemNotFound; it says nothing of an address that somebody has.
+    """
     _, credential = _credential(blog, user_id)
-    faults = _email_faults(email)
+    faults = _email_faults(email.strip().lower())
     if credential.password_hash is not None and not password_fits(
         credential.password_hash, password[: PASSWORD_MAX + 1]
     ):
         faults.append(Fault("password", "the password is wrong"))
     if faults:
         raise _refused(faults)
+
+
+def change_email(blog: Blog, user_id: str, email: str) -> None:
+    """Change the email of a user who has shown that they read mail there; the old one is free then. Raises Refused at
+    ``email`` for an address that somebody has, ItemNotFound.
+    """
+    email = email.strip().lower()
+    _, credential = _credential(blog, user_id)
+    faults = _email_faults(email)
+    if faults:
+        raise _refused(faults)
     if email == credential.email:
         return
     try:
-        blog.update(credential, email=email, verified_at=None, changed_at=now())
+        blog.update(credential, email=email, verified_at=now(), changed_at=now())
     except ValueTaken:
         raise _refused([Fault("email", "somebody is registered with it", "take another")]) from None
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from keyplan import Create, Field, Update, Writes, ulid, write
+from keyplan import Check, Create, Field, Update, Writes, ulid, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.counting import counted
-from keyplan_systems.blog.entities import Comment, CommentStatus, Moderation
+from keyplan_systems.blog.entities import Comment, CommentStatus, Moderation, Post
 from keyplan_systems.blog.reads import Reads
 
 __all__ = ["CommentWrites"]
@@ -26,9 +26,10 @@ class CommentWrites(Reads):
 
         Raises ItemNotFound for a post or a thread that isn't there, Refused for a user who isn't active.
         """
+        missing = ItemNotFound(f"there is no such post: {post_id!r}", place="Blog.add_comment")
         post = yield from self.post.ask(post_id)
         if post is None or post.status != "published":
-            raise ItemNotFound(f"there is no such post: {post_id!r}", place="Blog.add_comment")
+            raise missing
         user = yield from self.user.ask(user_id)
         if user is None or user.status != "active":
             raise Refused("only who is active may comment", place="Blog.add_comment")
@@ -41,6 +42,7 @@ class CommentWrites(Reads):
             post_id=post_id, thread_id=thread_id or comment_id, comment_id=comment_id, user_id=user_id, text=text
         )
         yield Create(comment)
+        yield Check(Post, post_id=post_id).only_if(status="published").if_missing(missing)
         yield counted("post", post_id, {"comments": 1})
         return comment
 

@@ -42,6 +42,10 @@ def identity(provider: str, external_id: str) -> str:
     return f"{provider}:{external_id}"
 
 
+def _unknown(user_id: str) -> ItemNotFound:
+    return ItemNotFound(f"there is no user {user_id!r}", place="Blog.user")
+
+
 class PeopleWrites(Reads):
     """The writes about people."""
 
@@ -66,13 +70,16 @@ class PeopleWrites(Reads):
 
     @write("W8")
     def edit_profile(self, user_id: str, name: Name, bio: Bio) -> Writes:
-        """Change the name and the text that a user's profile shows. Raises ConditionFailed for one who isn't active."""
-        yield Update(User, user_id=user_id).set(name=name, bio=bio).only_if(status="active")
+        """Change the name and the text that a user's profile shows. Raises ItemNotFound, and ConditionFailed for
+        one who isn't active.
+        """
+        update = Update(User, user_id=user_id).set(name=name, bio=bio).only_if(status="active")
+        yield update.if_missing(_unknown(user_id))
 
     @write("W9")
     def set_role(self, user_id: str, role: Role) -> Writes:
-        """Make a user a reader, an author or a moderator."""
-        yield Update(User, user_id=user_id).set(role=role)
+        """Make a user a reader, an author or a moderator. Raises ItemNotFound."""
+        yield Update(User, user_id=user_id).set(role=role).if_missing(_unknown(user_id))
 
     @write("W10", attempts=30)
     def set_status(self, user_id: str, status: UserStatus, by: str | None = None) -> Writes[User]:
@@ -147,7 +154,7 @@ class PeopleWrites(Reads):
     def _account(self, user_id: str) -> Writes[Account]:
         account = yield from self.account.ask(user_id)
         if account is None:
-            raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.user")
+            raise _unknown(user_id)
         return account
 
     def _ended(self, user: User, sessions: list[Session], keep: str | None) -> Writes:
@@ -198,8 +205,10 @@ class PeopleWrites(Reads):
 
     @write("W28")
     def handle_message(self, month: Month, at: datetime, message_id: str, *, handled: bool = True) -> Writes:
-        """Note that a message was dealt with, or wasn't."""
-        yield Update(ContactMessage, month=month, at=at, message_id=message_id).set(handled=handled)
+        """Note that a message was dealt with, or wasn't. Raises ItemNotFound."""
+        missing = ItemNotFound(f"there is no message {message_id!r}", place="Blog.handle_message")
+        update = Update(ContactMessage, month=month, at=at, message_id=message_id).set(handled=handled)
+        yield update.if_missing(missing)
 
     @write("W29")
     def delete_message(self, month: Month, at: datetime, message_id: str) -> Writes:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keyplan import Check, Create, Put, Update, Writes, write
-from keyplan.errors import Refused
+from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.cms.entities import Credential, Event, Founded, Id, Member, Role
 from keyplan_systems.cms.publishing import PublishingWrites
 
@@ -47,8 +47,9 @@ class MemberWrites(PublishingWrites):
 
     @write("W19")
     def set_password(self, member_id: Id, password_hash: Hash) -> Writes:
-        """Another password from now on. Raises ConditionFailed for an unknown member."""
-        yield Check(Member, member_id=member_id)
+        """Another password from now on. Raises ItemNotFound for an unknown member."""
+        missing = ItemNotFound(f"there is no member {member_id!r}", place="Cms.set_password", hint="join first")
+        yield Check(Member, member_id=member_id).if_missing(missing)
         yield Put(Credential(member_id=member_id, password_hash=password_hash))
 
     # Events

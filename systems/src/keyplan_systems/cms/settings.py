@@ -3,6 +3,8 @@
 ::
 
 title = "The desk"
+smtp = "smtps://user:password@mail.example.com"
+mail_from = "desk@example.com"
 main = "en"
 locales = ["de", "pt-BR"]
 
@@ -42,6 +44,8 @@ class Settings:
     main: str = "en"
     locales: tuple[str, ...] = ("de", "fr")
     webhooks: tuple[Webhook, ...] = ()
+    smtp: str | None = None
+    mail_from: str | None = None
 
 
 def read_settings(path: Path) -> Settings:
@@ -49,7 +53,7 @@ def read_settings(path: Path) -> Settings:
     faults: list[Fault] = []
     made: dict[str, Any] = {}
     for name, value in read_toml(path).items():
-        words = name in {"title", "tagline"} and isinstance(value, str) and value.strip()
+        words = name in {"title", "tagline", "smtp", "mail_from"} and isinstance(value, str) and value.strip()
         if words or (name == "main" and _is_locale(value)):
             made[name] = value
         elif name == "locales" and isinstance(value, list) and all(map(_is_locale, value)):
@@ -57,7 +61,9 @@ def read_settings(path: Path) -> Settings:
         elif name == "webhooks" and isinstance(value, list):
             made[name] = tuple(_webhook(number, element, faults) for number, element in enumerate(value))
         else:
-            faults.append(Fault(name, "can't be taken", "title, tagline, main, locales = [...], [[webhooks]]"))
+            faults.append(
+                Fault(name, "can't be taken", "title, tagline, smtp, mail_from, main, locales = [...], [[webhooks]]")
+            )
     names = [element.name for element in made.get("webhooks", ())]
     if len(set(names)) < len(names):
         faults.append(Fault("webhooks", "two have one name", "name each differently: what was delivered is kept by it"))

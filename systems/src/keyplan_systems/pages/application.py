@@ -10,15 +10,14 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from keyplan.errors import Refused
-from keyplan_systems.pages.people import PASSWORD_MIN
+from keyplan_systems.pages import joining, passwords
 from keyplan_systems.pages.policy import TablePolicy
 from keyplan_systems.pages.site import SmallSite, Turn
 from keyplan_systems.site.application import application
 from keyplan_systems.site.incoming import Form, local_path
-from keyplan_systems.site.passwords import hash_password, password_fits
+from keyplan_systems.site.passwords import password_fits
 
-__all__ = ["ServedSite", "sample_logins", "small_application"]
+__all__ = ["ServedSite", "mail_warnings", "sample_logins", "small_application"]
 
 Handler = Callable[[Turn[Any]], Response]
 Pages = Sequence[tuple[str, Handler, str]]
@@ -46,13 +45,11 @@ def small_application(
 ) -> Starlette:
     """The ASGI application of a site; ``beside`` runs while it does. It leaves the design open."""
     if site.people is not None:
-        pages = (*pages, ("/sign-in", _sign_in_form, "anyone"), ("/sign-up", _sign_up_form, "anyone"))
-        forms = (
-            *forms,
-            ("/sign-in", _sign_in, "anyone"),
-            ("/sign-up", _sign_up, "anyone"),
-            ("/sign-out", _sign_out, "anyone"),
-        )
+        pages = (*pages, ("/sign-in", _sign_in_form, "anyone"), *joining.PAGES)
+        forms = (*forms, ("/sign-in", _sign_in, "anyone"), ("/sign-out", _sign_out, "anyone"), *joining.FORMS)
+        pages, forms = (*pages, *passwords.PAGES), (*forms, *passwords.FORMS)
+        if site.people.by_mail:
+            pages, forms = (*pages, *passwords.FORGOTTEN_PAGES), (*forms, *passwords.FORGOTTEN_FORMS)
     routes = [Route(path, site.form(handler, role), methods=["POST"]) for path, handler, role in forms]
     routes += [Route(path, site.page(handler, role)) for path, handler, role in pages]
 
@@ -62,6 +59,13 @@ def small_application(
             yield
 
     return application(site, routes, hosts=site.options.hosts, secure=site.secure, lifespan=lifespan)
+
+
+def mail_warnings(site: SmallSite[Any]) -> list[str]:
+    """What to know of a public site without a mail server: who joins waits for a letter."""
+    if site.options.origin is None or not site.joining.logged:
+        return []
+    return ["Warning: no mail server is set (smtp in the settings file), so letters to those who join go into the log"]
 
 
 def sample_logins(site: SmallSite[Any], logins: Iterable[str], password: str, *more: str) -> list[str]:
@@ -106,28 +110,6 @@ def _sign_in(turn: Turn[Any]) -> Response:
             return turn.go(form["next"] or "/")
         form.fault("login", "that isn't known with this password")
     return turn.page("sign_in.html", 422)
-
-
-def _sign_up_form(turn: Turn[Any]) -> Response:
-    return turn.go("/") if turn.visitor.person is not None else turn.page("sign_up.html", password_min=PASSWORD_MIN)
-
-
-def _sign_up(turn: Turn[Any]) -> Response:
-    form, people = turn.form, turn.site.people
-    login = form.text("login", turn.site.look.login, 254)
-    name = form.text("name", "Name", 80)
-    password = form.password("password", "Password", shortest=PASSWORD_MIN)
-    if form and people is not None:
-        turn.limit("sign-up", turn.address)
-        try:
-            with turn.site.hashing:
-                person = people.join(login, name, hash_password(password))
-        except Refused as error:
-            form.take(error)
-        else:
-            turn.site.sign_in(turn.visitor, person)
-            return turn.go("/", "welcome")
-    return turn.page("sign_up.html", 422, password_min=PASSWORD_MIN)
 
 
 def _sign_out(turn: Turn[Any]) -> Response:

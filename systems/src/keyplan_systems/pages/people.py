@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from keyplan.errors import Fault, Refused, ValueTaken
 from keyplan_systems.site.signing import Signer
 
-__all__ = ["PASSWORD_MIN", "People", "Person", "Sessions", "StoredPeople"]
+__all__ = ["PASSWORD_MIN", "People", "Person", "Sessions", "StoredPeople", "mark_of"]
 
 PASSWORD_MIN = 10
 SESSION_SECONDS = 14 * 24 * 3600
@@ -43,6 +43,19 @@ class People(Protocol):
 
     def known(self, login: str) -> Person | None:
         """Somebody by what they sign in with."""
+        ...
+
+    @property
+    def by_mail(self) -> bool:
+        """Whether people sign in with an address, and so join by a letter that goes there."""
+        ...
+
+    def check(self, login: str) -> None:
+        """Raises Refused with a fault of ``login`` for what can't be one, whoever has it."""
+        ...
+
+    def set_password(self, user_id: str, password_hash: str) -> None:
+        """Give somebody another password."""
         ...
 
     def join(self, login: str, name: str, password_hash: str) -> Person:
@@ -72,6 +85,8 @@ class StoredPeople(ABC, Generic[U]):
 
     taken = "somebody has it"
     """What is said of a login that somebody else has."""
+    by_mail = False
+    """Whether the login is an address: then it is nobody's business who has it."""
 
     @abstractmethod
     def user(self, user_id: str) -> U | None:
@@ -93,6 +108,10 @@ class StoredPeople(ABC, Generic[U]):
     def add(self, login: str, name: str, password_hash: str) -> U:
         """Store somebody new. Raises ValueTaken where somebody has the login."""
 
+    @abstractmethod
+    def set_password(self, user_id: str, password_hash: str) -> None:
+        """Store another hash of a user's password; the sessions of the one before end."""
+
     def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have none
         """What a user may do besides."""
         return ()
@@ -105,11 +124,15 @@ class StoredPeople(ABC, Generic[U]):
         """Somebody by what they sign in with."""
         return self._person(self.user_known_as(login))
 
-    def join(self, login: str, name: str, password_hash: str) -> Person:
-        """Somebody new. Raises Refused with a fault of ``login``."""
+    def check(self, login: str) -> None:
+        """Raises Refused with a fault of ``login`` for what can't be one."""
         fault = self.fault_of(login)
         if fault is not None:
             raise Refused("it can't be taken", faults=[Fault("login", fault)])
+
+    def join(self, login: str, name: str, password_hash: str) -> Person:
+        """Somebody new. Raises Refused with a fault of ``login``."""
+        self.check(login)
         try:
             user = self.add(login, name, password_hash)
         except ValueTaken:
@@ -131,7 +154,7 @@ class Sessions:
     def open(self, person: Person, now_seconds: float, seconds: int = SESSION_SECONDS) -> str:
         """A session of so many seconds, as a signed text."""
         until = int(now_seconds) + seconds
-        text = f"{quote(person.user_id, safe='')}.{until}.{_mark(person)}.{secrets.token_urlsafe(9)}"
+        text = f"{quote(person.user_id, safe='')}.{until}.{mark_of(person)}.{secrets.token_urlsafe(9)}"
         return self._signer.sign("session", text)
 
     def person(self, signed: str, now_seconds: float) -> Person | None:
@@ -143,8 +166,9 @@ class Sessions:
         if int(until) <= now_seconds:
             return None
         result = self._people.person(unquote(user_id))
-        return result if result is not None and secrets.compare_digest(_mark(result), mark) else None
+        return result if result is not None and secrets.compare_digest(mark_of(result), mark) else None
 
 
-def _mark(person: Person) -> str:
+def mark_of(person: Person) -> str:
+    """What tells a person's password from any other they had or will have."""
     return hashlib.sha256(person.password_hash.encode()).hexdigest()[:16]

@@ -62,6 +62,7 @@ class TablePolicy:
                 "in": "cookie",
                 "name": self.site.visitors.session_cookie,
                 "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
+                "x-form-token-cookie": self.site.visitors.names.form_token,
             },
         }
 

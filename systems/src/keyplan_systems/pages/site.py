@@ -13,7 +13,9 @@ from keyplan import Design
 from keyplan.systems import SiteOptions
 from keyplan_systems.pages.people import SESSION_SECONDS, People, Person, Sessions
 from keyplan_systems.site.incoming import Form, query_of
+from keyplan_systems.site.joining import Joining
 from keyplan_systems.site.limits import Limit
+from keyplan_systems.site.mail import LoggedMail, Mail
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.serving import BaseSite, BaseTurn
 from keyplan_systems.site.signing import Signer
@@ -30,16 +32,24 @@ LIMITS = {
     "sign-up": Limit(attempts=10, seconds=3600),
     "write": Limit(attempts=120, seconds=600),
     "search": Limit(attempts=120, seconds=60),
+    "mail": Limit(attempts=5, seconds=3600),
 }
-NOTICES = {"saved": "Saved.", "welcome": "Welcome!"}
+NOTICES = {
+    "saved": "Saved.",
+    "welcome": "Welcome!",
+    "sent": "If somebody is registered with that address, a mail is on its way to it.",
+    "password": "Your password is changed. You are signed out everywhere else.",
+    "reset": "Your password is set. Sign in with it.",
+}
 """What a page says at its top after a form has done something; ``?done=`` names it, so nobody can put words there."""
-COOKIES = CookieNames(session="keyplan_session", visit="keyplan_visit")
 
 
 @dataclass(frozen=True)
 class Look:
     """What a site is called, and where its navigation leads: labels with addresses."""
 
+    system: str
+    """The system's name, by which its cookies are called."""
     title: str
     tagline: str
     package: str
@@ -73,8 +83,8 @@ class Visitor(BaseVisitor):
 class Visitors(BaseVisitors[Visitor]):
     """People with sessions that are signed texts."""
 
-    def __init__(self, sessions: Sessions, signer: Signer, *, secure: bool) -> None:
-        super().__init__(signer, COOKIES, secure=secure, session_seconds=SESSION_SECONDS)
+    def __init__(self, system: str, sessions: Sessions, signer: Signer, *, secure: bool) -> None:
+        super().__init__(signer, CookieNames(system), secure=secure, session_seconds=SESSION_SECONDS)
         self.sessions = sessions
 
     def nobody(self) -> Visitor:
@@ -97,6 +107,13 @@ class Turn(BaseTurn["SmallSite[D]", Visitor], Generic[D]):
         return self.site.design
 
     @property
+    def people(self) -> People:
+        """The site's people; only on pages of a site that has some."""
+        if self.site.people is None:
+            raise not_found()
+        return self.site.people
+
+    @property
     def person(self) -> Person:
         """Who is signed in; only where the endpoint asks for somebody."""
         if self.visitor.person is None:
@@ -107,7 +124,14 @@ class Turn(BaseTurn["SmallSite[D]", Visitor], Generic[D]):
 class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     """A site's pages on an open design."""
 
-    def __init__(self, design: D, look: Look, options: SiteOptions, people: People | None = None) -> None:
+    def __init__(
+        self,
+        design: D,
+        look: Look,
+        options: SiteOptions,
+        people: People | None = None,
+        mail: Mail | None = None,
+    ) -> None:
         signer = Signer(options.secret)
         super().__init__(
             public=options.origin,
@@ -121,9 +145,10 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         self.look = look
         self.options = options
         self.people = people
+        self.joining = Joining(look.title, signer, mail or LoggedMail(), time.time)
         self.secure = options.origin is not None and options.origin.startswith("https:")
         self.sessions = Sessions(people, signer)
-        self._visitors = Visitors(self.sessions, signer, secure=self.secure)
+        self._visitors = Visitors(look.system, self.sessions, signer, secure=self.secure)
 
     @property
     def visitors(self) -> Visitors:
@@ -141,7 +166,8 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
 
     def context(self, request: Request) -> Mapping[str, Any]:  # noqa: ARG002
         """What every template knows."""
-        return {"site": self.look, "people": self.people is not None}
+        by_mail = self.people is not None and self.people.by_mail
+        return {"site": self.look, "people": self.people is not None, "by_mail": by_mail}
 
     def begin(self, turn: Turn[D], *, sent: bool) -> None:
         """Count a form that is sent."""

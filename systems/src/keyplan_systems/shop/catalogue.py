@@ -34,21 +34,23 @@ class CatalogueWrites(Reads):
 
     @write("W3")
     def restock(self, product_id: Id, quantity: Quantity) -> Writes:
-        """More pieces of a product have arrived. Raises ConditionFailed for an unknown product."""
-        yield Update(Product, product_id=product_id).set(stock=Add(quantity))
+        """More pieces of a product have arrived. Raises ItemNotFound for an unknown product."""
+        missing = _unknown(product_id, "Shop.restock")
+        yield Update(Product, product_id=product_id).set(stock=Add(quantity)).if_missing(missing)
 
     @write("W4")
     def reprice(self, product_id: Id, price_cents: Cents) -> Writes:
-        """A product has another price from now on; orders keep theirs. Raises ConditionFailed for an unknown one."""
-        yield Update(Product, product_id=product_id).set(price_cents=price_cents)
+        """A product has another price from now on; orders keep theirs. Raises ItemNotFound for an unknown one."""
+        missing = _unknown(product_id, "Shop.reprice")
+        yield Update(Product, product_id=product_id).set(price_cents=price_cents).if_missing(missing)
 
     @write("W5")
     def relate(self, product_id: Id, related_id: Id) -> Writes:
-        """Let a product lead to another. Raises Refused for itself, ConditionFailed for unknown ones."""
+        """Let a product lead to another. Raises Refused for itself, ItemNotFound for unknown ones."""
         if product_id == related_id:
             raise Refused(f"product {product_id!r} can't lead to itself", place="Shop.relate", hint="name another one")
-        yield Check(Product, product_id=product_id)
-        yield Check(Product, product_id=related_id)
+        for name in (product_id, related_id):
+            yield Check(Product, product_id=name).if_missing(_unknown(name, "Shop.relate"))
         yield Put(Related(product_id=product_id, related_id=related_id))
 
     @write("W6")
@@ -64,8 +66,10 @@ class CatalogueWrites(Reads):
 
     @write("W20")
     def describe_merchant(self, merchant_id: Id, name: Name, about: Text = "") -> Writes[Merchant]:
-        """Change what a merchant's page says: both. Raises ConditionFailed for an unknown one."""
-        merchant = yield from Update(Merchant, merchant_id=merchant_id).set(name=name, about=about)
+        """Change what a merchant's page says: both. Raises ItemNotFound for an unknown one."""
+        missing = ItemNotFound(f"there is no merchant {merchant_id!r}", place="Shop.describe_merchant")
+        update = Update(Merchant, merchant_id=merchant_id).set(name=name, about=about)
+        merchant = yield from update.if_missing(missing)
         return merchant
 
     @write("W21", attempts=10)
@@ -109,8 +113,12 @@ class CatalogueWrites(Reads):
     def _known(self, product_id: str, place: str) -> Writes[Product]:
         product = yield from self.product.ask(product_id)
         if product is None:
-            raise ItemNotFound(f"there is no product {product_id!r}", place=place, hint="add it: add_product")
+            raise _unknown(product_id, place)
         return product
+
+
+def _unknown(product_id: str, place: str) -> ItemNotFound:
+    return ItemNotFound(f"there is no product {product_id!r}", place=place, hint="add it: add_product")
 
 
 def listing_of(product: Product) -> Listing | None:

@@ -51,14 +51,15 @@ class CustomerWrites(Reads):
 
     @write("W14")
     def set_password(self, user_id: Id, password_hash: Hash) -> Writes:
-        """Another password from now on, or a first one. Raises ConditionFailed for an unknown user."""
-        yield Check(User, user_id=user_id)
+        """Another password from now on, or a first one. Raises ItemNotFound for an unknown user."""
+        yield Check(User, user_id=user_id).if_missing(_unknown(user_id, "Shop.set_password"))
         yield Put(Credential(user_id=user_id, password_hash=password_hash))
 
     @write("W15")
     def rename_user(self, user_id: Id, name: Name) -> Writes[User]:
-        """A user has another name from now on. Raises ConditionFailed for an unknown one."""
-        user = yield from Update(User, user_id=user_id).set(name=name)
+        """A user has another name from now on. Raises ItemNotFound for an unknown one."""
+        update = Update(User, user_id=user_id).set(name=name)
+        user = yield from update.if_missing(_unknown(user_id, "Shop.rename_user"))
         return user
 
     @write("W16", attempts=10)
@@ -68,7 +69,7 @@ class CustomerWrites(Reads):
         Raises ItemNotFound for an unknown user, Refused where 20 are there.
         """
         if (yield from self.user.ask(user_id)) is None:
-            raise ItemNotFound(f"there is no user {user_id!r}", place="Shop.save_address", hint="register first")
+            raise _unknown(user_id, "Shop.save_address")
         there = yield from self.addresses.ask(user_id)
         if len(there) >= ADDRESSES_MAX and address_id not in {element.address_id for element in there}:
             raise Refused(
@@ -125,3 +126,7 @@ class CustomerWrites(Reads):
         )
         yield Create(cart)
         return cart
+
+
+def _unknown(user_id: str, place: str) -> ItemNotFound:
+    return ItemNotFound(f"there is no user {user_id!r}", place=place, hint="register first")

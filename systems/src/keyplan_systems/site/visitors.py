@@ -17,16 +17,29 @@ from keyplan_systems.site.signing import Signer, random_token
 
 __all__ = ["BaseVisitor", "BaseVisitors", "CookieNames"]
 
-CSRF_COOKIE = "csrf_token"
-"""A copy of the form token that scripts of this origin can read, for the API's page."""
-
 
 @dataclass(frozen=True)
 class CookieNames:
-    """What a site's cookies are called."""
+    """What a system's cookies are called. A browser keeps cookies by host and not by port, so two systems on one
+    machine need names of their own.
+    """
 
-    session: str
-    visit: str
+    system: str
+
+    @property
+    def session(self) -> str:
+        """The cookie of whoever is signed in."""
+        return f"{self.system}_session"
+
+    @property
+    def visit(self) -> str:
+        """The cookie of whoever isn't."""
+        return f"{self.system}_visit"
+
+    @property
+    def form_token(self) -> str:
+        """A copy of the form token that scripts of this origin can read, for the API's page."""
+        return f"{self.system}_form_token"
 
 
 @dataclass
@@ -138,7 +151,7 @@ class BaseVisitors(ABC, Generic[V]):
         """The session's form token for scripts of this origin: the API's page sends it along."""
         token = None if signed is None else self.signer.signature("csrf", f"session {self.session_id(signed)}")
         response.set_cookie(
-            CSRF_COOKIE,
+            self.names.form_token,
             token or "",
             max_age=0 if token is None else self.session_seconds,
             path="/",

@@ -1,52 +1,29 @@
-# mypy: disable-error-code="empty-body"
-"""The design of the social network: its table, the questions, and the writes.
+"""The design of the social network: its table, and the writes about follows, posts and messages.
 
-The entities are in ``entities.py``; what decides whose posts are delivered, and which counters are spread, in
-``limits.py``. Where the system departs from its document, README.md says why.
+The entities are in ``entities.py``, the questions in ``reads.py``, the writes about people in ``people.py``; what
+decides whose posts are delivered, and which counters are spread, in ``limits.py``. Where the system departs from its
+document, README.md says why.
 """
 
 from __future__ import annotations
 
 import random
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from keyplan import (
-    Add,
-    Batch,
-    Create,
-    Cursor,
-    Delete,
-    Design,
-    Page,
-    Put,
-    Range,
-    Table,
-    Through,
-    Update,
-    Writes,
-    now,
-    read,
-    ulid,
-    write,
-)
+from keyplan import Add, Batch, Create, Cursor, Delete, Design, Put, Table, Update, Writes, now, write
 from keyplan.errors import ConditionFailed, ItemNotFound, Refused
 from keyplan_systems.social.entities import (
     GSI1,
-    Block,
     Comment,
-    Credential,
     Delivery,
     Follower,
     Following,
-    Handle,
-    Id,
+    FollowRequest,
     Like,
     Membership,
     Message,
-    Name,
+    Notification,
     Post,
     PostTally,
     Subscription,
@@ -58,7 +35,6 @@ from keyplan_systems.social.entities import (
     preview_of,
 )
 from keyplan_systems.social.limits import (
-    AUDIENCE_MAX,
     DELIVERY_SECONDS_MAX,
     GATHER_EVERY,
     POST_SPREAD_AT,
@@ -68,11 +44,9 @@ from keyplan_systems.social.limits import (
     delivery_of,
     shard_of,
 )
+from keyplan_systems.social.people import PeopleWrites
 
 __all__ = ["Social"]
-
-Bio = Annotated[str, Field(max_length=5000)]
-
 
 _REASONS = {
     "KP303 deliveries_of": "a delivery ends within seconds, so an author has one or two that haven't",
@@ -81,195 +55,82 @@ _REASONS = {
 """Findings of ``keyplan check`` that are right so, and why."""
 
 
-class Social(Design, silence=_REASONS):
+class Social(PeopleWrites, Design, silence=_REASONS):
     """A social network: feeds, profiles, posts, comments, likes, follows, messages."""
 
     table = Table("social-media", indexes=[GSI1])
-
-    # Questions
-
-    @read(
-        "S1",
-        through=[Through(Following, user_id="followed_id"), Through(TimelineEntry, user_id="author_id")],
-        where={"delivery": "read"},
-        newest_first=True,
-    )
-    def feed(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Post]:
-        """A user's feed: the posts of everyone whom the user follows, newest first."""
-        ...
-
-    @read("S2")
-    def profile(self, user_id: str) -> User | None:
-        """A user's profile."""
-        ...
-
-    @read("S2b", consistent=True)
-    def user_by_handle(self, handle: Handle) -> User | None:
-        """A user by the handle, which one user has."""
-        ...
-
-    @read("S3", newest_first=True)
-    def posts_of_user(
-        self, user_id: str, created_at: Range[datetime] | None = None, limit: int = 20, cursor: Cursor | None = None
-    ) -> Page[Post]:
-        """A user's posts, newest first; all, or those of a day or another time."""
-        ...
-
-    @read("S4")
-    def post_by_id(self, post_id: str) -> Post | None:
-        """A post by its id."""
-        ...
-
-    @read("S5")
-    def comments_on_post(self, post_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Comment]:
-        """A post's comments, oldest first."""
-        ...
-
-    @read("S6a")
-    def likes_of_post(self, post_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Like]:
-        """Who likes a post."""
-        ...
-
-    @read("S6b")
-    def like_of(self, post_id: str, user_id: str) -> Like | None:
-        """Whether a user likes a post."""
-        ...
-
-    @read("S7a")
-    def followers(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Follower]:
-        """A user's followers."""
-        ...
-
-    @read("S7b")
-    def following(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Following]:
-        """Whom a user follows."""
-        ...
-
-    @read("S7c")
-    def follows(self, user_id: str, followed_id: str) -> Following | None:
-        """Whether a user follows another."""
-        ...
-
-    @read("S8a", order_by="-last_message_at")
-    def conversations(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Membership]:
-        """A user's conversations, the latest first."""
-        ...
-
-    @read("S8b")
-    def membership(self, user_id: str, conversation_id: str) -> Membership | None:
-        """A user's part in a conversation: with whom, how many messages are unread."""
-        ...
-
-    @read("S9", newest_first=True)
-    def messages(self, conversation_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Message]:
-        """The messages of a conversation, newest first."""
-        ...
-
-    @read("R1", items=AUDIENCE_MAX)
-    def audience(self, user_id: str) -> list[Subscription]:
-        """Into whose timelines a user's posts are delivered."""
-        ...
-
-    @read("R2", items=SHARDS)
-    def user_tallies(self, user_id: str) -> list[UserTally]:
-        """The parts of a counter of followers that was spread; their sum is exact."""
-        ...
-
-    @read("R3", items=SHARDS)
-    def post_tallies(self, post_id: str) -> list[PostTally]:
-        """The parts of a post's counters that were spread; their sums are exact."""
-        ...
-
-    @read("R4", order_by="begun_at")
-    def undelivered(self, limit: int = 20, cursor: Cursor | None = None) -> Page[Delivery]:
-        """The deliveries that haven't ended, oldest first. One runs, or was broken off: then ``deliver`` ends it."""
-        ...
-
-    @read("R5")
-    def deliveries_of(self, user_id: str) -> list[Delivery]:
-        """The deliveries of an author's posts that haven't ended."""
-        ...
-
-    @read("R6")
-    def subscription(self, user_id: str, reader_id: str) -> Subscription | None:
-        """Whether an author's posts are delivered into a reader's timeline."""
-        ...
-
-    @read("R7")
-    def credential(self, user_id: str) -> Credential | None:
-        """What a user signs in with."""
-        ...
-
-    @read("R8")
-    def block_of(self, user_id: str, blocked_id: str) -> Block | None:
-        """Whether a user blocks another."""
-        ...
-
-    @read("R9")
-    def blocks(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Block]:
-        """Whom a user blocks."""
-        ...
-
-    @read("R10")
-    def comment_of(self, post_id: str, created_at: datetime, comment_id: str) -> Comment | None:
-        """A comment, by its place under its post."""
-        ...
-
-    # Users
-
-    @write("W1")
-    def sign_up(self, handle: Handle, name: Name, bio: str = "", user_id: Id | None = None) -> Writes[User]:
-        """A new user. Raises ValueTaken for a handle, ItemExists for an id that somebody has."""
-        user = User(user_id=user_id or ulid(), handle=handle, name=name, bio=bio)
-        yield Create(user)
-        return user
-
-    @write("W15")
-    def join(self, handle: Handle, name: Name, password_hash: str) -> Writes[User]:
-        """A new user, with what they sign in with. Raises ValueTaken for a handle that somebody has."""
-        user = User(handle=handle, name=name)
-        yield Create(user)
-        yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
-        return user
-
-    @write("W16")
-    def edit_profile(self, user_id: str, name: Name, bio: Bio = "") -> Writes[User]:
-        """Change the name and the text of a profile: both. Raises ConditionFailed for an unknown user."""
-        user = yield from Update(User, user_id=user_id).set(name=name, bio=bio)
-        return user
-
-    @write("W17", attempts=10)
-    def block(self, user_id: str, blocked_id: str) -> Writes[Block]:
-        """Want nothing of a user from now on: they can't follow, comment or write any more. Who follows them or is
-        followed by them stays so until ``unfollow``. Raises Refused for oneself, ItemNotFound.
-        """
-        if user_id == blocked_id:
-            raise Refused("nobody blocks themselves", place="Social.block", hint="give two users")
-        yield from self._user(user_id)
-        yield from self._user(blocked_id)
-        block = Block(user_id=user_id, blocked_id=blocked_id)
-        yield Put(block)
-        return block
-
-    @write("W18")
-    def unblock(self, user_id: str, blocked_id: str) -> Writes:
-        """Don't block a user any more; no error where one doesn't."""
-        yield Delete(Block, user_id=user_id, blocked_id=blocked_id)
 
     @write("W7", attempts=30)
     def follow(self, user_id: str, followed_id: str) -> Writes[Following]:
         """Follow a user: both directions and both counters, all or nothing.
 
-        Raises Refused for oneself and for whom one follows already, ItemNotFound for unknown users.
+        Raises Refused for oneself, for whom one follows already and for a private user, who is asked first;
+        ItemNotFound for unknown users.
         """
+        reader, author = yield from self._strangers(user_id, followed_id, "Social.follow")
+        if author.private:
+            raise Refused(f"{followed_id!r} is private", place="Social.follow", hint="ask first: ask_to_follow")
+        link = yield from self._begin(reader, author)
+        if not author.shards:  # else there are too many to hear of each
+            yield Put(Notification.of_follow(link))
+        return link
+
+    @write("W8", attempts=30)
+    def unfollow(self, user_id: str, followed_id: str) -> Writes:
+        """Stop following a user. Raises Refused for whom one doesn't follow."""
+        yield from self._end(user_id, followed_id, "Social.unfollow")
+
+    @write("W23", attempts=30)
+    def remove_follower(self, user_id: str, follower_id: str) -> Writes:
+        """Let somebody follow a user no longer. Raises Refused for who doesn't."""
+        yield from self._end(follower_id, user_id, "Social.remove_follower")
+
+    @write("W24", attempts=10)
+    def ask_to_follow(self, user_id: str, followed_id: str) -> Writes[FollowRequest]:
+        """Ask a private user to be followed; again is as good as once.
+
+        Raises Refused for oneself, for whom one follows already and for a user who isn't private; ItemNotFound.
+        """
+        _, author = yield from self._strangers(user_id, followed_id, "Social.ask_to_follow")
+        if not author.private:
+            raise Refused(f"{followed_id!r} isn't private", place="Social.ask_to_follow", hint="follow them: follow")
+        request = FollowRequest(user_id=followed_id, follower_id=user_id)
+        yield Put(request)
+        return request
+
+    @write("W25", attempts=30)
+    def accept_request(self, user_id: str, follower_id: str) -> Writes[Following]:
+        """Let somebody follow who has asked; they hear of it. Raises ItemNotFound for who hasn't, Refused as ``follow``
+        does.
+        """
+        request = yield from self.request_of.ask(user_id, follower_id)
+        if request is None:
+            raise ItemNotFound(f"{follower_id!r} hasn't asked {user_id!r}", place="Social.accept_request")
+        reader, author = yield from self._strangers(follower_id, user_id, "Social.accept_request")
+        yield Delete(request)
+        link = yield from self._begin(reader, author)
+        yield Put(Notification.of_acceptance(link))
+        return link
+
+    @write("W26")
+    def decline_request(self, user_id: str, follower_id: str) -> Writes:
+        """Don't let somebody follow who has asked; they hear nothing. No error where nobody has."""
+        yield Delete(FollowRequest, user_id=user_id, follower_id=follower_id)
+
+    def _strangers(self, user_id: str, followed_id: str, place: str) -> Writes[tuple[User, User]]:
+        """Two users of whom the first may come to follow the second."""
         if user_id == followed_id:
-            raise Refused("nobody follows themselves", place="Social.follow", hint="give two users")
+            raise Refused("nobody follows themselves", place=place, hint="give two users")
         reader = yield from self._user(user_id)
         author = yield from self._user(followed_id)
-        yield from self._not_blocked(followed_id, user_id, "Social.follow")
+        yield from self._not_blocked(followed_id, user_id, place)
         if (yield from self.follows.ask(user_id, followed_id)) is not None:
-            raise Refused(f"{user_id!r} follows {followed_id!r} already", place="Social.follow")
-        moment = now()
+            raise Refused(f"{user_id!r} follows {followed_id!r} already", place=place)
+        return reader, author
+
+    def _begin(self, reader: User, author: User) -> Writes[Following]:
+        """One user follows another from now on."""
+        user_id, followed_id, moment = reader.user_id, author.user_id, now()
         delivery = delivery_of(reader, author)
         link = Following(user_id=user_id, followed_id=followed_id, since=moment, delivery=delivery)
         yield Create(link)
@@ -281,17 +142,18 @@ class Social(Design, silence=_REASONS):
             yield from self._rewrite(followed_id, user_id, wanted=True)
         return link
 
-    @write("W8", attempts=30)
-    def unfollow(self, user_id: str, followed_id: str) -> Writes:
-        """Stop following a user. Raises Refused for whom one doesn't follow."""
+    def _end(self, user_id: str, followed_id: str, place: str) -> Writes:
+        """One user doesn't follow another any more."""
         link = yield from self.follows.ask(user_id, followed_id)
         if link is None:
-            raise Refused(f"{user_id!r} doesn't follow {followed_id!r}", place="Social.unfollow")
+            raise Refused(f"{user_id!r} doesn't follow {followed_id!r}", place=place)
         author = yield from self._user(followed_id)
         yield Delete(link).only_if(delivery=link.delivery)
         yield Delete(Follower, user_id=followed_id, follower_id=user_id)
         yield Update(User, user_id=user_id).set(following=Add(-1))
         yield from self._count_followers(author, user_id, -1, stored=link.delivery == "write")
+        if not author.shards:
+            yield Delete(Notification.of_follow(link))
         if link.delivery == "write":
             yield Delete(Subscription, user_id=followed_id, reader_id=user_id)
             yield from self._rewrite(followed_id, user_id, wanted=False)
@@ -325,7 +187,7 @@ class Social(Design, silence=_REASONS):
     @write("W3", attempts=30)
     def delete_post(self, post_id: str) -> Writes:
         """Delete a post, its counters, the pointers to it, and up to 1,000 of its likes and comments; ``sweep_post``
-        removes any others. Raises ItemNotFound.
+        removes any others. Notifications of those go too. Raises ItemNotFound.
         """
         post = yield from self._post(post_id)
         author = yield from self._user(post.user_id)
@@ -341,7 +203,8 @@ class Social(Design, silence=_REASONS):
         if author.audience:  # a pointer that is put just now stays, and is passed over
             readers = yield from self.audience.ask(post.user_id)
             pointers = [TimelineEntry.of(post, reader.reader_id) for reader in readers]
-        yield Batch(Delete(leftover) for leftover in (*leftovers, *pointers))
+        heard = [Notification.of_said(post, said) for said in leftovers if said.user_id != post.user_id]
+        yield Batch(Delete(leftover) for leftover in (*leftovers, *pointers, *heard))
 
     @write("W4", attempts=10)
     def comment(self, post_id: str, user_id: str, text: Text) -> Writes[Comment]:
@@ -352,6 +215,7 @@ class Social(Design, silence=_REASONS):
         made = Comment(post_id=post_id, user_id=user_id, text=text)
         yield Create(made)
         yield from self._count_post(post, user_id, "comments", 1)
+        yield from self._heard(post, made, heard=True)
         return made
 
     @write("W19", attempts=10)
@@ -363,6 +227,7 @@ class Social(Design, silence=_REASONS):
             raise ItemNotFound(f"post {post_id!r} has no comment {comment_id!r}", place="Social.delete_comment")
         yield Delete(made).only_if("attribute_exists(comment_id)")
         yield from self._count_post(post, made.user_id, "comments", -1)
+        yield from self._heard(post, made, heard=False)
 
     @write("W5", attempts=10)
     def like(self, post_id: str, user_id: str) -> Writes[Like]:
@@ -374,6 +239,7 @@ class Social(Design, silence=_REASONS):
         made = Like(post_id=post_id, user_id=user_id)
         yield Create(made)
         yield from self._count_post(post, user_id, "likes", 1)
+        yield from self._heard(post, made, heard=True)
         return made
 
     @write("W6", attempts=10)
@@ -385,6 +251,7 @@ class Social(Design, silence=_REASONS):
             raise Refused(f"{user_id!r} doesn't like post {post_id!r}", place="Social.unlike")
         yield Delete(made).only_if("attribute_exists(user_id)")
         yield from self._count_post(post, user_id, "likes", -1)
+        yield from self._heard(post, made, heard=False)
 
     # Messages
 
@@ -479,22 +346,20 @@ class Social(Design, silence=_REASONS):
 
     # Parts of writes
 
-    def _user(self, user_id: str) -> Writes[User]:
-        user = yield from self.profile.ask(user_id)
-        if user is None:
-            raise ItemNotFound(f"there is no user {user_id!r}", place="Social.profile", hint="sign up first: sign_up")
-        return user
-
-    def _not_blocked(self, user_id: str, other_id: str, place: str) -> Writes:
-        """Raises Refused for whom a user blocks."""
-        if (yield from self.block_of.ask(user_id, other_id)) is not None:
-            raise Refused(f"{user_id!r} wants nothing of {other_id!r}", place=place)
-
     def _post(self, post_id: str) -> Writes[Post]:
         post = yield from self.post_by_id.ask(post_id)
         if post is None:
-            raise ItemNotFound(f"there is no post {post_id!r}", place="Social.post_by_id")
+            raise _no_post(post_id)
         return post
+
+    def _heard(self, post: Post, said: Like | Comment, *, heard: bool) -> Writes:
+        """Let a post's author hear of a like or a comment, or hear of it no longer. Of a post whose counters are spread
+        nobody hears each: they would all be written into one partition.
+        """
+        if post.shards or said.user_id == post.user_id:
+            return
+        notification = Notification.of_said(post, said)
+        yield Put(notification) if heard else Delete(notification)
 
     def _posts_of(self, user_id: str) -> Writes[list[Post]]:
         posts: list[Post] = []
@@ -561,7 +426,8 @@ class Social(Design, silence=_REASONS):
     def _count_post(self, post: Post, who: str, what: str, by: int) -> Writes:
         """Count a like or a comment more or less: on the post, or in one of its tallies."""
         if post.shards:
-            yield Update(PostTally, post_id=post.post_id, shard=shard_of(who)).set(**{what: Add(by)})
+            tally = Update(PostTally, post_id=post.post_id, shard=shard_of(who)).set(**{what: Add(by)})
+            yield tally.if_missing(_no_post(post.post_id))
             if random.randrange(GATHER_EVERY) == 0:  # noqa: S311
                 totals = yield from self._totals(post.post_id)
                 totals[what] += by
@@ -577,7 +443,11 @@ class Social(Design, silence=_REASONS):
                 post = yield from self._post(post.post_id)
             if getattr(post, what) + by < 0:
                 raise Refused(f"post {post.post_id!r} has no {what} left", place="Social", hint="try again")
-            yield Update(post).set(**{what: Add(by)}).only_if(shards=0)
+            yield Update(post).set(**{what: Add(by)}).only_if(shards=0).if_missing(_no_post(post.post_id))
+
+
+def _no_post(post_id: str) -> ItemNotFound:
+    return ItemNotFound(f"there is no post {post_id!r}", place="Social.post_by_id")
 
 
 def _spread(first: UserTally | PostTally) -> Writes:

@@ -5,20 +5,22 @@ Times stand in keys to the microsecond, followed by the item's id, so that two p
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Literal, Self
 from urllib.parse import quote
 
 from pydantic import StringConstraints
 
-from keyplan import Entity, Field, Index, Key, Unique, now, ulid
+from keyplan import Entity, Field, Index, Key, Ttl, Unique, now, ulid
 
 __all__ = [
     "GSI1",
+    "NOTIFICATIONS_KEPT",
     "Block",
     "Comment",
     "Credential",
     "Delivery",
+    "FollowRequest",
     "Follower",
     "Following",
     "Handle",
@@ -27,6 +29,9 @@ __all__ = [
     "Membership",
     "Message",
     "Name",
+    "Notification",
+    "NotificationKind",
+    "NotificationsSeen",
     "Post",
     "PostTally",
     "Subscription",
@@ -45,8 +50,11 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Handle = Annotated[str, StringConstraints(min_length=1, max_length=50, strip_whitespace=True, to_lower=True)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=5000)]
 
+NotificationKind = Literal["follow", "acceptance", "like", "comment"]
+
 PREVIEW_MAX = 80
 """Characters of a message that its conversation shows."""
+NOTIFICATIONS_KEPT = timedelta(days=90)
 
 
 class User(Entity):
@@ -54,7 +62,8 @@ class User(Entity):
 
     ``followers`` is exact until the counter is spread (``shards``); then its tallies are, and this is what was gathered
     last. ``audience`` counts the timelines that posts are delivered to, ``audience_changes`` and ``posts_ever`` only
-    grow: what was read before a write is still so while they stand.
+    grow: what was read before a write is still so while they stand. The posts of a ``private`` user are for those who
+    follow them, and who wants to asks first.
     """
 
     user_id: Id = Field(default_factory=ulid)
@@ -68,6 +77,7 @@ class User(Entity):
     audience: int = Field(default=0, ge=0)
     audience_changes: int = Field(default=0, ge=0)
     shards: int = Field(default=0, ge=0)
+    private: bool = False
     joined_at: datetime = Field(default_factory=now)
 
     primary = Key("user#{user_id}", "info")
@@ -91,6 +101,58 @@ class Block(Entity):
     since: datetime = Field(default_factory=now)
 
     primary = Key("user#{user_id}#blocks", "user#{blocked_id}")
+
+
+class Notification(Entity):
+    """Somebody did something that ``user_id`` hears of. Its key is made of what was done, so that it goes when that is
+    undone: ``at`` is its moment, ``about`` the id of the post, the comment or the user. It expires after a while.
+    """
+
+    user_id: Id
+    at: datetime
+    kind: NotificationKind
+    by_user_id: Id
+    about: Id
+    post_id: Id | None = None
+    text: str = ""
+    expires_at: Ttl
+
+    primary = Key("user#{user_id}#notifications", "date#{at:%Y%m%d%H%M%S%f}#{kind}#{by_user_id}#{about}")
+
+    @classmethod
+    def of_follow(cls, link: Following) -> Self:
+        """Somebody is followed."""
+        return cls._of(link.followed_id, "follow", link.user_id, link.since, link.user_id)
+
+    @classmethod
+    def of_acceptance(cls, link: Following) -> Self:
+        """Somebody who asked may follow."""
+        return cls._of(link.user_id, "acceptance", link.followed_id, link.since, link.followed_id)
+
+    @classmethod
+    def of_said(cls, post: Post, said: Like | Comment) -> Self:
+        """Somebody likes a post, or comments on it."""
+        if isinstance(said, Like):
+            made = cls._of(post.user_id, "like", said.user_id, said.liked_at, post.post_id)
+            text = post.text
+        else:
+            made = cls._of(post.user_id, "comment", said.user_id, said.created_at, said.comment_id)
+            text = said.text
+        return made.model_copy(update={"post_id": post.post_id, "text": preview_of(text)})
+
+    @classmethod
+    def _of(cls, user_id: str, kind: NotificationKind, by_user_id: str, at: datetime, about: str) -> Self:
+        expires_at = (at + NOTIFICATIONS_KEPT).replace(microsecond=0)
+        return cls(user_id=user_id, at=at, kind=kind, by_user_id=by_user_id, about=about, expires_at=expires_at)
+
+
+class NotificationsSeen(Entity):
+    """Until when a user has seen their notifications."""
+
+    user_id: Id
+    until: datetime
+
+    primary = Key("user#{user_id}", "notifications")
 
 
 class Post(Entity):
@@ -141,6 +203,16 @@ class Follower(Entity):
     since: datetime = Field(default_factory=now)
 
     primary = Key("user#{user_id}#followers", "user#{follower_id}")
+
+
+class FollowRequest(Entity):
+    """``follower_id`` asks to follow the private ``user_id``, until that is accepted or declined."""
+
+    user_id: Id
+    follower_id: Id
+    asked_at: datetime = Field(default_factory=now)
+
+    primary = Key("user#{user_id}#requests", "user#{follower_id}")
 
 
 class Following(Entity):

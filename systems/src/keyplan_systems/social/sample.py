@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 
-from keyplan import Create
+from keyplan import Create, Put
 from keyplan.systems import Progress
 from keyplan_systems.social.bulk import add_comments, add_follows, add_likes, add_posts, add_users, parts_of
 from keyplan_systems.social.design import Social
@@ -23,6 +23,7 @@ from keyplan_systems.social.entities import (
     Like,
     Membership,
     Message,
+    Notification,
     Post,
     User,
     conversation_of,
@@ -39,6 +40,9 @@ READER = 7
 POSTS_EACH = 3
 """Posts of a user, on average."""
 STEP = 100
+HEARD = 3
+"""Followers, posts, and likes and comments of each, of which somebody who signs in has heard."""
+NEVER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 def user_id(number: int) -> str:
@@ -68,6 +72,9 @@ def sample(design: Social, count: int, progress: Progress) -> int:
     for number in range(min(count, len(DEMO_USERS))):
         if design.credential(user_id(number)) is None:
             design.put(Credential(user_id=user_id(number), password_hash=DEMO_HASH))
+            _hear(design, user_id(number))
+    if count > READER:
+        design.set_private(user_id(count - 1), True)
     progress(total, total)
     return added
 
@@ -165,6 +172,19 @@ def _talk(design: Social, chance: random.Random, count: int) -> None:
         if design.membership(pair[0], name) is None:
             parts = [_part(own, other, messages) for own, other in (pair, pair[::-1])]
             design.transact([Create(message) for message in (*messages, *parts)])
+
+
+def _hear(design: Social, me: str) -> None:
+    """What a user would have heard of lately; it doesn't expire, as the sample's days don't move on."""
+    heard = [
+        Notification.of_follow(Following(user_id=link.follower_id, followed_id=me, since=link.since))
+        for link in design.followers(me, limit=HEARD)
+    ]
+    for post in design.posts_of_user(me, limit=HEARD):
+        likes, comments = (ask(post.post_id, limit=HEARD) for ask in (design.likes_of_post, design.comments_on_post))
+        said = [each for each in (*likes, *comments) if each.user_id != me and not post.shards]
+        heard += [Notification.of_said(post, each) for each in said]
+    design.batch(Put(each.model_copy(update={"expires_at": NEVER})) for each in heard)
 
 
 def _part(own: str, other: str, messages: Sequence[Message]) -> Membership:

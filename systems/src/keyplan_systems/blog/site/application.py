@@ -18,6 +18,7 @@ from keyplan_systems.blog.site.pages import (
     contact,
     feeds,
     files,
+    joining,
     mailed,
     moderating,
     reading,
@@ -26,6 +27,7 @@ from keyplan_systems.blog.site.pages import (
 )
 from keyplan_systems.blog.site.site import Handler, Role, Site
 from keyplan_systems.site.application import application
+from keyplan_systems.site.joining import FINISH
 from keyplan_systems.site.pictures import BYTES_MAX as PICTURE_BYTES_MAX
 
 __all__ = ["site_application"]
@@ -49,7 +51,8 @@ _PAGES: tuple[tuple[str, Handler, Role], ...] = (
     ("/sign-in/with/{provider}", signing.go_to_provider, "anyone"),
     ("/sign-in/with/{provider}/choose", signing.choose, "anyone"),
     ("/sign-in/with/{provider}/callback", signing.callback, "anyone"),
-    ("/sign-up", signing.sign_up_form, "anyone"),
+    ("/sign-up", joining.sign_up_form, "anyone"),
+    (FINISH, joining.finish_form, "anyone"),
     ("/password/forgotten", mailed.forgotten_form, "anyone"),
     ("/password/reset", mailed.reset_form, "anyone"),
     ("/email/verify", mailed.confirm_form, "anyone"),
@@ -81,7 +84,8 @@ _FORMS: tuple[tuple[str, Handler, Role], ...] = (
     ("/posts/{slug}/comments/change", commenting.change, "reader"),
     ("/sign-in", signing.sign_in, "anyone"),
     ("/sign-out", signing.sign_out, "anyone"),
-    ("/sign-up", signing.sign_up, "anyone"),
+    ("/sign-up", joining.sign_up, "anyone"),
+    (FINISH, joining.finish, "anyone"),
     ("/password/forgotten", mailed.forgotten, "anyone"),
     ("/password/reset", mailed.reset, "anyone"),
     ("/email/verify", mailed.confirm, "anyone"),

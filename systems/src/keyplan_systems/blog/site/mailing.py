@@ -1,4 +1,5 @@
-"""What the blog writes to its people, and what the links in it are worth: to verify an address, to set a password.
+"""What the blog writes to its people, and what the links in it are worth: to join, to verify an address, to set a
+password.
 
 A link's token is a signed text that names the user, what it was made from, and when it is over; nothing is stored for
 it. What it was made from changes when the link is used, so it is good once: a password has another hash then, an
@@ -10,13 +11,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import quote
 
-from keyplan.errors import WriteFailed
-from keyplan_systems.blog.accounts import reset_password, verify_email
+from keyplan.errors import Refused, WriteFailed
+from keyplan_systems.blog.accounts import change_email, reset_password, verify_email
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, User
 from keyplan_systems.blog.site.settings import Settings
+from keyplan_systems.site.joining import Joining
 from keyplan_systems.site.mail import Mail
 from keyplan_systems.site.signing import Signer
 
@@ -43,7 +47,20 @@ class Mailing:
         self.signer = signer
         self.mail = mail
 
+    @property
+    def joins(self) -> Joining:
+        """The letters of those who join."""
+        return Joining(self.settings.title, self.signer, self.mail, self.settings.clock)
+
     # What is sent
+
+    def joining(self, said: Mapping[str, str], origin: str) -> None:
+        """Send the link to join; or, if somebody is registered with the address, a reminder that they are."""
+        user = self.blog.user_by_email(said["email"])
+        if user is None:
+            self.joins.invite(said["email"], said["name"], said, origin)
+        elif user.status == "active":
+            self.joins.remind(said["email"], user.name, origin)
 
     def password_forgotten(self, email: str, origin: str) -> None:
         """Send a link to set another password, if somebody active is registered with the address."""
@@ -74,6 +91,23 @@ class Mailing:
         )
         self.mail.send(known.credential.email, f"Your address at {self.settings.title}", text)
 
+    def address_asked(self, user: User, email: str, origin: str) -> None:
+        """Send a link that makes an address a user's; to one that is somebody's already, word of it."""
+        known, taken = self._known(user.user_id), self.blog.user_by_email(email)
+        if known is None or known.credential.email == email:
+            return
+        if taken is not None:
+            self.joins.remind(email, taken.name, origin)
+            return
+        token = self._token(f"address {email}", known, VERIFY_SECONDS)
+        text = (
+            f"Hello {user.name},\n\n"
+            f"this link makes this address that of your account at {self.settings.title}. It works for three days:\n\n"
+            f"{origin}/email/verify?token={token}&address={quote(email)}\n\n"
+            "If you know nothing of it, somebody has mistyped theirs: do nothing.\n"
+        )
+        self.mail.send(email, f"Your address at {self.settings.title}", text)
+
     def address_changed(self, user: User, old: str) -> None:
         """Tell whoever reads the old address that it isn't the account's any more."""
         text = (
@@ -101,10 +135,20 @@ class Mailing:
         self._mark_verified(known)
         return True
 
-    def confirm(self, token: str) -> bool:
-        """Note that a user reads mail at their address: whether the token was good."""
-        known = self._opened("verify", token)
-        return known is not None and self._mark_verified(known)
+    def confirm(self, token: str, address: str = "") -> bool:
+        """Note that a user reads mail at their address, or make ``address`` theirs: whether the token was good."""
+        if not address:
+            known = self._opened("verify", token)
+            return known is not None and self._mark_verified(known)
+        known = self._opened(f"address {address}", token)
+        if known is None:
+            return False
+        try:
+            change_email(self.blog, known.user.user_id, address)
+        except Refused:  # somebody else was faster
+            return False
+        self.address_changed(known.user, known.credential.email)
+        return True
 
     def _mark_verified(self, known: Known) -> bool:
         try:

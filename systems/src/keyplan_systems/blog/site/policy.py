@@ -82,6 +82,7 @@ class BlogPolicy:
                 "in": "cookie",
                 "name": self.visitors.session_cookie,
                 "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
+                "x-form-token-cookie": self.visitors.names.form_token,
             },
         }
 

@@ -16,7 +16,7 @@ from keyplan_systems.site.visitors import BaseVisitor, BaseVisitors, CookieNames
 
 __all__ = ["Visitor", "Visitors"]
 
-COOKIES = CookieNames(session="blog_session", visit="blog_visit")
+COOKIES = CookieNames("blog")
 _TOKEN_CHARACTERS_MAX = 400
 
 

@@ -17,12 +17,13 @@ from keyplan_systems.cms.settings import Settings, read_settings
 from keyplan_systems.cms.site import delivering, desk, team, versions
 from keyplan_systems.cms.site.editor import Editor
 from keyplan_systems.cms.site.people import CmsPeople, may_publish, may_write
-from keyplan_systems.pages.application import ServedSite, sample_logins, small_application
+from keyplan_systems.pages.application import ServedSite, mail_warnings, sample_logins, small_application
 from keyplan_systems.pages.keeping import again_and_again
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite, Turn
 from keyplan_systems.site.limits import Limit, RateLimiter
+from keyplan_systems.site.mail import Mail, mail_of
 
 __all__ = ["make_site", "rules"]
 
@@ -45,8 +46,8 @@ NOTICES = {
 class CmsSite(SmallSite[Cms]):
     """The editor's site: previews are counted apart from what is sent."""
 
-    def __init__(self, cms: Cms, look: Look, options: SiteOptions) -> None:
-        super().__init__(cms, look, options, CmsPeople(cms))
+    def __init__(self, cms: Cms, look: Look, options: SiteOptions, mail: Mail) -> None:
+        super().__init__(cms, look, options, CmsPeople(cms), mail)
         self.limiters["preview"] = RateLimiter(PREVIEWS, time.monotonic)
 
     def begin(self, turn: Turn[Cms], *, sent: bool) -> None:
@@ -58,13 +59,14 @@ def make_site(cms: Cms, options: SiteOptions) -> ServedSite:
     """The site on an open design. Raises RequestError for settings that can't be taken."""
     settings = Settings() if options.settings is None else read_settings(options.settings)
     look = Look(
+        system="cms",
         title=settings.title,
         tagline=settings.tagline,
         package="keyplan_systems.cms.site",
         navigation=(("Articles", "/"), ("New article", "/new")),
         notices=NOTICES,
     )
-    site, editor = CmsSite(cms, look, options), Editor(settings)
+    site, editor = CmsSite(cms, look, options, mail_of(settings.smtp, settings.mail_from)), Editor(settings)
 
     application = small_application(
         site,
@@ -149,4 +151,4 @@ def _told(site: SmallSite[Cms], cms: Cms) -> list[str]:
     result = sample_logins(site, [f"{name}@example.com" for name, _ in DEMO_USERS], DEMO_PASSWORD)
     if cms.founded("cms") is None:
         result.append("Nobody has joined yet: whoever joins first, at /sign-up, administers the site")
-    return result
+    return [*result, *mail_warnings(site)]

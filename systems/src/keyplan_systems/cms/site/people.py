@@ -25,6 +25,7 @@ class CmsPeople(StoredPeople[Member]):
     """Members with a credential."""
 
     taken = "somebody is registered with it"
+    by_mail = True
 
     def __init__(self, cms: Cms) -> None:
         self._cms = cms
@@ -49,6 +50,10 @@ class CmsPeople(StoredPeople[Member]):
     def add(self, login: str, name: str, password_hash: str) -> Member:
         """A new member: the first administers the CMS, others wait for a role."""
         return self._cms.join(Member(email=login, name=name), password_hash)
+
+    def set_password(self, user_id: str, password_hash: str) -> None:
+        """Give somebody another password."""
+        self._cms.set_password(user_id, password_hash)
 
     def roles(self, user: Member) -> Collection[str]:
         """What a member may do."""

@@ -16,6 +16,7 @@ from keyplan_systems.papers.site import pages
 __all__ = ["make_site"]
 
 LOOK = Look(
+    system="papers",
     title="Offprints",
     tagline="A catalogue of papers, to read about and to cite.",
     package="keyplan_systems.papers.site",

@@ -9,10 +9,11 @@ from typing import Any
 
 from keyplan.errors import ItemNotFound
 from keyplan.systems import SiteOptions
-from keyplan_systems.pages.application import ServedSite, sample_logins, small_application
+from keyplan_systems.pages.application import ServedSite, mail_warnings, sample_logins, small_application
 from keyplan_systems.pages.keeping import again_and_again
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
+from keyplan_systems.pages.settings import read_small_file
 from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Order
@@ -30,6 +31,7 @@ _LOG = logging.getLogger("keyplan.shop")
 KEEP_SECONDS = 60
 
 LOOK = Look(
+    system="shop",
     title="Counter",
     tagline="Made by four small workshops, sold by themselves.",
     package="keyplan_systems.shop.site",
@@ -56,7 +58,8 @@ LOOK = Look(
 
 def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None) -> ServedSite:
     """The site on an open design; without a provider of payments it takes those that stand in for one."""
-    site = SmallSite(shop, LOOK, options, ShopPeople(shop))
+    look, mail = read_small_file(options.settings, LOOK)
+    site = SmallSite(shop, look, options, ShopPeople(shop), mail)
     payments = provider or OfflineProvider()
     customers = pages.Customers(payments)
     search = search_of(shop)
@@ -92,7 +95,7 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
     )
     cards = f"Pay with the card {OfflineProvider.CARD}; {OfflineProvider.DECLINED} is declined. No money moves"
     logins = sample_logins(site, [email for email, _ in DEMO_USERS], DEMO_PASSWORD, cards)
-    return ServedSite(application, TablePolicy(site, rules(shop, search)), logins)
+    return ServedSite(application, TablePolicy(site, rules(shop, search)), [*logins, *mail_warnings(site)])
 
 
 _READING = (

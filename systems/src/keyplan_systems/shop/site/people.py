@@ -18,6 +18,7 @@ class ShopPeople(StoredPeople[User]):
     """Users with a credential, known by their email addresses."""
 
     taken = "somebody is registered with it"
+    by_mail = True
 
     def __init__(self, shop: Shop) -> None:
         self._shop = shop
@@ -44,6 +45,10 @@ class ShopPeople(StoredPeople[User]):
         user = User(email=login, name=name)
         self._shop.sign_up(user, password_hash)
         return user
+
+    def set_password(self, user_id: str, password_hash: str) -> None:
+        """Give somebody another password."""
+        self._shop.set_password(user_id, password_hash)
 
     def roles(self, user: User) -> Collection[str]:
         """Whom a user sells for."""

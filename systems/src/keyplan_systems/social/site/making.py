@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
+
+from starlette.requests import Request
 
 from keyplan.errors import ItemNotFound
 from keyplan.systems import SiteOptions
@@ -13,39 +17,55 @@ from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.sample import DEMO_PASSWORD, DEMO_USERS
-from keyplan_systems.social.site import pages
+from keyplan_systems.social.site import hearing, pages
 from keyplan_systems.social.site.people import SocialPeople
+from keyplan_systems.social.site.seeing import Seeing
 
 __all__ = ["make_site"]
 
 LOOK = Look(
+    system="social",
     title="Commons",
     tagline="What the people you follow are up to.",
     package="keyplan_systems.social.site",
     navigation=(("Feed", "/"), ("Messages", "/messages")),
-    notices={"deleted": "The post is deleted.", "welcome": "Welcome! Follow people, and their posts appear here."},
+    notices={
+        "deleted": "The post is deleted.",
+        "asked": "You have asked. They decide.",
+        "welcome": "Welcome! Follow people, and their posts appear here.",
+    },
     login="Handle",
 )
-_OPEN = (
-    *("profile", "user_by_handle", "posts_of_user", "post_by_id", "comments_on_post", "likes_of_post"),
-    *("followers", "following", "follows"),
-)
+_OF_POSTS = ("post_by_id", "comments_on_post", "likes_of_post")
+_OF_USERS = ("posts_of_user", "followers", "following", "follows")
 _OWN = (
-    *("feed", "conversations", "membership", "mark_read", "publish", "comment", "like", "unlike", "like_of", "follow"),
-    *("unfollow", "send_message", "edit_profile", "block", "unblock", "blocks", "block_of"),
+    *("feed", "conversations", "membership", "mark_read", "publish", "unlike", "like_of", "follow"),
+    *("unfollow", "send_message", "edit_profile", "set_private", "block", "unblock", "blocks", "block_of"),
+    *("ask_to_follow", "follow_requests", "accept_request", "decline_request", "remove_follower"),
+    *("notifications", "notifications_seen", "see_notifications"),
 )
+
+
+class SocialSite(SmallSite[Social]):
+    """The network's site: each page says how much there is to hear."""
+
+    def context(self, request: Request) -> Mapping[str, Any]:
+        """What every template knows."""
+        return {**super().context(request), "unheard": partial(hearing.unheard, self.design)}
 
 
 def make_site(social: Social, options: SiteOptions) -> ServedSite:
     """The site on an open design."""
-    site = SmallSite(social, LOOK, options, SocialPeople(social))
+    site = SocialSite(social, LOOK, options, SocialPeople(social))
     application = small_application(
         site,
         pages=(
             ("/", pages.feed, "anyone"),
             ("/posts/{post_id}", pages.post, "anyone"),
             ("/people/{handle}", pages.profile, "anyone"),
+            ("/people/{handle}/{links}", pages.links, "anyone"),
             ("/settings", pages.settings, "person"),
+            ("/notifications", hearing.notifications, "person"),
             ("/messages", pages.conversations, "person"),
             ("/messages/{handle}", pages.conversation, "person"),
         ),
@@ -56,6 +76,7 @@ def make_site(social: Social, options: SiteOptions) -> ServedSite:
             ("/posts/{post_id}/{action}", pages.post_act, "person"),
             ("/people/{handle}/{action}", pages.act, "person"),
             ("/settings", pages.edit_profile, "person"),
+            ("/notifications", hearing.answer, "person"),
             ("/messages/{handle}", pages.write, "person"),
         ),
     )
@@ -84,9 +105,14 @@ def rules(social: Social) -> dict[str, Rule]:
         if made is None or caller is None or caller.user_id not in owners:
             raise ItemNotFound(f"you have no comment {given['comment_id']!r}", place="Social.comment_of")
 
+    seeing = Seeing(social)
     return {
-        **dict.fromkeys(_OPEN, Rule("anyone")),
+        **dict.fromkeys(("profile", "user_by_handle"), Rule("anyone")),
+        **dict.fromkeys(_OF_POSTS, Rule("anyone", check=seeing.post)),
+        **dict.fromkeys(_OF_USERS, Rule("anyone", check=seeing.user)),
         **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
+        **dict.fromkeys(("comment", "like"), Rule("person", own=("user_id",), check=seeing.post)),
+        "request_of": Rule("person", own=("follower_id",)),
         "messages": Rule("person", check=in_conversation),
         "delete_post": Rule("person", check=own_post),
         "delete_comment": Rule("person", check=own_comment),

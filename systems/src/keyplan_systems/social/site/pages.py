@@ -12,6 +12,7 @@ from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Comment, Post, User, conversation_of
+from keyplan_systems.social.site.seeing import may_see
 
 __all__ = [
     "act",
@@ -21,6 +22,7 @@ __all__ = [
     "delete_comment",
     "edit_profile",
     "feed",
+    "links",
     "post",
     "post_act",
     "profile",
@@ -70,7 +72,7 @@ def post(turn: SocialTurn) -> Response:
 
 def _post(turn: SocialTurn) -> Post:
     result = turn.design.post_by_id(turn.path("post_id"))
-    if result is None:
+    if result is None or not may_see(turn.design, turn.visitor.person, result.user_id):
         raise not_found()
     return result
 
@@ -127,21 +129,40 @@ def _to(result: Post) -> tuple[tuple[str, str], ...]:
 def profile(turn: SocialTurn) -> Response:
     """A user's page."""
     social, user = turn.design, _user(turn)
-    posts = social.posts_of_user(user.user_id, cursor=turn.cursor)
     person = turn.visitor.person
+    seen = may_see(social, person, user.user_id)
+    posts = social.posts_of_user(user.user_id, cursor=turn.cursor) if seen else None
     other = person is not None and person.user_id != user.user_id
     follows = other and person is not None and social.follows(person.user_id, user.user_id) is not None
     blocked = other and person is not None and social.block_of(person.user_id, user.user_id) is not None
     return turn.page(
         "profile.html",
         user=user,
-        posts=posts.items,
-        cursor=posts.cursor,
+        posts=[] if posts is None else posts.items,
+        cursor=None if posts is None else posts.cursor,
         users={user.user_id: user},
         other=other,
         follows=follows,
         blocked=blocked,
+        seen=seen,
+        asked=other and person is not None and not seen and social.request_of(user.user_id, person.user_id) is not None,
     )
+
+
+def links(turn: SocialTurn) -> Response:
+    """Who follows somebody, or whom they follow."""
+    social, user, which = turn.design, _user(turn), turn.path("links")
+    if which not in {"followers", "following"} or not may_see(social, turn.visitor.person, user.user_id):
+        raise not_found()
+    if which == "followers":
+        followers = social.followers(user.user_id, cursor=turn.cursor)
+        ids, cursor = [link.follower_id for link in followers.items], followers.cursor
+    else:
+        following = social.following(user.user_id, cursor=turn.cursor)
+        ids, cursor = [link.followed_id for link in following.items], following.cursor
+    users = [follower for name in ids if (follower := social.profile(name)) is not None]
+    own = turn.visitor.person is not None and turn.visitor.person.user_id == user.user_id
+    return turn.page("links.html", user=user, which=which, users=users, own=own, cursor=cursor)
 
 
 def _user(turn: SocialTurn) -> User:
@@ -161,6 +182,14 @@ def act(turn: SocialTurn) -> Response:
                 social.follow(me, user.user_id)
             case "unfollow":
                 social.unfollow(me, user.user_id)
+            case "ask":
+                social.ask_to_follow(me, user.user_id)
+                return turn.go(f"/people/{user.handle}", "asked")
+            case "withdraw":
+                social.decline_request(user.user_id, me)
+            case "remove":
+                social.remove_follower(me, user.user_id)
+                return turn.go(f"/people/{turn.form['of']}/followers")
             case "block":
                 social.block(me, user.user_id)
             case "unblock":
@@ -178,7 +207,7 @@ def settings(turn: SocialTurn) -> Response:
     user = turn.design.profile(turn.person.user_id)
     if user is None:
         raise not_found()
-    turn.form.typed |= {"name": user.name, "bio": user.bio}
+    turn.form.typed |= {"name": user.name, "bio": user.bio, "private": "yes" if user.private else ""}
     return turn.page("settings.html", user=user)
 
 
@@ -190,6 +219,9 @@ def edit_profile(turn: SocialTurn) -> Response:
     if not turn.form or user is None:
         return turn.page("settings.html", 422, user=user)
     turn.design.edit_profile(user.user_id, name, bio)
+    private = bool(turn.form["private"])
+    if private != user.private:
+        turn.design.set_private(user.user_id, private)
     return turn.go(f"/people/{user.handle}", "saved")
 
 

@@ -42,6 +42,10 @@ class SocialPeople(StoredPeople[User]):
         """A new user."""
         return self._social.join(_handle(login), name, password_hash)
 
+    def set_password(self, user_id: str, password_hash: str) -> None:
+        """Give somebody another password."""
+        self._social.set_password(user_id, password_hash)
+
 
 def _handle(login: str) -> str:
     return login.strip().removeprefix("@").lower()

@@ -91,23 +91,21 @@ def change_password(turn: Turn) -> Response:
 
 
 def change_email(turn: Turn) -> Response:
-    """Change the address that one signs in with."""
+    """Ask for another address to sign in with. It is one's own when the link that goes there is followed."""
     form = _with_profile(turn)
-    credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
     email = form.text("email", "New address", EMAIL_CHARACTERS_MAX)
     password = form.password("password", "Password")
     if form:
         turn.limit("sign-in", f"{turn.address} {turn.user.user_id}")
         try:
             with turn.site.hashing:
-                accounts.change_email(turn.blog, turn.user.user_id, password, email)
+                accounts.check_email_change(turn.blog, turn.user.user_id, password, email)
         except Refused as error:
             form.take(error, ("email", "password"))
         else:
-            mailing, origin = turn.site.mailing, turn.site.origin(turn.request)
-            turn.after.append(partial(mailing.verify, turn.user.user_id, origin))
-            if credential is not None and credential.email != email.strip().lower():
-                turn.after.append(partial(mailing.address_changed, turn.user, credential.email))
+            turn.limit("mail", f"from {turn.address}", f"of {turn.user.user_id}")
+            origin = turn.site.origin(turn.request)
+            turn.after.append(partial(turn.site.mailing.address_asked, turn.user, email.strip().lower(), origin))
             return turn.go("/account", "email")
     return _page(turn, form, 422)
 

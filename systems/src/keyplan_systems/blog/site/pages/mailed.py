@@ -62,13 +62,15 @@ def reset(turn: Turn) -> Response:
 
 def confirm_form(turn: Turn) -> Response:
     """The page that the link in a mail leads to. It changes nothing by itself: programs follow links in mail, too."""
-    return turn.page("verify.html", token=turn.query.get("token", "")[:400])
+    return turn.page(
+        "verify.html", token=turn.query.get("token", "")[:400], address=turn.query.get("address", "")[:254]
+    )
 
 
 def confirm(turn: Turn) -> Response:
     """Note that the address is read."""
     turn.limit("sign-in from an address", turn.address)
-    if not turn.site.mailing.confirm(turn.form["token"]):
+    if not turn.site.mailing.confirm(turn.form["token"], turn.form["address"]):
         raise _over("/account")
     return turn.go("/account" if turn.visitor.user is not None else "/sign-in", "verified")
 

@@ -1,4 +1,4 @@
-"""Signing up, in and out; with an account of this site, or with a provider's.
+"""Signing in and out; with an account of this site, or with a provider's.
 
 A sign-in always opens a new session, and a browser's older one ends, so that a session that somebody planted is worth
 nothing. A provider's answer is taken only in the browser that asked for it: the state is signed and kept in a cookie.
@@ -7,8 +7,7 @@ nothing. A provider's answer is taken only in the browser that asked for it: the
 from __future__ import annotations
 
 import json
-from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
@@ -21,7 +20,17 @@ from keyplan_systems.site.incoming import Form, local_path
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.signing import random_token
 
-__all__ = ["callback", "choose", "go_to_provider", "sign_in", "sign_in_form", "sign_out", "sign_up", "sign_up_form"]
+__all__ = [
+    "callback",
+    "choose",
+    "go_to_provider",
+    "identity_of",
+    "open_visit",
+    "sign_in",
+    "sign_in_form",
+    "sign_out",
+    "sign_up_page",
+]
 
 STATE = "blog_state"
 STATE_SECONDS = 600
@@ -59,10 +68,11 @@ def sign_in(turn: Turn) -> Response:
     except Refused as error:
         form.take(error)
         return _sign_in_page(turn, form, 422)
-    return _open(turn, user, form["next"])
+    return open_visit(turn, user, form["next"])
 
 
-def _open(turn: Turn, user: User, target: str, done: str | None = None) -> Response:
+def open_visit(turn: Turn, user: User, target: str, done: str | None = None) -> Response:
+    """Let the visitor's browser hold a new session, and go on."""
     old = turn.visitor.session
     if old is not None:
         accounts.end_session(turn.blog, old.user_id, old.session_id)
@@ -83,52 +93,11 @@ def sign_out(turn: Turn) -> Response:
     return turn.go("/")
 
 
-def sign_up_form(turn: Turn) -> Response:
-    """The page to join."""
-    if turn.visitor.user is not None:
-        return turn.go("/desk")
-    return _sign_up_page(turn, Form({"writes": "yes"}))
-
-
-def _sign_up_page(turn: Turn, form: Form, status: int = 200) -> Response:
-    identity = _identity(turn, form["identity"]) if form["identity"] else None
+def sign_up_page(turn: Turn, form: Form, status: int = 200) -> Response:
+    """The page to join, as far as it is filled in."""
+    identity = identity_of(turn, form["identity"]) if form["identity"] else None
     providers = () if identity is not None else turn.site.settings.providers
     return turn.page("sign_up.html", status, form=form, identity=identity, providers=providers)
-
-
-def sign_up(turn: Turn) -> Response:
-    """Join, with a password or with a provider's identity."""
-    form = turn.form
-    identity = _identity(turn, form["identity"]) if form["identity"] else None
-    if form["identity"] and identity is None:
-        raise Problem(400, "That took too long", "Please begin again.", (("Sign in", "/sign-in"),))
-    email = form.text("email", "Email", EMAIL_CHARACTERS_MAX)
-    username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)
-    name = form.text("name", "Name", NAME_CHARACTERS_MAX)
-    password = None
-    if identity is None:
-        password = form.password("password", "Password", shortest=PASSWORD_CHARACTERS_MIN)
-    if not form:
-        return _sign_up_page(turn, form, 422)
-    turn.limit("sign-up", turn.address)
-    role: Literal["author", "reader"] = "author" if form["writes"] else "reader"
-    try:
-        with turn.site.hashing:
-            user = accounts.register(
-                turn.blog,
-                email=email,
-                username=username,
-                name=name,
-                password=password,
-                role=role,
-                provider=None if identity is None else identity[0],
-                external_id=None if identity is None else identity[1].external_id,
-            )
-    except Refused as error:
-        form.take(error)
-        return _sign_up_page(turn, form, 422)
-    turn.after.append(partial(turn.site.mailing.verify, user.user_id, turn.site.origin(turn.request)))
-    return _open(turn, user, "/desk" if role == "author" else "/", "welcome" if role == "author" else None)
 
 
 # With a provider
@@ -200,14 +169,15 @@ def _known(turn: Turn, provider: Provider, identity: Identity, target: str) -> R
     if user is not None:
         if user.status != "active":
             raise Problem(403, "This account is closed", "Ask the moderators, if you think that it shouldn't be.")
-        return _open(turn, user, target)
+        return open_visit(turn, user, target)
     facts = {"provider": provider.name, "id": identity.external_id, "email": identity.email, "name": identity.name}
     signed = turn.site.signer.sign("identity", _packed(facts, turn))
     form = Form({"identity": signed, "email": identity.email or "", "name": identity.name, "writes": "yes"})
-    return _sign_up_page(turn, form)
+    return sign_up_page(turn, form)
 
 
-def _identity(turn: Turn, signed: str) -> tuple[str, Identity] | None:
+def identity_of(turn: Turn, signed: str) -> tuple[str, Identity] | None:
+    """The provider's identity that a form holds, signed; None for one that is forged, or too long ago."""
     facts = _unpacked(turn, "identity", signed, STATE_SECONDS)
     return None if facts is None else (facts["provider"], Identity(facts["id"], facts["email"], facts["name"]))
 

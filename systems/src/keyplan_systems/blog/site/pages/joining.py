@@ -1,0 +1,114 @@
+"""Joining: saying who one is, and following the link that comes by mail.
+
+Of an address that somebody has, nothing is said: the answer is the same, and its owner is told by mail.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from starlette.responses import Response
+
+from keyplan.errors import Refused
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.site.pages.signing import (
+    EMAIL_CHARACTERS_MAX,
+    NAME_CHARACTERS_MAX,
+    PASSWORD_CHARACTERS_MIN,
+    USERNAME_CHARACTERS_MAX,
+    identity_of,
+    open_visit,
+    sign_up_page,
+)
+from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.incoming import Form
+from keyplan_systems.site.problems import Problem
+
+__all__ = ["finish", "finish_form", "sign_up", "sign_up_form"]
+
+
+def sign_up_form(turn: Turn) -> Response:
+    """The page to join."""
+    if turn.visitor.user is not None:
+        return turn.go("/desk")
+    return sign_up_page(turn, Form({"writes": "yes"}))
+
+
+def sign_up(turn: Turn) -> Response:
+    """Send the link to join, to an address that is nobody's; to one that is somebody's, a reminder."""
+    form = turn.form
+    identity = identity_of(turn, form["identity"]) if form["identity"] else None
+    if form["identity"] and identity is None:
+        raise Problem(400, "That took too long", "Please begin again.", (("Sign in", "/sign-in"),))
+    email = form.text("email", "Email", EMAIL_CHARACTERS_MAX)
+    username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)
+    name = form.text("name", "Name", NAME_CHARACTERS_MAX)
+    if form:
+        try:
+            accounts.check_joining(turn.blog, email, username, name)
+        except Refused as error:
+            form.take(error)
+    if not form:
+        return sign_up_page(turn, form, 422)
+    turn.limit("sign-up", turn.address)
+    said = {"email": email.strip().lower(), "username": username, "name": name, "writes": form["writes"]}
+    if identity is not None:
+        said |= {"provider": identity[0], "external_id": identity[1].external_id}
+    turn.after.append(partial(turn.site.mailing.joining, said, turn.site.origin(turn.request)))
+    return turn.page("joined.html", email=email, logged=turn.site.mailing.joins.logged)
+
+
+def finish_form(turn: Turn) -> Response:
+    """The page that the link leads to. It changes nothing by itself: programs follow links in mail, too."""
+    token = turn.query.get("token", "")
+    said = _said(turn, token)
+    return _page(turn, said, Form({"token": token, "username": said["username"]}), 200)
+
+
+def finish(turn: Turn) -> Response:
+    """Join. The link is used then, since the address is somebody's."""
+    form = turn.form
+    said = _said(turn, form["token"])
+    username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)
+    password = None
+    if "provider" not in said:
+        password = form.password("password", "Password", shortest=PASSWORD_CHARACTERS_MIN)
+    turn.limit("sign-in from an address", turn.address)
+    if not form:
+        return _page(turn, said, form, 422)
+    writes = bool(said["writes"])
+    try:
+        with turn.site.hashing:
+            user = accounts.register(
+                turn.blog,
+                email=said["email"],
+                username=username,
+                name=said["name"],
+                password=password,
+                role="author" if writes else "reader",
+                provider=said.get("provider"),
+                external_id=said.get("external_id"),
+                verified=True,
+            )
+    except Refused as error:
+        if {fault.place for fault in error.faults} & {"email", "provider"}:
+            raise _over() from None
+        form.take(error)
+        return _page(turn, said, form, 422)
+    return open_visit(turn, user, "/desk" if writes else "/", "welcome" if writes else "joined")
+
+
+def _page(turn: Turn, said: dict[str, str], form: Form, status: int) -> Response:
+    return turn.page("finish.html", status, form=form, said=said)
+
+
+def _said(turn: Turn, token: str) -> dict[str, str]:
+    said = turn.site.mailing.joins.said(token)
+    if said is None or turn.blog.user_by_email(said["email"]) is not None:
+        raise _over()
+    return said
+
+
+def _over() -> Problem:
+    text = "It was used already, or is over, or was cut short on its way."
+    return Problem(410, "This link doesn't work any more", text, (("Sign in", "/sign-in"), ("Join", "/sign-up")))

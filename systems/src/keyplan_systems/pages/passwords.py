@@ -1,0 +1,116 @@
+"""Passwords of a small site's people: changing one's own; and where they are known by an address, a link by mail for
+one that was forgotten.
+
+Whether somebody is registered with the address is said to nobody. The link's token is a signed text of whose it is,
+until when, and a mark of the present password, so it is good once.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+from starlette.responses import Response
+
+from keyplan_systems.pages.people import PASSWORD_MIN, Person, mark_of
+from keyplan_systems.pages.site import Turn
+from keyplan_systems.site.incoming import Form
+from keyplan_systems.site.passwords import hash_password, password_fits
+from keyplan_systems.site.problems import Problem
+
+__all__ = ["FORGOTTEN_FORMS", "FORGOTTEN_PAGES", "FORMS", "PAGES"]
+
+LINK_SECONDS = 3600
+
+
+def change_form(turn: Turn[Any]) -> Response:
+    """The page to change one's password."""
+    return turn.page("password.html", password_min=PASSWORD_MIN)
+
+
+def change(turn: Turn[Any]) -> Response:
+    """Change one's password; whoever is signed in elsewhere with the old one is out."""
+    form, person = turn.form, turn.person
+    old = form.password("old", "Current password")
+    new = form.password("new", "New password", shortest=PASSWORD_MIN)
+    turn.limit("sign-in", f"{turn.address} {person.user_id}")
+    if form:
+        with turn.site.hashing:
+            if password_fits(person.password_hash, old):
+                turn.people.set_password(person.user_id, hash_password(new))
+                fresh = turn.people.person(person.user_id)
+                if fresh is not None:
+                    turn.site.sign_in(turn.visitor, fresh)
+                return turn.go("/password", "password")
+        form.fault("old", "the password is wrong")
+    return turn.page("password.html", 422, password_min=PASSWORD_MIN)
+
+
+def forgotten_form(turn: Turn[Any]) -> Response:
+    """The page for those who have forgotten their password."""
+    return turn.page("forgotten.html")
+
+
+def forgotten(turn: Turn[Any]) -> Response:
+    """Send a link, if somebody is registered with the address; the answer is the same if nobody is."""
+    login = turn.form.text("login", turn.site.look.login, 254)
+    if not turn.form:
+        return turn.page("forgotten.html", 422)
+    turn.limit("mail", f"from {turn.address}", f"to {login.lower()}")
+    turn.after.append(partial(_write, turn, login, turn.site.origin(turn.request)))
+    return turn.go("/sign-in", "sent")
+
+
+def _write(turn: Turn[Any], login: str, origin: str) -> None:
+    person = turn.people.known(login)
+    if person is None:
+        return
+    text = f"{int(time.time()) + LINK_SECONDS}.{mark_of(person)}.{person.user_id}"
+    title = turn.site.look.title
+    turn.site.joining.mail.send(
+        login,
+        f"A new password for {title}",
+        f"Hello {person.name},\n\n"
+        f"somebody, we hope it was you, has asked for a new password at {title}. Set it here within an hour:\n\n"
+        f"{origin}/password/reset?token={turn.site.signer.sign('reset', text)}\n\n"
+        "If it wasn't you, do nothing: your password stays as it is.\n",
+    )
+
+
+def reset_form(turn: Turn[Any]) -> Response:
+    """The page that the link leads to."""
+    token = turn.query.get("token", "")
+    _whose(turn, token)
+    return turn.page("reset.html", form=Form({"token": token}), password_min=PASSWORD_MIN)
+
+
+def reset(turn: Turn[Any]) -> Response:
+    """Set another password. The link is used then, and whoever was signed in with the old one is out."""
+    form = turn.form
+    turn.limit("sign-in from an address", turn.address)
+    person = _whose(turn, form["token"])
+    password = form.password("password", "Password", shortest=PASSWORD_MIN)
+    if not form:
+        return turn.page("reset.html", 422, password_min=PASSWORD_MIN)
+    with turn.site.hashing:
+        turn.people.set_password(person.user_id, hash_password(password))
+    turn.site.visitors.leave(turn.visitor)
+    return turn.go("/sign-in", "reset")
+
+
+def _whose(turn: Turn[Any], token: str) -> Person:
+    """Whose password a link may set. Raises Problem for a token that is forged, over or used."""
+    text = turn.site.signer.unsign("reset", token) if len(token) <= 1000 else None
+    until, mark, user_id = ("0", "", "") if text is None else text.split(".", 2)
+    person: Person | None = turn.people.person(user_id) if int(until) > time.time() else None
+    if person is None or mark_of(person) != mark:
+        text = "It was used already, or is over, or was cut short on its way. A new one takes a minute."
+        raise Problem(410, "This link doesn't work any more", text, (("Ask for a new one", "/password/forgotten"),))
+    return person
+
+
+PAGES = (("/password", change_form, "person"),)
+FORMS = (("/password", change, "person"),)
+FORGOTTEN_PAGES = (("/password/forgotten", forgotten_form, "anyone"), ("/password/reset", reset_form, "anyone"))
+FORGOTTEN_FORMS = (("/password/forgotten", forgotten, "anyone"), ("/password/reset", reset, "anyone"))

@@ -1,0 +1,98 @@
+"""The writes about people: signing up, profiles, passwords, blocks, and what a user has seen of their notifications.
+
+Whom one follows is in ``design.py``.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from keyplan import Create, Delete, Put, Update, Writes, ulid, write
+from keyplan.errors import ItemNotFound, Refused
+from keyplan_systems.social.entities import Block, Credential, Handle, Id, Name, NotificationsSeen, User
+from keyplan_systems.social.reads import Reads
+
+__all__ = ["PeopleWrites", "no_user"]
+
+Bio = Annotated[str, Field(max_length=5000)]
+PasswordHash = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class PeopleWrites(Reads):
+    """The writes about people."""
+
+    @write("W1")
+    def sign_up(self, handle: Handle, name: Name, bio: str = "", user_id: Id | None = None) -> Writes[User]:
+        """A new user. Raises ValueTaken for a handle, ItemExists for an id that somebody has."""
+        user = User(user_id=user_id or ulid(), handle=handle, name=name, bio=bio)
+        yield Create(user)
+        return user
+
+    @write("W15")
+    def join(self, handle: Handle, name: Name, password_hash: PasswordHash) -> Writes[User]:
+        """A new user, with what they sign in with. Raises ValueTaken for a handle that somebody has."""
+        user = User(handle=handle, name=name)
+        yield Create(user)
+        yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
+        return user
+
+    @write("W16")
+    def edit_profile(self, user_id: str, name: Name, bio: Bio = "") -> Writes[User]:
+        """Change the name and the text of a profile: both. Raises ItemNotFound."""
+        user = yield from Update(User, user_id=user_id).set(name=name, bio=bio).if_missing(no_user(user_id))
+        return user
+
+    @write("W20")
+    def set_password(self, user_id: str, password_hash: PasswordHash) -> Writes:
+        """Another password from now on. Raises ItemNotFound for who has none, and doesn't sign in."""
+        yield Update(Credential, user_id=user_id).set(password_hash=password_hash).if_missing(no_user(user_id))
+
+    @write("W17", attempts=10)
+    def block(self, user_id: str, blocked_id: str) -> Writes[Block]:
+        """Want nothing of a user from now on: they can't follow, comment or write any more. Who follows them or is
+        followed by them stays so until ``unfollow``. Raises Refused for oneself, ItemNotFound.
+        """
+        if user_id == blocked_id:
+            raise Refused("nobody blocks themselves", place="Social.block", hint="give two users")
+        yield from self._user(user_id)
+        yield from self._user(blocked_id)
+        block = Block(user_id=user_id, blocked_id=blocked_id)
+        yield Put(block)
+        return block
+
+    @write("W18")
+    def unblock(self, user_id: str, blocked_id: str) -> Writes:
+        """Don't block a user any more; no error where one doesn't."""
+        yield Delete(Block, user_id=user_id, blocked_id=blocked_id)
+
+    @write("W21")
+    def set_private(self, user_id: str, private: bool) -> Writes[User]:
+        """Make an account private, or public again: posts of a private one are for those who follow it, and who wants
+        to follow it asks first. Who follows it stays. Raises ItemNotFound.
+        """
+        user = yield from Update(User, user_id=user_id).set(private=private).if_missing(no_user(user_id))
+        return user
+
+    @write("W22")
+    def see_notifications(self, user_id: str, until: datetime) -> Writes:
+        """Note that a user has seen their notifications until a moment."""
+        yield Put(NotificationsSeen(user_id=user_id, until=until))
+
+    def _user(self, user_id: str) -> Writes[User]:
+        user = yield from self.profile.ask(user_id)
+        if user is None:
+            raise no_user(user_id)
+        return user
+
+    def _not_blocked(self, user_id: str, other_id: str, place: str) -> Writes:
+        """Raises Refused for whom a user blocks."""
+        if (yield from self.block_of.ask(user_id, other_id)) is not None:
+            raise Refused(f"{user_id!r} wants nothing of {other_id!r}", place=place)
+
+
+def no_user(user_id: str) -> ItemNotFound:
+    """The error of a user who isn't there."""
+    return ItemNotFound(f"there is no user {user_id!r}", place="Social.profile", hint="sign up first: sign_up")

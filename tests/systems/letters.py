@@ -1,0 +1,40 @@
+"""Mail that a site under test has sent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+__all__ = ["Box", "Letter"]
+
+
+class Letter(NamedTuple):
+    """One letter."""
+
+    to: str
+    subject: str
+    text: str
+
+    @property
+    def link(self) -> str:
+        """The path of its link."""
+        match = re.search(r"http://testserver(/\S+)", self.text)
+        assert match is not None
+        return match[1]
+
+    @property
+    def token(self) -> str:
+        """The token in its link."""
+        return self.link.partition("token=")[2].partition("&")[0]
+
+
+@dataclass
+class Box:
+    """Takes mail instead of sending it."""
+
+    letters: list[Letter] = field(default_factory=list[Letter])
+
+    def send(self, to: str, subject: str, text: str) -> None:
+        """Keep a letter."""
+        self.letters.append(Letter(to, subject, text))
