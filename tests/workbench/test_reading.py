@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -14,7 +16,7 @@ from keyplan.cli.import_workbench import working_module
 from keyplan.errors import RequestError
 from keyplan.workbench.reading import read_model
 from tests.export.designs import design
-from tests.workbench.support import exported, table
+from tests.workbench.support import compiled_of, exported, item, made, table
 
 
 def refused(model: Any) -> RequestError:
@@ -116,6 +118,101 @@ def test_a_schema_of_onetable_is_a_model() -> None:
     (read,) = read_model(json.dumps(model), "model.json").tables
     assert (read.key.partition.name, [index.name for index in read.indexes]) == ("pk", ["gs1"])
     assert read.schema == {"Lamp": {"pk": "lamp#${lampId}", "sk": "lamp#"}}
+
+
+DESCRIBED = {
+    "TableName": "Shop",
+    "AttributeDefinitions": [
+        {"AttributeName": name, "AttributeType": "S"} for name in ("orderId", "buyer", "boughtAt")
+    ],
+    "KeySchema": [{"AttributeName": "orderId", "KeyType": "HASH"}],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "ByBuyer",
+            "KeySchema": [
+                {"AttributeName": "buyer", "KeyType": "HASH"},
+                {"AttributeName": "boughtAt", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+    ],
+}
+"""A table as CreateTable takes it."""
+ORDERS = [{"PutRequest": {"Item": item({"orderId": "o1", "buyer": "ada", "boughtAt": "2026-01-01", "cents": 3})}}]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        DESCRIBED,
+        {"Table": {**DESCRIBED, "TableStatus": "ACTIVE", "ItemCount": 3}},
+        {"CreateTable": DESCRIBED, "UpdateTimeToLive": {}},
+        {
+            "Resources": {
+                "Shop": {"Type": "AWS::DynamoDB::Table", "Properties": {**DESCRIBED, "TableName": {"Ref": "X"}}}
+            }
+        },
+        {"tables": [DESCRIBED], "items": {"Shop": ORDERS}, "access_patterns": [{"pattern": "1"}]},
+    ],
+)
+def test_tables_that_other_files_describe_are_models(file: dict[str, Any]) -> None:
+    design = compiled_of(made(file))
+    (entity,) = design.entities.values()
+    assert [str(template) for key in entity.keys for _, template in key.attributes] == [
+        "{order_id}",
+        "{buyer}",
+        "{bought_at}",
+    ]
+    assert design.table.name == "Shop"
+    assert design.table.indexes[0].projection == "KEYS_ONLY"
+    assert ("cents" in entity.fields) is ("items" in file)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_model_whose_parts_were_exchanged_is_one_still(seed: int) -> None:
+    """Parts lost, exchanged, renamed and filled with something else: it works, or has no table with a key."""
+    random = Random(seed)
+    facets: dict[str, tuple[tuple[str, str], list[dict[str, Any]]]] = {
+        "User": (("PK", "SK"), [{"PK": "USER#1", "SK": "PROFILE", "type": "user", "GSI1PK": "a@b.c", "GSI1SK": "x"}]),
+        "Order": (
+            ("userId", "orderId"),
+            [{"PK": "USER#1", "SK": f"ORDER#{n}", "orderId": str(n), "type": "order", "n": n} for n in (1, 2)],
+        ),
+    }
+    table_ = table(facets if seed % 2 else {}, TableData=[item(row) for _, rows in facets.values() for row in rows])
+    for _ in range(random.randint(1, 6)):
+        places = [place for place in _places(table_["DataModel"]) if place]
+        if not places:
+            break
+        *path, last = random.choice(places)
+        holder = _at(table_["DataModel"], path)
+        junk: list[Any] = [None, 0, 3.5, "", "#", "a#b", "{a}", "é", [], {}, {"N": "x"}, "PK", "id", "class"]
+        other = _at(table_["DataModel"], random.choice(places))
+        holder[last] = deepcopy(random.choice([*junk, other, other, other]))
+        if isinstance(holder, list):
+            random.shuffle(holder)
+        elif random.random() < 0.3:
+            holder[random.choice(["type", "SK", "", "json", f"{last}x"])] = holder.pop(last)
+    try:
+        model = read_model(json.dumps(table_), "model.json")
+    except RequestError as error:
+        assert error.faults  # noqa: PT017 - the other half is below
+        return
+    _, _, wrong = working_module(model)
+    assert wrong is None
+
+
+def _places(node: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    parts: Any = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for name, value in parts:
+        yield from _places(value, (*path, name))
+
+
+def _at(node: Any, path: Iterable[Any]) -> Any:
+    for name in path:
+        node = node[name]
+    return node
 
 
 def test_a_table_without_a_key_is_left_out_and_a_file_without_tables_refused() -> None:

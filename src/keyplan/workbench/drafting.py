@@ -313,6 +313,7 @@ class Drafting:
             next((column for column in self.entity.columns if column.attribute == name), None) for name, _ in places
         ]
         if None in columns:
+            self.entity.note("", f"nothing shows what its items hold in {index.name}")
             return []
         sides = [tuple(f"{{{snake(name)}}}" for name, _ in side) for side in (index.partition, index.sort)]
         key = KeyDeclaration(f"by_{snake(index.name)}", sides[0], sides[1], index.name)

@@ -380,13 +380,13 @@ class _Question:
 
 
 def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Question]:
-    """What each key answers: one item by the primary key, a page by the partition key of an index."""
+    """What each key answers: one item by the primary key, a page by the partition key of the table or of an index."""
     name = snake(cls)
     keyed = [column for column in own.order if column.name in own.in_primary]
     parameters = tuple(f"{own.names[column.name]}: {own.annotation(column)}" for column in keyed)
     if parameters:
         yield _Question((name, f"{name}_by_key"), "", parameters, f"{cls} | None", f"One {cls}, by its key.")
-    for key in entity.keys:
+    for key in (entity.primary, *entity.keys):
         fields = dict.fromkeys(field for template in key.partition for field in _fields(template))
         columns = [column for column in (entity.column(field) for field in fields) if column is not None]
         fixed = {field: allowed[0] for field, allowed in key.when.items() if len(allowed) == 1}
@@ -394,6 +394,8 @@ def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Questio
             f"{own.names[column.name]}: {own.annotation(column)}" for column in columns if column.name not in fixed
         )
         opened = [(field, spec) for template in key.sort for field, spec in variables(template) if field not in fields]
+        if key is entity.primary and not opened:
+            continue  # it is one item
         ordered = bool(opened) and opened[0][1] != "d"
         options = f", order_by={_text(own.names.get(opened[0][0], opened[0][0]))}" if ordered else ""
         if fixed:
@@ -402,8 +404,14 @@ def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Questio
             )
             options += f", where={{{where}}}"
         paged = ("limit: int = 20", "cursor: Cursor | None = None")
-        doc = f"Of each {cls} a page, by its key on {key.index}."
-        yield _Question((f"{name}_{own.key_name(key.name)}",), options, (*known, *paged), f"Page[{cls}]", doc)
+        if key is entity.primary:
+            by = "_and_".join(own.names[column.name] for column in columns)
+            doc = f"Each {cls} of one partition, page by page."
+            names = (f"{name}_by_{by}" if by else f"{name}_list", f"{name}_of_partition")
+        else:
+            doc = f"Each {cls} under one key on {key.index}, page by page."
+            names = (f"{name}_{own.key_name(key.name)}", f"{name}_by_{snake(key.index or '')}")
+        yield _Question(names, options, (*known, *paged), f"Page[{cls}]", doc)
 
 
 # Parts of the text

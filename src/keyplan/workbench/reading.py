@@ -2,7 +2,7 @@
 
 The format isn't documented by AWS, and files come from several versions, from scripts and from hands. What isn't known
 here is passed over; what is missing is done without, where a person could. A file is refused when it isn't JSON, or
-when it has no table with a partition key. Single values are read in ``plain.py``.
+when it has no table with a partition key. Single values are read in ``plain.py``, other files' tables in ``tables.py``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 
 from keyplan.errors import Fault, RequestError
 from keyplan.workbench.plain import attribute_value, key_value
+from keyplan.workbench.tables import as_workbench
 
 __all__ = ["Facet", "Index", "Item", "KeyAttribute", "KeyAttributes", "Model", "TableModel", "read_model"]
 
@@ -112,7 +113,7 @@ def read_model(text: str, where: str) -> Model:
         raise RequestError("a model is a JSON object", place=where, hint="export it from NoSQL Workbench")
     reader = _Reader()
     try:
-        model = reader.model(_as_workbench(data))
+        model = reader.model(as_workbench(data))
     except RecursionError:
         raise RequestError("it is nested too deeply", place=where) from None
     if not model.tables:
@@ -124,39 +125,6 @@ def read_model(text: str, where: str) -> Model:
             hint="fix these places; the format is the JSON that NoSQL Workbench exports",
         )
     return model
-
-
-def _as_workbench(data: Json) -> Json:
-    """The file as Workbench lays it out: a table alone is a model of one; OneTable's schemas are models too."""
-    if "DataModel" in data:
-        return data
-    if "KeyAttributes" in data:
-        return {"ModelName": data.get("TableName", ""), "DataModel": [data]}
-    indexes = _object(data.get("indexes"))
-    primary = _object(indexes.get("primary"))
-    if not primary:
-        return data
-    table = {
-        "TableName": data.get("name") or "data",
-        "KeyAttributes": _onetable_key(primary),
-        "GlobalSecondaryIndexes": [
-            {
-                "IndexName": name,
-                "KeyAttributes": _onetable_key(_object(value)),
-                "Projection": {"ProjectionType": "ALL"},
-            }
-            for name, value in indexes.items()
-            if name != "primary"
-        ],
-        "TableData": data.get("data"),
-        "ModelSchema": data,
-    }
-    return {"ModelName": data.get("name") or "OneTable", "DataModel": [table]}
-
-
-def _onetable_key(index: Json) -> Json:
-    names = {"PartitionKey": index.get("hash"), "SortKey": index.get("sort")}
-    return {side: {"AttributeName": name, "AttributeType": "S"} for side, name in names.items() if name}
 
 
 class _Reader:
@@ -267,6 +235,9 @@ class _Reader:
             attributes = _object(data.get("KeyAttributes"))
             if local:  # it has the table's partition key, whether the file repeats it or not
                 attributes = {**attributes, "PartitionKey": {"AttributeName": own.partition.name}}
+            if any(side.startswith("Further") for side in attributes):
+                self._note("the index has several attributes in a key, and is left out", path)
+                continue
             parts = [
                 self._key_attribute(attributes.get(side), f"{path}.{side}") for side in ("PartitionKey", "SortKey")
             ]
