@@ -44,10 +44,11 @@ types-strict: $(VENV)/.dev
 pytest: $(VENV)/.dev
 	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
 
-nightly: $(VENV)/.dev system ## Run the tests on new random examples, thousands of sequences, and a hundred kills
+nightly: $(VENV)/.dev system ## Run the tests on new random examples, thousands of sequences, a hundred kills, an export of 100,000 items
 	KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
 	KEYPLAN_SEEDS=new $(MAKE) --no-print-directory differential
 	$(MAKE) --no-print-directory crash
+	KEYPLAN_EXPORTED=$${KEYPLAN_EXPORTED:-100000} $(BIN)/python -m pytest --timeout 1800 tests/engine/test_exports_of_many.py
 
 versions: $(VENV)/.dev ## Run the tests on every other Python version that this machine has
 	.ci/versions

@@ -372,15 +372,54 @@ def test_csv_with_a_header_of_its_own(engine: Engine, s3: Path) -> None:
     assert answer(engine, "ImportTable", request)["error"] == "ValidationException"
 
 
+def books(**more: Any) -> dict[str, Any]:
+    """A table for the books of the documentation, whose key is a Number."""
+    key: dict[str, Any] = {
+        "AttributeDefinitions": [{"AttributeName": "Id", "AttributeType": "N"}],
+        "KeySchema": [{"AttributeName": "Id", "KeyType": "HASH"}],
+    }
+    return parameters("books", **key, **more)
+
+
+def test_json_as_the_documentation_shows_it(engine: Engine, s3: Path) -> None:
+    """ "Amazon S3 import formats for DynamoDB": one item a line."""
+    shown = (
+        '{"Item":{"Authors":{"SS":["Author1","Author2"]},"Dimensions":{"S":"8.5 x 11.0 x 1.5"},'
+        '"ISBN":{"S":"333-3333333333"},"Id":{"N":"%d"},"InPublication":{"BOOL":false},"PageCount":{"N":"600"},'
+        '"Price":{"N":"2000"},"ProductCategory":{"S":"Book"},"Title":{"S":"Book 103 Title"}}}\n'
+    )
+    (s3 / "bucket" / "books").write_text("".join(shown % number for number in (103, 104, 105)))
+    done = start_import(engine, TableCreationParameters=books())
+    assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 3)
+    result = pages(engine, "Scan", {"TableName": "books"})
+    assert json.loads(shown % 103)["Item"] in result
+
+
+def test_csv_as_the_documentation_shows_it(engine: Engine, s3: Path) -> None:
+    """ "Amazon S3 import formats for DynamoDB": all but the keys are texts."""
+    (s3 / "bucket" / "books.csv").write_text(
+        "Authors,Dimensions,ISBN,Id,InPublication,PageCount,Price,ProductCategory,Title\n"
+        '"Author1,Author2",8.5 x 11.0 x 1.5,333-3333333333,103,FALSE,600,2000,Book,Book 103 Title\n'
+    )
+    done = start_import(engine, InputFormat="CSV", TableCreationParameters=books())
+    assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 1)
+    assert pages(engine, "Scan", {"TableName": "books"})[0] == {
+        "Authors": s("Author1,Author2"),
+        "Dimensions": s("8.5 x 11.0 x 1.5"),
+        "ISBN": s("333-3333333333"),
+        "Id": n(103),
+        "InPublication": s("FALSE"),
+        "PageCount": s("600"),
+        "Price": s("2000"),
+        "ProductCategory": s("Book"),
+        "Title": s("Book 103 Title"),
+    }
+
+
 def test_ion_as_the_documentation_shows_it(engine: Engine, s3: Path) -> None:
     one_line = BOOK.replace("\n", " ").replace("103", "104")
     (s3 / "bucket" / "books").write_text(f"{BOOK}\n\n{one_line}\n")
-    made = parameters(
-        "books",
-        AttributeDefinitions=[{"AttributeName": "Id", "AttributeType": "N"}],
-        KeySchema=[{"AttributeName": "Id", "KeyType": "HASH"}],
-    )
-    done = start_import(engine, InputFormat="ION", TableCreationParameters=made)
+    done = start_import(engine, InputFormat="ION", TableCreationParameters=books())
     assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 2)
 
 
