@@ -122,5 +122,6 @@ def test_an_equal_table_is_made_of_an_export(tmp_path: Path, format_: str) -> No
             else:
                 del after[key]
         assert after == stored(engine)
-        assert changes["ItemCount"] == len(gone) + len(new)
+        # A write that leaves its item as it was is no change.
+        assert changes["ItemCount"] == sum(before.get(key) != after.get(key) for key in {**before, **after})
         assert engine.check() == []

@@ -135,3 +135,15 @@ def test_limits_endpoints_and_backups(engine: Engine) -> None:
     assert description["PointInTimeRecoveryDescription"] == {"PointInTimeRecoveryStatus": "DISABLED"}
     missing = answer(engine, "DescribeContinuousBackups", {"TableName": "none"})
     assert missing == {"error": "TableNotFoundException", "message": "Table not found: none"}
+
+
+def test_tags_that_cannot_be_hold_nobody_up(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many: they are judged before the transaction that stores them, for which others would wait."""
+    arn = create(engine)["TableDescription"]["TableArn"]
+    begun: list[Any] = []
+    monkeypatch.setattr(engine.database.storage, "write", begun.append)
+    many = [(f"k{number}", "v") for number in range(2000)]
+    for wanted in (many, [("k", "v")] * 2000, [("k", "!")]):
+        refused = answer(engine, "TagResource", {"ResourceArn": arn, "Tags": tags(*wanted)})
+        assert refused["error"] == "ValidationException"
+    assert begun == []

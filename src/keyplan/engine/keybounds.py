@@ -94,12 +94,13 @@ def bound_condition(target: Target, expression: Expression, given: Placeholders)
         sort=[attribute.name for attribute in target.sort],
         types={attribute.name: attribute.type for attribute in attributes},
     )
+    index = None if target.index is None else target.index.name
     for attribute, value in zip(target.partition, condition.partition, strict=True):
-        check_not_empty(attribute, value)
+        check_not_empty(attribute, value, index)
     by_name = {attribute.name: attribute for attribute in attributes}
     for term in condition.sort:
         for value in term.values:
-            check_not_empty(by_name[term.name], value)
+            check_not_empty(by_name[term.name], value, index)
     return condition
 
 

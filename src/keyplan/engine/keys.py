@@ -158,16 +158,17 @@ def _length_bytes(text: KeyText) -> int:
     return len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
 
 
-def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
-    """Refuse an empty string or binary as the value of a key attribute; in a transaction, too, it is the request's
-    fault and no reason of the action.
+def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any], index: str | None = None) -> None:
+    """Refuse an empty string or binary as the value of a key attribute, or of an index's; in a transaction, too, it is
+    the request's fault and no reason of the action.
 
     Raises:
         ValidationException: it is empty.
     """
     if not value[attribute.type]:
         kind = "binary" if attribute.type == "B" else "string"
-        raise ValidationException(_EMPTY.format(kind=kind, name=attribute.name))
+        words = _EMPTY if index is None else _EMPTY_INDEX
+        raise ValidationException(words.format(kind=kind, name=attribute.name, index=index))
 
 
 def _check_length(text: KeyText, bytes_max: int) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from keyplan.engine.tags import with_tags
+from keyplan.engine.tags import check_tags, with_tags
 from keyplan.engine.throughput import check_maximum, check_warm, warm_units
 from keyplan.engine.vectorrules import check_vector_indexes
 from keyplan.wire.errors import LimitExceededException, ValidationException, one_or_more
@@ -52,6 +52,7 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
     _check_all_indexes(request)
     _check_all_used(request, defined)
     names = [index["IndexName"] for index in (*_indexes(request), *vectors)]
+    check_tags(request.get("Tags") or [])
     definition: Definition = {
         "AttributeDefinitions": request["AttributeDefinitions"],
         "KeySchema": request["KeySchema"],

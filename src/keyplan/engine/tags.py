@@ -42,8 +42,8 @@ def not_found(arn: str) -> ResourceNotFoundException:
     return ResourceNotFoundException(f"Requested resource not found: ResourcArn: {arn} not found")
 
 
-def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
-    """The tags of a table and new ones; one with a known key replaces it.
+def check_tags(tags: Sequence[Tag]) -> None:
+    """Refuse tags that no table can have.
 
     Raises:
         ValidationException: a key or a value has characters that can't be, or there are too many tags.
@@ -57,9 +57,22 @@ def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
         for text in (tag["Key"], tag["Value"]):
             if not all(sign.isalpha() or sign.isnumeric() or sign.isspace() or sign in _SIGNS for sign in text):
                 raise one_or_more(f"A tag has letters, numbers, white space and + - = . _ : / @ only: {text}")
-    after = {tag["Key"]: tag for tag in (*before, *tags)}
-    if len(after) > TAGS_MAX:
+    _check_count(len(tags))
+
+
+def _check_count(count: int) -> None:
+    if count > TAGS_MAX:
         raise ValidationException("Number of tags exceed the current limit for the provided ResourceArn")
+
+
+def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
+    """The tags of a table and new ones, which were checked; one with a known key replaces it.
+
+    Raises:
+        ValidationException: there are too many tags.
+    """
+    after = {tag["Key"]: tag for tag in (*before, *tags)}
+    _check_count(len(after))
     return list(after.values())
 
 

@@ -19,6 +19,7 @@ from keyplan.values.types import AttributeValue, Item
 __all__ = ["ValueFault", "check_item", "check_value"]
 
 # A container may stand on the levels 1 to 31; what it holds is then at most on level 32.
+_COMPARED_TOGETHER_MAX = 20_000
 _REPEATED_MAX = 16_384
 """Characters of a set that are repeated at most: a message of megabytes serves nobody."""
 CONTAINER_DEPTH_MAX = 31
@@ -171,12 +172,22 @@ def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[A
             raise ValueFault(INVALID + what)
         normal = [element(member, depth) for member in content]
         if len(normal) > 1:
-            if len(set(normal)) != len(normal):
+            if _count_different(normal) != len(normal):
                 raise _duplicates(tag, content, normal)
             normal = sort_members(tag, normal)
         return content if normal == content else normal
 
     return check
+
+
+def _count_different(members: list[str]) -> int:
+    """How many different members there are. Many are compared in parts: other threads get their turns between them."""
+    if len(members) <= _COMPARED_TOGETHER_MAX:
+        return len(set(members))
+    seen: set[str] = set()
+    for start in range(0, len(members), _COMPARED_TOGETHER_MAX):
+        seen.update(members[start : start + _COMPARED_TOGETHER_MAX])
+    return len(seen)
 
 
 def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:

@@ -388,7 +388,7 @@ EARLIER = (
     ("^Attempted conditional constraint is", "must have equality conditions|^Query key condition not supported"),
     (
         "^One or more .* invalid: (ComparisonOperator|Invalid number of|AttributeValues inside)|^The BETWEEN condition",
-        "must have equality conditions|^Query key condition not supported",
+        "must have equality conditions|^Query key condition not supported|key attribute cannot contain an empty",
     ),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
@@ -409,6 +409,8 @@ EARLIER = (
     ("AttributeValueList must be of same type$", "^One or more .*: ComparisonOperator [A-Z_]+ is not valid for "),
     # Keys that are updated are refused before a condition is judged.
     ("Cannot update attribute", "^The conditional request failed$|update"),
+    # A key that doesn't fit its table is the one reason of a transaction, before any action is done.
+    ("^The provided key element does not match", _APPLIED),
     # Which of two actions of an update fails first is Local's own.
     (_APPLIED, _APPLIED),
     # Local does the actions before it looks whether they are on one item.

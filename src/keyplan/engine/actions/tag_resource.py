@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.tags import change_tags, with_tags
+from keyplan.engine.tags import change_tags, check_tags, with_tags
 from keyplan.wire.errors import ValidationException
 
 
@@ -13,5 +13,6 @@ def tag_resource(database: Database, request: Request) -> Answer:
     tags = request["Tags"]
     if not tags:
         raise ValidationException("Atleast one Tag needs to be provided as Input.")
+    check_tags(tags)
     change_tags(database, request["ResourceArn"], lambda before: with_tags(before, tags))
     return {}
