@@ -8,6 +8,7 @@ is a failure.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from keyplan.errors import DesignError, Fault
@@ -31,6 +32,7 @@ class Settled:
         return __import__("sys").modules[self.cls.__module__]
 
 
+@cache
 def settled(number: int) -> Settled:
     """The design of a number, compiled. Raises AssertionError for a refusal that it doesn't deserve."""
     spec = design_of(number)

@@ -1,6 +1,7 @@
 """Designs made at random give the answers of brute force, and whatever looks at a design can look at them.
 
-A hundred in every run, always the same ones; ``make designs`` takes thousands, from another number each time.
+Fifty in every run, always the same ones, and a hundred in a nightly one; ``make designs`` takes thousands, from another
+number each time.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from tests.cost.test_prediction import Compared, check_reads
 from tests.designs.running import Run
 from tests.designs.settled import Settled, settled
 from tests.designs.source import source_of
+from tests.seeds import examples
 
 FIRST = int(os.environ.get("KEYPLAN_SEED", "0"))
-COUNT = int(os.environ.get("KEYPLAN_DESIGNS", "100"))
+COUNT = int(os.environ.get("KEYPLAN_DESIGNS", examples(50, 100)))
 TOGETHER = 10
 STORES = 2
 

@@ -28,7 +28,7 @@ from keyplan_systems.social.design import Social
 from tests.cli.support import run
 from tests.designs.settled import settled
 from tests.designs.source import source_of
-from tests.seeds import NEW
+from tests.seeds import NEW, examples
 from tests.systems.blog.strategies import STRATEGIES as BLOG
 from tests.systems.shop.strategies import STRATEGIES as SHOP_STRATEGIES
 from tests.systems.social.support import STRATEGIES as SOCIAL
@@ -94,32 +94,32 @@ def stop_at_first(what: str, done: int, whole: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("design", "indexes", "strategies", "stores"),
+    ("design", "indexes", "strategies", "thorough"),
     [
-        (Cms, 1, None, 8),
-        (Papers, 2, None, 8),
-        (Shop, 2, SHOP_STRATEGIES, 6),
-        (Social, 1, SOCIAL, 4),
-        (Blog, 3, BLOG, 25),
+        (Cms, 1, None, True),
+        (Papers, 2, None, False),
+        (Shop, 2, SHOP_STRATEGIES, True),
+        (Social, 1, SOCIAL, True),
+        (Blog, 3, BLOG, True),
     ],
     ids=["cms", "papers", "shop", "social", "blog"],
 )
 def test_the_systems_need_as_few_indexes_as_people_found_or_fewer(
-    design: type[Design], indexes: int, strategies: Any, stores: int
+    design: type[Design], indexes: int, strategies: Any, thorough: bool
 ) -> None:
     best = plan(design, anew=True, progress=stop_at_first)[0]
     assert len(best.indexes) == indexes <= len(design.table.indexes)
     kept = design.compiled
     with applied(best) as planned:
-        if design is Shop and not NEW:  # its many writes take more than a minute, in a nightly run: all its reads here
+        if thorough and not NEW:  # writes that need many stores, in a nightly run: all reads here
             assert not design.compiled.reads.keys() & looked_at(planned, stores=6).unanswered
             return
-        report = verify(planned, stores=stores, strategies=strategies)
-        assert report.stores >= stores
+        report = verify(planned, stores=8, strategies=strategies)
+        assert report.stores >= 8
     assert design.compiled is kept
 
 
-@pytest.mark.parametrize("first", range(0, 100, 10))
+@pytest.mark.parametrize("first", range(0, examples(50, 100), 10))
 def test_generated_designs_need_no_more_indexes_than_they_were_made_with(first: int) -> None:
     """The keys that a question was made from are one answer; the planner finds one as good, without seeing them."""
     for number in range(first, first + 10):
@@ -291,9 +291,12 @@ def test_an_index_that_nothing_needs_is_named() -> None:
 
 
 def test_ctrl_c_while_plans_are_priced_gives_the_best_so_far() -> None:
+    plans: list[int] = []
+
     def stop(what: str, done: int, whole: int) -> None:
         if what == "weighing plans" and done == 2 < whole:
+            plans.append(whole)
             raise KeyboardInterrupt
 
-    assert len(plan(Shop, anew=True)) > 2
-    assert 1 <= len(plan(Shop, anew=True, progress=stop)) <= 2
+    assert 1 <= len(plan(Blog, anew=True, progress=stop)) <= 2
+    assert plans
