@@ -16,14 +16,13 @@ from keyplan_systems.shop.sample import DEMO_PASSWORD as SHOP_PASSWORD
 from keyplan_systems.shop.sample import DEMO_USERS as SHOP_USERS
 from keyplan_systems.social.sample import DEMO_PASSWORD as SOCIAL_PASSWORD
 from keyplan_systems.social.sample import DEMO_USERS as SOCIAL_USERS
-from tests.browser.sites import Arrive, Scheme, arriving, faults_of_load, serving, sign_in
+from tests.browser.sites import Arrive, arriving, faults_of_load, serving, sign_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CUSTOMER, MERCHANT = (email for email, _ in SHOP_USERS)
 COUNTS = {"shop": 40, "social": 20, "papers": 30, "cms": 25}
-NARROW = (768, 320)
 
 
 class Place(NamedTuple):
@@ -258,12 +257,12 @@ def test_the_editor_works_without_scripts(cms: Place) -> None:
     page.get_by_text("The article is published.").wait_for()
 
 
-def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tuple[str, Page]]:
+def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
     """Every kind of page of a site, for those who may see it."""
-    design, stranger = place.design, place.arrive(width, scheme)
+    design, stranger = place.design, place.arrive()
     seen: list[tuple[Page, tuple[str, ...]]] = []
     if name == "shop":
-        customer, seller = place.arrive(width, scheme), place.arrive(width, scheme)
+        customer, seller = place.arrive(), place.arrive()
         sign_in(customer, "Email", CUSTOMER, SHOP_PASSWORD)
         sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
         customer.goto("/products/jasmine-tea")
@@ -276,7 +275,7 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
             (seller, ("/selling", f"/selling/{sold}", "/selling/goods")),
         ]
     elif name == "social":
-        member = place.arrive(width, scheme)
+        member = place.arrive()
         sign_in(member, "Handle", SOCIAL_USERS[0], SOCIAL_PASSWORD)
         me = design.user_by_handle(SOCIAL_USERS[0])
         post = max(design.feed(me.user_id).items, key=lambda each: each.comments)
@@ -284,7 +283,7 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
         own = ("/", f"/posts/{post.post_id}", f"/people/{author}", "/messages", f"/messages/{author}", "/settings")
         seen = [(stranger, ("/", f"/people/{author}", "/sign-up")), (member, own)]
     elif name == "cms":
-        author, editor, admin = (place.arrive(width, scheme) for _ in range(3))
+        author, editor, admin = (place.arrive() for _ in range(3))
         for who, member in (("author", author), ("editor", editor), ("admin", admin)):
             sign_in(member, "Email", f"{who}@example.com", CMS_PASSWORD)
         result = next(each for each in design.articles_by_state("published") if each.current_version > 1)
@@ -308,13 +307,9 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
             yield path, page
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 @pytest.mark.parametrize("name", list(COUNTS))
-def test_every_page_fits_and_can_be_used_by_everybody(
-    request: pytest.FixtureRequest, name: str, width: int, scheme: Scheme
-) -> None:
+def test_every_page_fits_and_can_be_used_by_everybody(request: pytest.FixtureRequest, name: str) -> None:
     """One load of each page: its widths, its colours, and what the accessibility checker says, where there is one."""
     place: Place = request.getfixturevalue(name)
-    pages = pages_of(place, name, width, scheme)
-    wrong = {path: faults for path, page in pages if (faults := faults_of_load(page, (width, *NARROW), scheme))}
+    wrong = {path: faults for path, page in pages_of(place, name) if (faults := faults_of_load(page))}
     assert wrong == {}
