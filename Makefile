@@ -42,7 +42,7 @@ types-strict: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 pytest: $(VENV)/.dev
-	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
+	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 nightly: $(VENV)/.dev system ## Run the tests on new random examples, thousands of sequences, a hundred kills, an export of 100,000 items
 	KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
