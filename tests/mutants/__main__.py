@@ -1,9 +1,11 @@
 """Plant faults in the library one after another, and report which ones no test notices: ``make mutants``.
 
     python -m tests.mutants [--number 300] [--seed 0] [--only src/keyplan/engine/lag.py] [--jobs 2] [--json FILE]
+    python -m tests.mutants --record [ROOM...]
 
-Each fault is planted in a copy of ``src``. The tests of the module's folder run first, then what uses it from afar. A
-fault that changes nothing anyone could see stands in ``equal.txt`` with its reason, and isn't planted again.
+Each fault is planted in a copy of ``src``. The tests that run its line are run, those of its folder first, until one
+fails; which ones they are has been recorded before (``choosing.py``). A fault that changes nothing anyone could see
+stands in ``equal.txt`` with its reason, and isn't planted again.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -26,15 +28,19 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from tests.mutants.choosing import Ran, chosen_tests, record, recorded, stages
 from tests.mutants.named import named_mutants
 from tests.mutants.planting import Mutant, mutants_of
+from tests.mutants.running import CHOSEN
 
 ROOT = Path(__file__).resolve().parents[2]
 EQUAL = Path(__file__).with_name("equal.txt")
 ENOUGH = 0.9
 """The share of faults that tests are to notice."""
-PATIENCE_S = 900
-"""How long the tests of one fault may run: a fault can make a loop endless. One that does is noticed."""
+SECONDS_MAX = 60.0
+"""The CPU time of the tests that are run for one fault at most, as it was when they were recorded."""
+PATIENCE_S = 120
+"""How long one test may run: a fault can make a loop endless. One that does is noticed."""
 TESTS: dict[str, tuple[str, ...]] = {
     "values": ("values", "expressions"),
     "expressions": ("expressions", "engine/test_scenarios.py"),
@@ -59,12 +65,14 @@ TESTS: dict[str, tuple[str, ...]] = {
     "cli": ("cli",),
     "": ("client", "cli", "repository"),
 }
-"""What is run for a module, by the folder it is in, nearest first."""
+"""Where the tests of a module stand that are run first, by the folder it is in."""
 LEFT_OUT = ("_version.py", "cost/renew.py", "plain/", "telemetry.py", "cost/words.py")
 """What says no more than words."""
 
 
 @click.command()
+@click.argument("rooms", nargs=-1)
+@click.option("--record", "recording", is_flag=True, help="Record what the tests run, of these rooms or of all.")
 @click.option("--number", default=300, show_default=True, help="How many faults to draw, besides the named ones.")
 @click.option("--seed", default=0, show_default=True, help="Which ones are drawn.")
 @click.option("--only", multiple=True, help="A file or folder to plant in; may be repeated.")
@@ -75,15 +83,32 @@ LEFT_OUT = ("_version.py", "cost/renew.py", "plain/", "telemetry.py", "cost/word
     type=click.Path(path_type=Path),
     help="Write each fault with its outcome there, as the run goes on.",
 )
-def main(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path | None) -> None:
+def main(
+    rooms: tuple[str, ...],
+    recording: bool,
+    number: int,
+    seed: int,
+    only: tuple[str, ...],
+    jobs: int,
+    output: Path | None,
+) -> None:
     """Plant faults, and report those that no test notices."""
+    if recording or not recorded():
+        record(rooms)
+    if not recording:
+        plant(number, seed, only, jobs, output)
+
+
+def plant(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path | None) -> None:
+    """Plant so many faults, besides the named ones; exit with 1 where too few are noticed."""
     drawn = [element for element in named_mutants(ROOT) if not only or element.path.startswith(only)]
     drawn += _drawn(only, number, seed)
+    tests = chosen_tests(drawn)
     console = Console(stderr=True)
     outcomes: dict[Mutant, str] = {}
     with Progress(console=console) as progress, _Trees(jobs) as trees, ThreadPoolExecutor(jobs) as pool:
         task = progress.add_task("Faults planted", total=len(drawn))
-        running = {pool.submit(_outcome, mutant, trees): mutant for mutant in drawn}
+        running = {pool.submit(_outcome, mutant, tests[mutant], trees): mutant for mutant in drawn}
         for each in as_completed(running):
             mutant = running[each]
             outcomes[mutant] = each.result()
@@ -95,7 +120,7 @@ def main(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path 
             if output is not None:
                 output.write_text(_listed(outcomes))
     counts = Counter(outcomes.values())
-    noticed = len(outcomes) - counts["survived"]
+    noticed = counts["noticed"] + counts["endless"]
     click.echo(f"{noticed} of {len(outcomes)} faults were noticed, {counts['endless']} of them by the clock.")
     if noticed < ENOUGH * len(outcomes):
         raise click.exceptions.Exit(1)
@@ -156,35 +181,55 @@ class _Trees:
         self._folder.cleanup()
 
 
-def _outcome(mutant: Mutant, trees: queue.Queue[Path]) -> str:
-    """Plant it, and run tests until one fails: ``noticed``, ``survived``, or ``endless``."""
+def _outcome(mutant: Mutant, tests: Sequence[Ran], trees: queue.Queue[Path]) -> str:
+    """Plant it, and run tests until one fails: ``noticed``, ``survived``, ``endless``, or ``not run``."""
     tree = trees.get()
     path = tree / Path(mutant.path).relative_to("src")
     source = (ROOT / mutant.path).read_text(encoding="utf-8")
     try:
         path.write_text(mutant.planted(source), encoding="utf-8")
-        for folder in _folders(mutant.path):
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"tests/{folder}"]
-            environment = {**os.environ, "PYTHONPATH": f"{tree}:systems/src", "PYTHONDONTWRITEBYTECODE": "1"}
-            try:
-                ended = subprocess.run(
-                    command, cwd=ROOT, env=environment, timeout=PATIENCE_S, capture_output=True, check=False
-                )
-            except subprocess.TimeoutExpired:
-                return "endless"
-            if ended.returncode not in {0, 5}:
-                return "noticed"
-        return "survived"
+        end = "not run"
+        for stage in stages(tests, _near(mutant.path), SECONDS_MAX):
+            end = _end(tree, stage)
+            if end != "survived":
+                break
+        return end
     finally:
         path.write_text(source, encoding="utf-8")
         trees.put(tree)
 
 
-def _folders(path: str) -> Iterator[str]:
+def _end(tree: Path, tests: Sequence[str]) -> str:
+    """Run these tests on that tree."""
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--timeout", str(PATIENCE_S)]
+    command += ["-p", "no:cacheprovider", "-p", "tests.mutants.running"]
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as chosen:
+        chosen.write("\n".join(tests))
+        chosen.flush()
+        environment = {
+            **os.environ,
+            CHOSEN: chosen.name,
+            "PYTHONPATH": f"{tree}:systems/src",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        ended = subprocess.run(
+            [*command, "--timeout", str(PATIENCE_S), *files],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+    if ended.returncode in {0, 5}:
+        return "survived"
+    return "endless" if b"Failed: Timeout" in ended.stdout else "noticed"
+
+
+def _near(path: str) -> list[str]:
     inside = Path(path).relative_to("src/keyplan").parent.as_posix()
     while inside not in TESTS:
         inside = "" if inside == "." or "/" not in inside else inside.rpartition("/")[0]
-    yield from TESTS[inside]
+    return [f"tests/{room}" for room in TESTS[inside]]
 
 
 if __name__ == "__main__":
