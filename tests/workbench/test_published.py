@@ -342,6 +342,38 @@ def test_a_sample_may_name_what_it_holds() -> None:
     assert list(keys(of(rows)).values()) == ["USER#{email} JOINED#{start_date}#{role_name}"]
 
 
+def test_whole_sort_keys_that_say_what_an_item_is() -> None:
+    """In small letters: each in several partitions, or called as its attribute, with other attributes than the others.
+    A game's name is none.
+    """
+    rows: list[Row] = [
+        {"PK": f"user#{user}", "SK": kind, **attributes}
+        for user in ("u1", "u2")
+        for kind, attributes in [
+            ("account", {"name": f"Ann {user}"}),
+            ("preferences", {"theme": "dark"}),
+            ("street_name", {"street_name": "Lane 1", "GSI1PK": "S#Lane 1", "GSI1SK": f"L-{user}"}),
+        ]
+    ]
+    assert keys(of(rows)) == {
+        "Account": "user#{user_id} account",
+        "Preferences": "user#{user_id} preferences",
+        "StreetName": "user#{user_id} street_name | S#{street_name} {gsi1_sk}",
+    }
+    games: list[Row] = [{"PK": f"user#{user}", "SK": game, "wins": 3} for user in "ab" for game in ("chess", "go")]
+    assert list(keys(of(games)).values()) == ["user#{user_id} {sk}"]
+
+
+def test_what_ends_a_key_is_named_for_the_entity() -> None:
+    rows: list[Row] = [
+        {"PK": "FLAT#1", "SK": f"BOOKING#{MOMENTS[0]}#b1", "nights": 3},
+        {"PK": "FLAT#2", "SK": f"BOOKING#{MOMENTS[1]}#b2", "nights": 2},
+        {"PK": "FLAT#2", "SK": f"{MOMENTS[1]}#T9", "type": "treatment"},
+    ]
+    assert set(keys(of(rows[:2])).values()) == {"FLAT#{flat_id} BOOKING#{booking_at}#{booking_id}"}
+    assert set(keys(of(rows[2:])).values()) == {"FLAT#{flat_id} {timestamp}#{treatment_id}"}
+
+
 def test_short_codes_are_hardly_the_same_by_chance() -> None:
     rows: list[Row] = [
         {"PK": "R1", "SK": "A", "type": "room", "GSI1PK": "R1", "GSI1SK": "A"},

@@ -313,7 +313,8 @@ class Drafting:
             next((column for column in self.entity.columns if column.attribute == name), None) for name, _ in places
         ]
         if None in columns:
-            self.entity.note("", f"nothing shows what its items hold in {index.name}")
+            if not self.table.facets:
+                self.entity.note("", f"nothing shows what its items hold in {index.name}")
             return []
         sides = [tuple(f"{{{snake(name)}}}" for name, _ in side) for side in (index.partition, index.sort)]
         key = KeyDeclaration(f"by_{snake(index.name)}", sides[0], sides[1], index.name)
@@ -469,7 +470,9 @@ class Drafting:
             return None
         fields = variables(template)
         columns = [column for name, _ in fields if (column := self.entity.column(name)) is not None]
-        if any(is_padded(spec) for _, spec in fields) or any(column.tag not in {"S", "N", ""} for column in columns):
+        if any(is_padded(spec) for _, spec in fields) or any(
+            column.constant or column.tag not in {"S", "N", ""} for column in columns
+        ):
             return None
         self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
         return template

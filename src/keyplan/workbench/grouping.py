@@ -20,6 +20,7 @@ from keyplan.workbench.texts import (
     is_generic,
     is_vague,
     is_vocabulary,
+    is_word,
     marks,
     plain_word,
     snake,
@@ -79,7 +80,30 @@ def words_of(table: TableModel) -> WordList:
         attribute.name for key in (table.key, *(index.key for index in table.indexes)) for attribute in key.all
     ]
     texts = [key_text(item, name) for item in items for name in attributes if name in item and is_generic(name)]
-    return WordList(texts, [name for name in names if name and not name.startswith("Facet")])
+    called = [name for name in names if name and not name.startswith("Facet")]
+    return WordList(texts, called, _whole_words(table, items))
+
+
+def _whole_words(table: TableModel, items: Sequence[Item]) -> set[str]:
+    """Whole sort keys that say what an item is, in letters of any case: ``account``, ``preferences``. Each stands in
+    several partitions, or is called as an attribute of its item, and their items have other attributes than the
+    others'.
+    """
+    if table.key.sort is None or not is_generic(table.key.sort.name):
+        return set()
+    keys = {attribute.name for key in (table.key, *(index.key for index in table.indexes)) for attribute in key.all}
+    held: dict[str, list[Item]] = {}
+    for item in items:
+        text = key_text(item, table.key.sort.name)
+        if is_word(text) and not is_capitals(text):
+            held.setdefault(text, []).append(item)
+    attributes = {text: frozenset(name for item in its for name in item) - keys for text, its in held.items()}
+    partitions = {text: {key_text(item, table.key.partition.name) for item in its} for text, its in held.items()}
+    telling = {text for text in held if len(partitions[text]) > 1 or text in attributes[text]}
+    distinct = {
+        text for text in telling if all(attributes[text] != attributes[other] for other in telling if other != text)
+    }
+    return distinct if len(distinct) > 1 else set()
 
 
 def groups_of(table: TableModel, words: WordList, keep: Iterable[str] = ()) -> list[Group]:

@@ -422,7 +422,12 @@ class _Inferring:
             own = entity if entity.startswith(start.lower()) and self.sample.single else None
             called = own or self.sample.words.called(start) or snake(plain_word(start))
             return free_name(f"{called}_number", columns)
-        return free_name(snake(self.sample.attribute) if self.sole else f"{snake(self.sample.attribute)}_part", columns)
+        if self.sole:
+            return free_name(snake(self.sample.attribute), columns)
+        leads = [plain_word(text) for text in self.texts if text and "{" not in text]
+        entity = self.sample.entity if self.sample.sorts else ""
+        called = (self.sample.words.called(leads[0]) or snake(leads[0])) if leads and leads[0] else snake(entity)
+        return free_name(f"{called}_id" if leads or entity else f"{snake(self.sample.attribute)}_part", columns)
 
     def _name_after(self, lead: str, segments: list[str]) -> str:
         known = self._called(segments, lead)

@@ -125,10 +125,12 @@ def snake(text: str) -> str:
 class WordList:
     """The words of one table: what its keys begin with, and what its entities are called."""
 
-    def __init__(self, keys: Iterable[str], names: Iterable[str]) -> None:
+    def __init__(self, keys: Iterable[str], names: Iterable[str], whole: Collection[str] = ()) -> None:
         texts = list(keys)
         self.delimiter = _delimiter_of(texts)
         """What stands between the parts of its keys."""
+        self.whole = frozenset(whole)
+        """Keys that are a word as a whole."""
         self.names = [name for name in dict.fromkeys(names) if name]
         self._own = {name.lower() for name in self.names}
         firsts: Counter[str] = Counter()
@@ -186,17 +188,21 @@ def marks(parts: Sequence[str], words: WordList, values: Collection[str], *, sor
     expected = True
     for place, part in enumerate(parts):
         ends = sorts and place > 0 and place == len(parts) - 1 and not result[-1]
-        word = _is_mark(parts, place, words, values, expected=expected and not ends)
+        word = _is_mark(parts, place, words, values, expected=expected and not ends, sorts=sorts)
         result.append(word)
         expected = not word or not part
     return result
 
 
-def _is_mark(parts: Sequence[str], place: int, words: WordList, values: Collection[str], *, expected: bool) -> bool:
+def _is_mark(
+    parts: Sequence[str], place: int, words: WordList, values: Collection[str], *, expected: bool, sorts: bool
+) -> bool:
     part = parts[place]
     if not part or (len(parts) > 1 and set(parts) == {"A"}):
         return True
     if len(parts) > 1 and place == 0 and len(part) == 1 and part.isalpha():
+        return True
+    if len(parts) == 1 and sorts and part in words.whole:
         return True
     if part in values and not words.names_entity(part):
         return False
