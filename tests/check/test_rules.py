@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,24 @@ def test_the_advice_on_expiry_keeps_what_never_expires(tmp_path: Path) -> None:
     assert match is not None
     assert match.group(1) == "attribute_not_exists(expires_at) OR expires_at > :at"
     assert f'where="{match.group(1)}"' in examples(rule)["right"].code
+
+
+def test_a_lock_that_is_taken_over_when_it_is_over_is_no_finding(tmp_path: Path) -> None:
+    """KP315 is of a Create that nothing besides takes the expired item's place."""
+    rule = next(element for element in RULES if element.code == "KP315")
+    wrong = examples(rule)["wrong"]
+    create = "        yield Create(Lock(name=name, owner=owner, expires_at=now() + timedelta(minutes=5)))"
+    assert create in wrong.code
+    for condition, counted in [('"expires_at < :now", now=now()', 0), ("owner=owner", 1)]:
+        code = wrong.code.replace("import Create,", "import Create, Put,").replace(
+            create,
+            "        lock = Lock(name=name, owner=owner, expires_at=now() + timedelta(minutes=5))\n"
+            "        held = yield from self.lock.ask(name)\n"
+            "        if held is None:\n            yield Create(lock)\n        else:\n"
+            f"            yield Put(lock).only_if({condition})\n\n"
+            '    @read("L3")\n    def lock(self, name: str) -> Lock | None: ...\n',
+        )
+        folder = tmp_path / str(counted)
+        folder.mkdir()
+        codes = [finding.code for finding in replace(wrong, code=code).report(folder).findings]
+        assert codes.count("KP315") == counted, condition

@@ -19,15 +19,16 @@ class Action:
     """One action in a write's code. ``entity``: None where the code doesn't say; ``outside``: a class of entities that
     isn't in the design.
 
-    ``changes``: of an update, each changed field with the kind of change (``set``, ``Add``, ...); ``from_read``: fields
-    whose new value is computed from what was read before; ``grown``: those of them that hold all that was read, and
-    more. ``checked``: fields that the code looked at before, and decided by. ``open``: further changes are made that
-    aren't named. ``built``: fields of an instance that is made right there. ``conditional``: by ``only_if``.
+    ``changes``: of an update, each changed field with the kind of change (``set``, ``Add``, ...); ``from_read``:
+    fields whose new value is computed from what was read before; ``grown``: those of them that hold all that was
+    read, and more; ``keyed``: maps that are given a key which doesn't stand in the code. ``checked``: fields that
+    the code looked at before, and decided by. ``open``: further changes are made that aren't named. ``built``:
+    fields of an instance that is made right there. ``conditional``: by ``only_if``, which speaks of ``expects``.
     ``constants``: fields with a value that stands in the code, as a change or as what ``only_if`` expects.
-    ``asked_for``: its item was read by the write, or is a copy of such a one. ``unbounded``: what a loop that it stands
-    in goes through, where nothing bounds that.
-    ``looped``: in a loop. ``batched``: in a Batch. ``by_instance``: an update of an instance, not by key fields.
-    ``creates``: an update that makes its item where it is missing. ``once``: an update with a token.
+    ``asked_for``: its item was read by the write, or is a copy of such a one. ``unbounded``: what a loop that it
+    stands in goes through, where nothing bounds that. ``looped``: in a loop. ``batched``: in a Batch.
+    ``by_instance``: an update of an instance, not by key fields. ``creates``: an update that makes its item where
+    it is missing. ``once``: an update with a token.
     """
 
     kind: str
@@ -36,9 +37,11 @@ class Action:
     changes: Mapping[str, str] = field(default_factory=dict[str, str])
     from_read: frozenset[str] = frozenset()
     grown: frozenset[str] = frozenset()
+    keyed: frozenset[str] = frozenset()
     checked: frozenset[str] = frozenset()
     built: frozenset[str] | None = None
     conditional: bool = False
+    expects: frozenset[str] = frozenset()
     looped: bool = False
     batched: bool = False
     open: bool = False
@@ -80,3 +83,5 @@ class WrittenCode:
     entities: dict[str, None] = field(default_factory=dict[str, None])
     loops: bool = False
     folded: set[str] = field(default_factory=set[str])
+    counted: set[str] = field(default_factory=set[str])
+    """The reads that say how many items there are, and by which it decides."""

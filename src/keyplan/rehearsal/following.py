@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from keyplan.design.compiled.model import CompiledDesign, WritePattern, entities_in
+from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.declared import actions as words
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.examples import limits
@@ -22,8 +22,21 @@ from keyplan.design.declared.fields import kind_of
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.rehearsal.code import Action, Ask, WrittenCode
 from keyplan.rehearsal.names import OPEN, Names
-from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped
-from keyplan.rehearsal.syntax import asked, chain, constants, is_copy, joined, loaded, named, parts_changed
+from keyplan.rehearsal.sources import FunctionNode, Sources, is_authors, package_of, unwrapped
+from keyplan.rehearsal.syntax import (
+    asked,
+    chain,
+    constants,
+    expected,
+    fields_given,
+    is_copy,
+    joined,
+    loaded,
+    named,
+    new_keys,
+    parts_changed,
+    parts_set,
+)
 
 __all__ = ["code_of"]
 
@@ -63,7 +76,7 @@ class _Reader:
         self.sources = sources
         self.found = code
         self.seen: set[Any] = set()
-        self._package = _package(code.pattern.function)
+        self._package = package_of(code.pattern.function)
 
     def function(self, function: Any, instances: Mapping[str, CompiledEntity], *, looped: bool = False) -> bool:
         code = unwrapped(function)
@@ -78,19 +91,9 @@ class _Reader:
     def follow(self, value: Any, *, looped: bool) -> None:
         """Read a helper too, once."""
         function = getattr(value, "__func__", value)
-        if inspect.isfunction(function) and function not in self.seen and self._is_own(function):
+        if inspect.isfunction(function) and function not in self.seen and is_authors(function, self._package):
             self.seen.add(function)
             self.function(function, {}, looped=looped)
-
-    def _is_own(self, function: Any) -> bool:
-        """Whether a function is the design's author's, and no library's."""
-        package = _package(function)
-        if package == self._package or inspect.isgeneratorfunction(function):
-            return package not in {"keyplan", "pydantic"}
-        libraries = ("site-packages", "dist-packages", "<frozen")
-        return package not in {"keyplan", "pydantic", *sys.stdlib_module_names} and not any(
-            library in function.__code__.co_filename for library in libraries
-        )
 
     def methods(self, name: str) -> Iterator[Any]:
         """The functions of that name that the design and its entities have."""
@@ -99,10 +102,6 @@ class _Reader:
             value = vars(base).get(name)
             if value is not None and base.__module__.partition(".")[0] not in {"builtins", "pydantic", "keyplan"}:
                 yield getattr(value, "fget", None) or value
-
-
-def _package(function: Any) -> str:
-    return str(function.__module__).partition(".")[0]
 
 
 class _Scope(Names, ast.NodeVisitor):
@@ -130,6 +129,7 @@ class _Scope(Names, ast.NodeVisitor):
         self.built: dict[str, frozenset[str]] = {}
         self.held: dict[str, int] = {}
         self.checked: dict[str, set[str]] = {}
+        self.counts: dict[str, str] = {}
         self.loops = int(looped)
         self.unbounded: list[str | None] = []
         self.rounds = int(looped)
@@ -185,6 +185,7 @@ class _Scope(Names, ast.NodeVisitor):
                     self.built[name.id] = built
                 if held is not None:
                     self.held[name.id] = held
+                self.counts.update((name.id, element) for element in self._counts_in(value))
                 noted = ((self.read, read), (self.computed, computed), (self.grown, grown), (self.asked, asked))
                 for names, holds in noted:
                     if holds:
@@ -231,6 +232,7 @@ class _Scope(Names, ast.NodeVisitor):
         self.built.pop(name, None)
         self.held.pop(name, None)
         self.checked.pop(name, None)
+        self.counts.pop(name, None)
         for names in (self.read, self.computed, self.grown, self.asked):
             names.discard(name)
 
@@ -267,17 +269,11 @@ class _Scope(Names, ast.NodeVisitor):
     def _from_read(self, value: ast.AST) -> bool:
         return any(isinstance(node, ast.Name) and node.id in self.read for node in ast.walk(value))
 
-    def visit_If(self, node: ast.If) -> None:
+    def _tested(self, node: ast.If | ast.IfExp | ast.Assert) -> None:
         self._decided_by(node.test)
         self.generic_visit(node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> None:
-        self._decided_by(node.test)
-        self.generic_visit(node)
-
-    def visit_Assert(self, node: ast.Assert) -> None:
-        self._decided_by(node.test)
-        self.generic_visit(node)
+    visit_If = visit_IfExp = visit_Assert = _tested  # noqa: N815 - the names are of ast
 
     def visit_While(self, node: ast.While) -> None:
         self._decided_by(node.test)
@@ -293,7 +289,8 @@ class _Scope(Names, ast.NodeVisitor):
         self.generic_visit(node)
 
     def _decided_by(self, test: ast.expr) -> None:
-        """Note the fields of instances that a test looks at."""
+        """Note the fields of instances that a test looks at, and the counts."""
+        self.found.counted.update(self._counts_in(test))
         for attribute in ast.walk(test):
             if (
                 isinstance(attribute, ast.Attribute)
@@ -303,6 +300,15 @@ class _Scope(Names, ast.NodeVisitor):
                 entity = self.instances[attribute.value.id]
                 if attribute.attr in entity.fields:
                     self.checked.setdefault(attribute.value.id, set()).add(attribute.attr)
+
+    def _counts_in(self, value: ast.expr) -> Iterator[str]:
+        """The reads that say how many items there are, and that a value is made of."""
+        for node in ast.walk(value):
+            if isinstance(node, ast.Name) and node.id in self.counts:
+                yield self.counts[node.id]
+            pattern = self.design.reads.get((asked(node) if isinstance(node, ast.Attribute) else None) or "")
+            if pattern is not None and pattern.shape.kind is ShapeKind.COUNT:
+                yield pattern.name
 
     def visit_For(self, node: ast.For) -> None:
         self._drawn(node.target, node.iter)
@@ -458,9 +464,11 @@ class _Scope(Names, ast.NodeVisitor):
                 **parts_changed(methods),
                 **{name: self._change(value) for name, value in changes.items()},
             },
-            from_read=action.from_read | self._computed(changes, None),
+            from_read=action.from_read | self._computed(changes, None) | self._computed_parts(methods),
             grown=action.grown | {name for name, value in changes.items() if self._is_grown(value)},
+            keyed=action.keyed.union(new_keys(methods)),
             conditional=action.conditional or "only_if" in methods,
+            expects=action.expects.union(expected(methods.get("only_if", ()))),
             creates=action.creates or "or_create" in methods,
             once=action.once or "once" in methods,
             open=action.open
@@ -481,18 +489,20 @@ class _Scope(Names, ast.NodeVisitor):
             keywords = [keyword for call in calls for keyword in call.keywords]
             changes = {keyword.arg: keyword.value for keyword in keywords if keyword.arg is not None}
             unnamed = any(keyword.arg is None for keyword in keywords)
-        given = self._given(target) if kind in {"Put", "Create"} else {}
+        given = fields_given(target) if kind in {"Put", "Create"} else {}
         self.reader.found.actions.append(
             Action(
                 kind=kind,
                 entity=entity,
                 line=base.lineno,
                 changes={**parts_changed(methods), **{name: self._change(value) for name, value in changes.items()}},
-                from_read=self._computed(changes, given),
+                from_read=self._computed(changes, given) | self._computed_parts(methods),
                 grown=frozenset(name for name, value in {**changes, **given}.items() if self._is_grown(value)),
+                keyed=frozenset(new_keys(methods)),
                 checked=frozenset(self._checked(target, entity)),
                 built=built,
                 conditional="only_if" in methods,
+                expects=frozenset(expected(methods.get("only_if", ()))),
                 creates="or_create" in methods,
                 once="once" in methods,
                 looped=self.loops > 0,
@@ -528,18 +538,6 @@ class _Scope(Names, ast.NodeVisitor):
         same = (names for name, names in self.checked.items() if self.instances.get(name) is entity)
         return {name for names in same for name in names}
 
-    @staticmethod
-    def _given(instance: ast.expr | None) -> dict[str, ast.expr]:
-        """The fields that an instance is made with, or a copy is changed in."""
-        if not isinstance(instance, ast.Call):
-            return {}
-        result = {keyword.arg: keyword.value for keyword in instance.keywords if keyword.arg is not None}
-        update = result.get("update") if is_copy(instance) else None
-        if isinstance(update, ast.Dict):
-            pairs = zip(update.keys, update.values, strict=True)
-            return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
-        return result
-
     def _is_computed(self, value: ast.AST) -> bool:
         """Whether a value is computed from what was read: by an operator, or put together; not copied or chosen."""
         if any(isinstance(node, ast.Name) and node.id in self.computed for node in ast.walk(value)):
@@ -570,6 +568,10 @@ class _Scope(Names, ast.NodeVisitor):
         return frozenset(
             name for name, value in every.items() if self._change(value) == "set" and self._is_computed(value)
         )
+
+    def _computed_parts(self, methods: Mapping[str, list[ast.Call]]) -> frozenset[str]:
+        """The fields of which a part is computed from what was read."""
+        return frozenset(name for name, value in parts_set(methods) if self._is_computed(value))
 
     def _change(self, value: ast.expr) -> str:
         return (self.kind_of(value.func, _CHANGES) if isinstance(value, ast.Call) else "") or "set"

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
+from typing import Any
 
-__all__ = ["FunctionNode", "Source", "Sources", "unwrapped"]
+__all__ = ["FunctionNode", "Source", "Sources", "is_authors", "package_of", "unwrapped"]
 
 TEXTS_KEPT = 32
 """Modules whose trees are kept: a design's writes stand in a few, and each is looked at many times."""
@@ -141,3 +142,19 @@ def unwrapped(function: object) -> CodeType | None:
     """The code of a function, behind what wraps it."""
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     return code if isinstance(code, CodeType) else None
+
+
+def is_authors(function: Any, package: str) -> bool:
+    """Whether a function is the design's author's, whose package is given, and no library's."""
+    own = package_of(function)
+    if own == package or inspect.isgeneratorfunction(function):
+        return own not in {"keyplan", "pydantic"}
+    libraries = ("site-packages", "dist-packages", "<frozen")
+    return own not in {"keyplan", "pydantic", *sys.stdlib_module_names} and not any(
+        library in function.__code__.co_filename for library in libraries
+    )
+
+
+def package_of(function: Any) -> str:
+    """The package that a function is from."""
+    return str(function.__module__).partition(".")[0]

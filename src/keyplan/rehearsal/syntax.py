@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -18,6 +19,15 @@ def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -
     for name, value in given:
         if isinstance(value, ast.Constant) and isinstance(value.value, str | int | float | bool | bytes):
             yield name, value.value
+
+
+def expected(conditions: Iterable[ast.Call]) -> Iterator[str]:
+    """The names that conditions speak of: fields that they are given by name, and words of DynamoDB's grammar."""
+    for call in conditions:
+        yield from (keyword.arg for keyword in call.keywords if keyword.arg is not None)
+        for argument in call.args:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield from re.findall(r"(?<!:)\b\w+", argument.value)
 
 
 def named(node: ast.expr) -> Iterator[str]:
@@ -89,11 +99,51 @@ def parts_changed(methods: Mapping[str, list[ast.Call]]) -> dict[str, str]:
     result: dict[str, str] = {}
     for method, kind in _PART_CHANGES.items():
         for call in methods.get(method, ()):
-            place = call.func.value if isinstance(call.func, ast.Attribute) else None
-            if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "at":
-                name = _first_step(place.args[0] if place.args else None)
-                if name is not None and result.get(name) not in {"Add", "Append"}:
-                    result[name] = kind
+            name = _first_step(_path(call))
+            if name is not None and result.get(name) not in {"Add", "Append"}:
+                result[name] = kind
+    return result
+
+
+def parts_set(methods: Mapping[str, list[ast.Call]]) -> Iterator[tuple[str, ast.expr]]:
+    """The fields of which a part is set, each with the value."""
+    for call in methods.get("set", ()):
+        name = _first_step(_path(call))
+        if name is not None and call.args:
+            yield name, call.args[0]
+
+
+def new_keys(methods: Mapping[str, list[ast.Call]]) -> Iterator[str]:
+    """The maps of which a key is set that doesn't stand in the code, so that each call may bring a new one."""
+    for method in ("set", "add", "append"):
+        for call in methods.get(method, ()):
+            path = _path(call)
+            node = path.body if isinstance(path, ast.Lambda) else None
+            while isinstance(node, ast.Attribute | ast.Subscript):
+                if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Constant):
+                    name = _first_step(path)
+                    if name is not None and isinstance(node.value, ast.Attribute):
+                        yield name
+                node = node.value
+
+
+def _path(call: ast.Call) -> ast.expr | None:
+    """The path of a part that a call changes: of ``.at(path).set(value)``."""
+    place = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "at" and place.args:
+        return place.args[0]
+    return None
+
+
+def fields_given(instance: ast.expr | None) -> dict[str, ast.expr]:
+    """The fields that an instance is made with, or a copy is changed in."""
+    if not isinstance(instance, ast.Call):
+        return {}
+    result = {keyword.arg: keyword.value for keyword in instance.keywords if keyword.arg is not None}
+    update = result.get("update") if is_copy(instance) else None
+    if isinstance(update, ast.Dict):
+        pairs = zip(update.keys, update.values, strict=True)
+        return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
     return result
 
 

@@ -7,6 +7,7 @@ hypothesis takes away the steps that have nothing to do with it.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
@@ -38,6 +39,10 @@ BOUNDS_BOTH = (("ge", "le"), ("gt", "lt"), ("ge", "lt"), ("gt", "le"))
 BOUNDS = (*BOUNDS_BOTH, ("ge",), ("gt",), ("le",), ("lt",))
 BUCKETS_ASKED = 30
 """Over how many buckets of time a range reaches, at the most."""
+_COMPARISON = re.compile(
+    r"(?P<name>#\w+) (?:[=<>]+|IN|BETWEEN) \(?(?P<value>:\w+)|(?P<first>:\w+) (?:[=<>]+|BETWEEN) (?P<other>#\w+)"
+)
+"""A comparison of an attribute, within the items themselves, with a parameter."""
 
 
 def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
@@ -73,6 +78,7 @@ class Asker:
         self._plain = {parameter.name for parameter in self.parameters if not parameter.required}
         if self._buckets is not None:
             self._plain.discard(self._buckets.field)  # its range has both bounds
+        self._fields = dict(_compared(pattern.plan))
 
     def questions(self, world: World, number: int) -> Iterator[dict[str, Any]]:
         """Arguments for each of a few calls, without limit and cursor."""
@@ -144,7 +150,7 @@ class Asker:
     def _own(self, parameter: Parameter, row: Row | None) -> Any:
         if row is None:
             return None
-        value = row.values.get(parameter.name)
+        value = row.values.get(self._fields.get(parameter.name, parameter.name))
         if value is None:
             return None
         try:
@@ -159,6 +165,19 @@ def _some_buckets_after(value: Any, buckets: Buckets) -> Any:
         return value + BUCKETS_ASKED * buckets.step
     except OverflowError:
         return value
+
+
+def _compared(plan: Plan) -> Iterator[tuple[str, str]]:
+    """The parameters of a filter, each with a field that it is compared with: most values of its type meet nothing."""
+    condition = plan.filter if isinstance(plan, QueryPlan | ScanPlan) else None
+    if condition is None:
+        return
+    fields = {field.attribute: field.name for entity in entities_of_plan(plan) for field in entity.fields.values()}
+    for match in _COMPARISON.finditer(condition.text):
+        attribute = condition.names[match["name"] or match["other"]]
+        value = condition.parameters.get(match["value"] or match["first"])
+        if value is not None and attribute in fields:
+            yield value.parameter, fields[attribute]
 
 
 def _after(value: Any, other: Any) -> bool:

@@ -3,7 +3,9 @@
 A body that reads a balance, finds it high enough and then takes from it decides by what was true a moment ago: two of
 them at once both find enough. So does one that reads a status and then sets it. Reported are updates and deletions,
 without a condition, of a field that the body looked at before. A bound of the field's type
-(``Field(ge=0)``) is a condition that each ``Add`` has anyway, and a Version field expects what was read.
+(``Field(ge=0)``) is a condition that each ``Add`` has anyway, and a Version field expects what was read. And reported
+are writes that decide by how many items there are (a read that gives an ``int``), and have no condition at all: no
+condition can count, so the number must stand in an item that the write changes, too.
 
 Let the store decide: ``.only_if("balance >= :amount", amount=amount)``, or expect what was read,
 ``.only_if(status=ticket.status)``, with ``attempts=``.
@@ -25,6 +27,7 @@ __all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
+    yield from _decided_by_number(subject)
     for account in subject.writes:
         for action in account.actions:
             entity = action.entity
@@ -39,6 +42,22 @@ def _find(subject: Subject) -> Iterator[Remark]:
                     f"add .only_if(...) with what {fields} must be, and attempts=10 where others write it too",
                     line=action.line,
                 )
+
+
+def _decided_by_number(subject: Subject) -> Iterator[Remark]:
+    """The writes that count items, and change something without asking anything."""
+    for account in subject.writes:
+        expecting = (action.conditional or (action.entity and action.entity.version) for action in account.actions)
+        if not account.code.counted or not account.actions or any(expecting):
+            continue
+        names = " and ".join(sorted(account.code.counted))
+        yield Remark(
+            account.pattern.place,
+            f"it decides by {names}, how many there are, and nothing asks whether there are as many when it writes",
+            "keep the number in an item, and change it in the same transaction: "
+            'Update(...).set(taken=Add(1)).only_if("taken < :most", most=most)',
+            line=account.actions[0].line,
+        )
 
 
 def _decided_by(entity: CompiledEntity, action: Action) -> set[str]:

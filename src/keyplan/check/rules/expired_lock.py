@@ -24,7 +24,7 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for account in subject.writes:
-        looked_at = {name for element in account.actions for name in element.checked}
+        looked_at = {name for element in account.actions for name in (*element.checked, *element.expects)}
         for action in account.actions:
             entity = action.entity
             if action.kind != "Create" or entity is None or entity.ttl is None or entity.ttl.name in looked_at:

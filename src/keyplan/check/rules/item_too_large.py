@@ -1,8 +1,9 @@
 """An item can grow beyond 400 KB.
 
-DynamoDB refuses items over 400 KB (409,600 bytes, names included). Three things lead there: a text that holds a
-whole document and has no bound; a list or set that writes append to without an end; and items that are large
-already, by the traffic file. A write costs a unit for each KB of the whole item, whichever attribute changes.
+DynamoDB refuses items over 400 KB (409,600 bytes, names included). Four things lead there: a text that holds a
+whole document and has no bound; a list, set or map that writes add to without an end; the tokens of
+``Update(...).once(token)``, which stay until a write takes them out (``Discard``); and items that are large already, by
+the traffic file. A write costs a unit for each KB of the whole item, whichever attribute changes.
 
 Bound the field (``max_length``), refuse longer values before the request, or split the item: parts of their own
 under one partition key, or an object store with the address here.
@@ -13,11 +14,16 @@ Source: "Constraints in Amazon DynamoDB"; "Best practices for storing large item
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.kinds import length_max
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
+from keyplan.design.compiled.constants import domain_of
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.fields import StoredField
 from keyplan.wire.limits import ITEM_BYTES_MAX, KIB_BYTES
 
 __all__ = ["RULE"]
@@ -51,17 +57,40 @@ def _growing(subject: Subject) -> Iterator[Remark]:
     for written in subject.writes:
         for action in written.actions:
             entity = action.entity
+            if entity is None:
+                continue
             further = {name for name, change in action.changes.items() if change in {"Append", "Include"}}
-            for name in sorted(further | action.grown):
-                if entity is None or name not in entity.fields:
-                    continue
-                if length_max(entity.fields[name].annotation) is None:
+            keyed = {name for name in action.keyed & entity.fields.keys() if _takes_any_key(entity.fields[name])}
+            for name in sorted(further | action.grown | keyed):
+                if name in entity.fields and length_max(entity.fields[name].annotation) is None:
                     yield Remark(
                         written.pattern.place,
                         f"each call makes {entity.name}.{name} longer, and nothing bounds it",
                         "keep the elements as items of their own in the same partition, or bound the field",
                         (f"an item holds {ITEM_BYTES_MAX:,} bytes, and each change is paid for by its whole size",),
                     )
+            tokens = entity.tokens
+            if action.once and tokens is not None and not _taken_out(subject, entity, tokens.name):
+                yield Remark(
+                    written.pattern.place,
+                    f"each call leaves a token in {entity.name}.{tokens.name}, and no write takes them out",
+                    f"take out old ones, {tokens.name}=Discard({{token}}), or Create an item for each event beside it",
+                    (f"an item holds {ITEM_BYTES_MAX:,} bytes, and each change is paid for by its whole size",),
+                )
+
+
+def _takes_any_key(field: StoredField) -> bool:
+    """Whether a map may have any number of keys."""
+    if kind_of(field.annotation) is not dict:
+        return False
+    arguments = next((get_args(part) for part in (field.annotation, *get_args(field.annotation)) if get_args(part)), ())
+    return not arguments or domain_of(arguments[0]) is None
+
+
+def _taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:
+    """Whether a write takes tokens out, or sets them anew."""
+    actions = (action for account in subject.writes for action in account.actions if action.entity is entity)
+    return any(action.changes.get(name) in {"Discard", "Remove", "set"} or action.open for action in actions)
 
 
 RULE = Rule("KP103", Severity.WARNING, _find, __name__, __doc__)
