@@ -262,3 +262,48 @@ def test_an_each_of_no_values_asks_nothing() -> None:
         assert list(store.call("asked", {"project": "p", "status": []})) == []
         with pytest.raises(ArgumentError):
             store.call("asked", {"project": "p", "status": ["closed"]})
+
+
+BY_TEAM = Index("BY_TEAM", "team_pk", "team_sk")
+BY_SPRINT = Index("BY_SPRINT", "sprint_pk", "sprint_sk")
+
+
+class Chore(Entity):
+    """Stands in two indexes in the same order; in the first one only once somebody does it."""
+
+    chore_id: str
+    team: str
+    name: str
+    done_by: str | None = None
+
+    primary = Key("CHORE#{chore_id}", "HEAD")
+    by_doer = Key("TEAM#{team}", "{name}#{chore_id}#{done_by}", index=BY_TEAM)
+    by_name = Key("TEAM#{team}", "{name}#{chore_id}", index=BY_SPRINT)
+
+
+class Chores(Design):
+    table = Table("chores", indexes=[BY_TEAM, BY_SPRINT])
+
+    @read("C1")
+    def chores(self, team: Each[str]) -> list[Chore]: ...
+
+    @read("C2", of=Chore)
+    def how_many(self, team: str) -> int: ...
+
+    @read("C3")
+    def named(self, team: str, name: str) -> list[Chore]: ...
+
+
+def test_a_key_that_lacks_items_goes_behind_one_that_holds_all() -> None:
+    """Both serve, in one order; the index whose key takes a field that may be None lacks items."""
+    with Chores.open(":memory:") as chores:
+        chores.put(Chore(chore_id="1", team="t", name="a", done_by="ada"))
+        chores.put(Chore(chore_id="2", team="t", name="b"))
+        assert [chore.chore_id for chore in chores.chores(["t"])] == ["1", "2"]
+        assert chores.how_many("t") == 2
+        assert [chore.chore_id for chore in chores.named("t", "b")] == ["2"]
+    explained = explain(Chores, "how_many")
+    assert explained.key == "Chore.by_name"
+    assert {other.key: other.reason for other in explained.others}["Chore.by_doer"] == (
+        "it lacks the items whose done_by is None"
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from keyplan.design.compiled.choosing import lacking_while_none
 from keyplan.design.compiled.compiler import keys_considered
 from keyplan.design.compiled.matching import Miss
 from keyplan.design.compiled.model import CompiledDesign
@@ -62,6 +63,9 @@ def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
         return f"it would need a filter on {' and '.join(unmet)}"
     if match.key.is_claim:
         return "it serves too, with two reads: the claim, then the item"
+    missing = next(lacking_while_none(match), None)
+    if missing is not None:
+        return f"it lacks the items whose {missing} is None"
     if len(pattern.shape.entities) > 1 and match.key.index is None and chosen is not None and chosen.index is not None:
         return "it serves too, but the other entities of the answer don't stand there"
     if chosen is not None and match.key.index is not None and chosen.index is None:

@@ -6,7 +6,7 @@ How a single key serves is judged in ``matching.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from keyplan.design.compiled.plans import KeyMatch
@@ -14,7 +14,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.keys import CompiledKey, literal_start
 from keyplan.design.stored.templates import Variable
 
-__all__ = ["Candidate", "choose", "ordered_by", "rank", "unsorted"]
+__all__ = ["Candidate", "choose", "lacking_while_none", "ordered_by", "rank", "unsorted"]
 
 Candidate: TypeAlias = tuple[CompiledKey, tuple[KeyMatch, ...]]
 """A key that serves, and how it does for each entity of the answer."""
@@ -47,13 +47,22 @@ def choose(candidates: Sequence[Candidate], order_by: str | None, constants: Map
     return best
 
 
-def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """What reading a key costs, compared with others: what must be filtered, buckets, the table or an index, shards."""
+def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[bool, int, int, int, int]:
+    """What speaks against reading a key, compared with others: that it may lack items; then what it costs, by what must
+    be filtered, buckets, the table or an index, shards.
+    """
     key, matches = candidate
+    lacks = any(next(lacking_while_none(match), None) is not None for match in matches)
     filtered = sum(any(name not in match.used for match in matches) for name in constants)
     narrowed = len({name for match in matches for name in match.narrowed})
     place = 0 if key.index is None else 1 if key.index.local else 2
-    return (filtered + narrowed, int(matches[0].buckets is not None), place, key.shards)
+    return (lacks, filtered + narrowed, int(matches[0].buckets is not None), place, key.shards)
+
+
+def lacking_while_none(match: KeyMatch) -> Iterator[str]:
+    """The fields that the question leaves open and that keep an item out of a key while they are None."""
+    fields = (name for _, template in match.key.attributes for name in template.fields)
+    yield from (name for name in fields if match.entity.fields[name].optional and name not in match.used)
 
 
 def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:

@@ -440,7 +440,7 @@ class _Question:
             compiled_key is not None and compiled_key.declared == self.options.key for compiled_key in (key, *others)
         )
 
-    def _rank(self, one: Candidate) -> tuple[int, int, int, int]:
+    def _rank(self, one: Candidate) -> tuple[bool, int, int, int, int]:
         return rank(one, self.constants)
 
     def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...], *, ordered: bool = True) -> QueryPlan:
