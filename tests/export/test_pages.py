@@ -71,6 +71,15 @@ def test_the_flowchart_has_a_node_for_everything_and_an_arrow_for_each_index_key
     assert {line.strip() for line in rest} <= {"end", "direction TB"}
 
 
+def test_words_of_other_programs_tables_are_told() -> None:
+    """Labels, folded case and slots are parts of a key, which no template shows."""
+    rows = {line.split(" | ")[0]: line for line in page("Words").splitlines() if line.startswith("| **")}
+    assert rows["| **Task**"].endswith("all; the key is in lower case; in each `__edb_e__` is `task` |")
+    assert rows["| **Counter**"].endswith("all, in 10 slots |")
+    assert "| one claim a value; the key is in lower case |" in page("Words")
+    assert 'entity_Task["Task (__edb_e__ = task)<br/>$task_1"]' in flowchart(design("Words").compiled)
+
+
 def test_what_means_something_to_mermaid_is_escaped() -> None:
     text = flowchart(design("Odd").compiled)
     assert "$#quot;%#lt;N#gt;|#96;#35;{yes}" in text

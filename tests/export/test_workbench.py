@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
+from keyplan import Design, Entity, Field, Key, Stored, Table
 from keyplan.export.deployment import Deployment
 from keyplan.export.workbench import model, model_notes
 from keyplan_systems.cms import Cms
@@ -100,6 +101,36 @@ def test_types_follow_the_fields() -> None:
     assert {name: types[name] for name in wanted} == wanted
     assert table["SampleDataFormats"]["bought_at"] == ["date", "ISO 8601 date and time"]
     assert "expires_at" not in table["SampleDataFormats"]
+
+
+def test_types_are_those_of_what_is_stored() -> None:
+    """Stored forms, labels, and a moment that is no text."""
+    (table,) = made("Words")["DataModel"]
+    types = {attribute["AttributeName"]: attribute["AttributeType"] for attribute in table["NonKeyAttributes"]}
+    wanted = {
+        "madeAt": "N", "seenAt": "S", "done": "N", "tags": "L", "body": "S", "theDay": "S", "expires": "N",
+        "__edb_e__": "S", "slot": "N", "applied": "SS", "year": "N", "level": "S",
+    }  # fmt: skip
+    assert {name: types[name] for name in wanted} == wanted
+    assert table["SampleDataFormats"] == {"seenAt": ["date", "ISO 8601 date and time"]}
+    facets = {facet["FacetName"]: facet["NonKeyAttributes"] for facet in table["TableFacets"]}
+    assert "__edb_e__" in facets["Task"]
+    assert "__edb_e__" in facets["Note"]
+    assert "__edb_e__" not in facets["Root"]
+
+
+def test_code_that_is_left_out_is_told() -> None:
+    class Sealed(Entity):
+        sealed_id: str
+        note: Annotated[str, Stored(write=str.encode, read=bytes.decode)] = ""
+        words: list[str] = Field(default_factory=lambda: ["a"])
+
+        primary = Key("SEALED#{sealed_id}", "META")
+
+    class Safe(Design):
+        table = Table("safe", entities=[Sealed])
+
+    assert [note.split(":")[0] for note in model_notes(Safe.compiled)] == ["Sealed.note", "Sealed.words"]
 
 
 def test_metadata_and_billing() -> None:

@@ -9,12 +9,16 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Annotated, Any, get_origin
+from uuid import UUID, uuid4
 
 import pytest
+from pydantic import PlainSerializer
 
-from keyplan import Design
+from keyplan import Design, Entity, Field, Key, Table
 from keyplan.cli.import_workbench import working_module
 from keyplan.design.declared.styles import OURS
 from keyplan.design.declared.views import views_in
@@ -27,6 +31,7 @@ from keyplan_systems.cms import Cms
 from tests.designs.designs import design_of
 from tests.designs.source import module_of
 from tests.export.designs import NAMES, design
+from tests.export.words import Event, Note, Root, Task, Words
 from tests.workbench.support import compiled_of, exported, keys_of, made
 
 
@@ -163,6 +168,67 @@ def test_the_sample_is_put_back_as_it_was(name: str) -> None:
     assert error is None
     assert [note for note in notes if "put back" in note or "can't be read" in note] == []
     assert sum(len(element) for element in module.samples[module.designs[0]].values()) > 0
+
+
+def test_a_sample_of_every_word_is_put_back_as_it_was() -> None:
+    """Stored forms, folded keys, labels, slots, claims, and attributes that nothing declares."""
+    day = date(2026, 11, 22)
+    with Words.open(":memory:") as words:
+        at = datetime(2026, 11, 22, 8, tzinfo=UTC)
+        task = {"task_id": "A/1", "project": "Web Site", "madeAt": at, "seenAt": at, "tags": {"x"}, "body": {"n": 1}}
+        words.put(Task.model_validate({**task, "theDay": day}))
+        words.put(Note(task_id="A/2", text="t"))
+        words.view("/")
+        words.put(Root.model_validate({"name": "r", "colour": "red"}))
+        words.create(Event(day=day, level="low", title="T", email="A@b.c", country="pt", city="Porto", year=2026))
+        items: list[Any] = words.store.transport.call("Scan", {"TableName": "words"})["Items"]
+    model = exported(Words, items)
+    module, notes, error = working_module(read_model(json.dumps(model), "model.json"))
+    assert error is None
+    assert notes == []
+    assert {name: len(held) for name, held in module.samples["Words"].items()} == {
+        "Note": 1, "Task": 1, "Counter": 1, "Event": 1, "Root": 1,
+    }  # fmt: skip
+    again = compiled_of(module)
+    for item in items:
+        theirs, entity = Words.compiled.entity_of(item), again.entity_of(item)
+        assert (theirs is None) is (entity is None)
+        if theirs is not None and entity is not None:
+            assert entity.to_item(entity.from_item(item)) == theirs.to_item(theirs.from_item(item))
+
+
+def test_defaults_and_types_without_a_text_of_their_own_come_back() -> None:
+    class Job(Entity):
+        job_id: UUID = Field(default_factory=uuid4)
+        took: timedelta = timedelta(hours=1)
+        day: date = date(2026, 1, 1)
+        at: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+        address: IPv4Address = IPv4Address("10.0.0.1")
+        size: Annotated[int, PlainSerializer(str, return_type=str)] = 3
+
+        primary = Key("JOB#{job_id}", "{took}")
+
+    class Label(Entity):
+        """Its name is one that the module could do without."""
+
+        name: str
+
+        primary = Key("LABELS", "LABELS")
+
+    class Jobs(Design):
+        table = Table("jobs", entities=[Job, Label])
+
+    design_ = compiled_of(made(exported(Jobs)))
+    fields = design_.by_name["Job"].fields
+    assert {name: type_text(field.annotation, {}) for name, field in fields.items()} == {
+        "job_id": "UUID", "took": "timedelta", "day": "date", "at": "datetime", "address": "str", "size": "str",
+    }  # fmt: skip
+    defaults = {name: default_of(design_.by_name["Job"], name) for name in fields}
+    assert defaults == {
+        "job_id": uuid4, "took": timedelta(hours=1), "day": date(2026, 1, 1),
+        "at": datetime(2026, 1, 1, tzinfo=UTC), "address": "10.0.0.1", "size": "3",
+    }  # fmt: skip
+    assert list(design_.by_name) == ["Job", "Label"]
 
 
 def test_samples_alone_show_the_keys() -> None:

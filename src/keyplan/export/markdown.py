@@ -82,15 +82,25 @@ def _templates(attributes: Iterable[tuple[object, object]]) -> str:
 
 def _members(entity: CompiledEntity, key: CompiledKey) -> str:
     """Which items stand under the key, in words."""
-    if key.is_claim:
-        return "one claim a value"
     parts = [
         f"{code(name)} is {' or '.join(code(str(value)) for value in allowed)}" for name, allowed in key.when.items()
     ]
     fields = dict.fromkeys(name for _, template in key.attributes for name in template.fields)
     parts += [f"{code(name)} is there" for name in fields if entity.fields[name].optional and key.index is not None]
     text = "those where " + " and ".join(parts) if parts else "all"
-    return f"{text}, in {key.shards} shards" if key.shards > 1 else text
+    text = "one claim a value" if key.is_claim else text
+    if key.shards > 1:
+        text += f", in {key.shards} shards"
+    slots = [f"{count} slots" for name, count in entity.slots.items() if name in fields]
+    if slots:
+        text += f", in {' and '.join(slots)}"
+    cases = {variable.style.case for _, template in key.attributes for variable in template.variables} - {None}
+    if cases:
+        text += f"; the key is in {' and '.join(sorted(map(str, cases)))} case"
+    if key is entity.primary and entity.labels:
+        told = [f"{code(name)} is {code(value['S'])}" for name, value in entity.labels.items()]
+        text += f"; in each {' and '.join(told)}"
+    return text
 
 
 def _indexes(design: CompiledDesign) -> str:

@@ -52,7 +52,9 @@ def _collections(design: CompiledDesign) -> dict[str, dict[str, tuple[str, str]]
     result: dict[str, dict[str, tuple[str, str]]] = {}
     entities = _ids("entity", design.by_name)
     for entity in design.entities.values():
-        result.setdefault(_partition(entity.primary), {})[entities[entity.name]] = (entity.name, _sort(entity.primary))
+        labels = ", ".join(f"{name} = {value['S']}" for name, value in entity.labels.items())
+        title = f"{entity.name} ({labels})" if labels else entity.name
+        result.setdefault(_partition(entity.primary), {})[entities[entity.name]] = (title, _sort(entity.primary))
         for claim in entity.claims:
             node = f"{entities[entity.name]}_{claim.name}"
             result.setdefault(_partition(claim), {})[node] = (f"{entity.name}.{claim.name}", _sort(claim))
