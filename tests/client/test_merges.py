@@ -1,15 +1,17 @@
+# mypy: disable-error-code="empty-body"
 """Merged partitions: one cursor, nothing lost and nothing twice, while others write."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from keyplan.design.declared.entity import Entity
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Number, Page, Put, Range, Table, read
 from tests.client.support import record
 from tests.contract.design import Event, Everything, Follow, Post
 
@@ -30,7 +32,7 @@ def post(number: int, name: str = "old") -> Post:
     )
 
 
-def all_pages(design: Everything, pattern: str, limit: int, meanwhile: Any, **arguments: Any) -> list[Any]:
+def all_pages(design: Design, pattern: str, limit: int, meanwhile: Any, **arguments: Any) -> list[Any]:
     entities: list[Entity] = []
     cursor = None
     for round_ in range(1000):
@@ -152,3 +154,43 @@ def test_entries_with_equal_sort_keys_stay_in_the_order_of_their_index() -> None
     assert max(map(len, partitions)) > 1
     for names in partitions:
         assert [name for name in result if name in names] == names
+
+
+SCORES = Index("SCORES", "team", Number("score"))
+
+
+class Player(Entity):
+    name: str
+    team: str
+    score: int
+
+    primary = Key("PLAYER#{name}", "HEAD")
+    by_score = Key("{team}", "{score}", index=SCORES)
+
+
+class Scores(Design):
+    table = Table("scores", indexes=[SCORES])
+
+    @read("S1")
+    def above(
+        self,
+        team: Each[str],
+        score: Range[int],
+        newest_first: bool = False,
+        limit: int = 3,
+        cursor: Cursor | None = None,
+    ) -> Page[Player]: ...
+
+
+@pytest.mark.parametrize("at_bound", [0, 5, 6, 7, 20])
+def test_what_lies_on_an_excluded_bound_is_passed_over(at_bound: int) -> None:
+    """A part of a partition that holds nothing but what its bound excludes is no end of what the others are read to."""
+    with Scores.open(":memory:") as scores:
+        low = [Player(name=f"low{number:02d}", team="ab"[number % 5 == 4], score=0) for number in range(at_bound)]
+        high = [Player(name=f"high{number}", team="abc"[number % 3], score=number // 2) for number in range(2, 9)]
+        scores.batch([Put(player) for player in (*low, *high)])
+        for limit, falling in itertools.product((1, 2, 3, 10), (False, True)):
+            asked = {"team": ["a", "b", "c"], "score": Range(gt=0), "newest_first": falling}
+            players = all_pages(scores, "above", limit, lambda _: None, **asked)
+            assert sorted(player.name for player in players) == sorted(player.name for player in high)
+            assert [player.score for player in players] == sorted((player.score for player in high), reverse=falling)

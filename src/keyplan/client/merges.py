@@ -94,6 +94,10 @@ class MergeReader:
                 taken = self._take(streams[ask.partition], response, after, shares, ask)
                 result.extend(taken)
                 sorts.update((place, self._reader.position(entry.item)[0]) for place, entry in taken if self._sorts)
+                start = streams[ask.partition].start
+                if self._sorts and start is not None:  # the last that was looked at may be no entry of the answer
+                    last = self.position(start)
+                    sorts[self.place_of(last)] = last[0]
         # Entries of one partition with the same sort key stay as they came: an index has them in an order of its own
         behind = self._sorts + len(self.plan.key.partition)
         result.sort(key=lambda pair: pair[0][:behind], reverse=not self.plan.forward)
