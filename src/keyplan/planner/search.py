@@ -366,20 +366,20 @@ def _bundles(entity: EntityFacts, candidates: Sequence[Candidate]) -> Iterator[B
     """What one index can hold of an entity: one key, or keys that exclude each other, as many as can be."""
     yield from ((candidate,) for candidate in candidates)
     sparse = [candidate for candidate in candidates if candidate.when]
-    found: list[Bundle] = []
+    shared: list[Bundle] = []
 
     def extend(bundle: Bundle, rest: Sequence[Candidate]) -> None:
-        if len(found) >= BUNDLES_MAX:
+        if len(shared) >= BUNDLES_MAX:
             return
         more = [key for key in rest if _shareable(entity, bundle, key)]
         if not more and len(bundle) > 1:
-            found.append(bundle)
+            shared.append(bundle)
         for number, key in enumerate(more):
             extend((*bundle, key), more[number + 1 :])
 
     for number, key in enumerate(sparse):
         extend((key,), sparse[number + 1 :])
-    yield from found
+    yield from shared
 
 
 def _shareable(entity: EntityFacts, bundle: Bundle, key: Candidate) -> bool:
