@@ -93,7 +93,7 @@ def test_a_plan_has_its_patch_and_the_module_with_it(made: Any) -> None:
     assert isinstance(compiled, type)
     mirrored = next(head for head in made["plans"] if head["mirrors"])
     assert mirrored["patch"] is None
-    assert "class OrderBy" in mirrored["mirrors"][0]["text"]
+    assert "class OrderBy" in mirrored["mirrors"][0]["code"]
 
 
 def test_what_cannot_be_planned_is_said_with_its_lines() -> None:

@@ -161,11 +161,9 @@ def _show(plans: list[Plan], spare: list[str]) -> None:
 
 def _words_of(mirror: Mirror) -> list[str]:
     """What is to be added for a mirror item: its entity, what gives it, what the writes do."""
-    questions = ", ".join(mirror.questions)
     return [
-        *mirror.source.splitlines(),
-        f"{questions}: gives {mirror.entity.__name__} instead of {mirror.of.__name__}",
-        *(mirror.writes or [f"each write of {mirror.of.__name__} writes it too"]),
+        *mirror.code.splitlines(),
+        *(() if mirror.members else [f"# each write of {mirror.of.__name__} writes it too"]),
     ]
 
 

@@ -239,7 +239,7 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) 
     for name in sorted(entity.inputs_of(entity.primary) & changes.keys()):
         raise _names_its_item(entity, name)
     for key in (*entity.index_keys, *entity.claims):
-        touched = sorted(entity.inputs_of(key) & changes.keys())
+        touched = sorted(name for name in entity.inputs_of(key) & changes.keys() if not entity.writes_itself(key, name))
         if touched and not (key.fields <= known.keys() and not key.is_claim):
             raise UpdateRefused(
                 f"it is part of the key {key.name}, which can't be made anew without the whole item",

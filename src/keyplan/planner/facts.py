@@ -12,7 +12,7 @@ from keyplan.design.declared.fields import ID, is_optional, marks_of
 from keyplan.design.declared.keys import Key
 from keyplan.design.declared.problems import Problem
 
-__all__ = ["EntityFacts", "facts_of"]
+__all__ = ["EntityFacts", "facts_of", "word"]
 
 
 @dataclass(frozen=True)
@@ -64,3 +64,8 @@ def _keys_of(cls: type[Entity]) -> list[Key]:
 def _fewest(asked: Iterable[frozenset[str]], kinds: Mapping[str, Any]) -> tuple[str, ...]:
     sets = sorted((element for element in asked if element and element <= kinds.keys()), key=len)
     return tuple(name for name in kinds if name in sets[0]) if sets else ()
+
+
+def word(name: str) -> str:
+    """An entity's name as it stands in keys: ``OrderLine`` as ``ORDER_LINE``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from operator import or_
 from types import FunctionType, UnionType
@@ -25,6 +25,7 @@ from keyplan.cost.mutations import lines_of
 from keyplan.cost.units import TABLE, Line, Request
 from keyplan.cost.writing import WriteCost
 from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import GetPlan
 from keyplan.design.compiled.shapes import shape_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
@@ -32,7 +33,7 @@ from keyplan.design.declared.table import Table
 from keyplan.design.deferral import deferred
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.traffic.typical import Typical
-from keyplan.planner.facts import EntityFacts
+from keyplan.planner.facts import EntityFacts, word
 from keyplan.planner.needs import Need
 from keyplan.planner.unplanned import Unplanned
 from keyplan.rehearsal.account import Account, Accounts
@@ -40,7 +41,24 @@ from keyplan.rehearsal.mutations import Mutation
 from keyplan.values import Item
 from keyplan.wire.capacity import read_units
 
-__all__ = ["Mirror", "Mirrored", "mirrored", "with_mirror_writes"]
+__all__ = ["Member", "Mirror", "Mirrored", "mirrored", "with_mirror_writes"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """An action that a write must yield for a mirror, in the same transaction as the action ``beside`` it.
+
+    ``changes``: the fields that an Update changes, to what the action beside it changes them to, or that a Put after a
+    Delete has otherwise. ``batched``: it stands in the Batch, as the other does. ``reads``: the item must be read
+    first, since the write has no more than its key.
+    """
+
+    write: str
+    beside: str
+    action: str
+    changes: tuple[str, ...] = ()
+    batched: bool = False
+    reads: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,46 @@ class Mirror:
     """The entity's declaration, without its key."""
     questions: tuple[str, ...]
     writes: tuple[str, ...] = ()
+    """What each write does, in words."""
+    members: tuple[Member, ...] = ()
+    """The same, action by action."""
+    reader: str = ""
+    """How a write reads the item by its key: ``self.job.ask(job_id)``; empty where no question gives it so."""
+
+    @property
+    def code(self) -> str:
+        """What is to be written: the class, and for each write the actions that it yields besides."""
+        item = word(self.of.__name__).lower()
+        made = f"{self.entity.__name__}.of({item})"
+        copied = "cls(**{name: getattr(" + item + ", name) for name in cls.model_fields})"
+        lines = [
+            *self.source.splitlines(),
+            "",
+            "    @classmethod",
+            f'    def of(cls, {item}: {self.of.__name__}) -> "{self.entity.__name__}":',
+            f"        return {copied}",
+            "",
+            *(f"# {name} gives {self.entity.__name__} instead of {self.of.__name__}" for name in self.questions),
+        ]
+        for member in self.members:
+            if member.reads:
+                hint = self.reader or f"...  # a question that gives the {self.of.__name__} by its key"
+                lines += ["", f"# {member.write}, before it yields:", f"{item} = yield from {hint}"]
+            how = ", in its Batch" if member.batched else ", with its values" if member.changes else ""
+            lines += ["", f"# {member.write}, beside {member.beside}{how}:", self._action(member, item, made)]
+        return "\n".join(lines)
+
+    def _action(self, member: Member, item: str, made: str) -> str:
+        same = ", ".join(f"{name}={name}" for name in member.changes)
+        text = f"{member.action}({made})"
+        if member.action == "Update" and not same:
+            text = f"Put({made})  # as it is changed"
+        elif member.action == "Update":
+            text = f"Update({made}, {same})"
+        elif member.action == "Put" and member.changes:
+            values = ", ".join(f'"{name}": {name}' for name in member.changes)
+            text = f"Put({self.entity.__name__}.of({item}.model_copy(update={{{values}}})))"
+        return text if member.batched else f"yield {text}"
 
     def as_json(self) -> dict[str, Any]:
         """The mirror as JSON data."""
@@ -62,6 +120,8 @@ class Mirror:
             "source": self.source,
             "questions": list(self.questions),
             "writes": list(self.writes),
+            "members": [{**asdict(member), "changes": list(member.changes)} for member in self.members],
+            "code": self.code,
         }
 
 
@@ -201,17 +261,37 @@ def with_mirror_writes(
     facts = Facts(Typical(compiled, estimate.traffic.entities), estimate.traffic)
     patterns: list[PatternEstimate] = []
     words: dict[str, None] = {}
+    members: dict[Member, None] = {}
     for pattern in estimate.patterns:
         lines: list[Line] = []
         if pattern.name in compiled.writes:
             write = compiled.writes[pattern.name]
-            blind = _is_blind(accounts.unrun(write), mirror.of)
+            account = accounts.unrun(write)
+            besides = _Besides(
+                compiled,
+                mirror,
+                pattern.name,
+                words,
+                members,
+                _changed(account, mirror.of),
+                blind=_is_blind(account, mirror.of),
+            )
             for weight, call in estimate_write(accounts, write, facts).calls:
-                made = _Besides(compiled, mirror, pattern.name, words).lines(call, blind=blind)
+                made = besides.lines(call)
                 lines.extend(replace(line, units=line.units * weight * call.times) for line in made)
         more = (Request("TransactWriteItems", tuple(lines)),) if lines else ()
         patterns.append(replace(pattern, requests=(*pattern.requests, *more)))
-    return replace(estimate, patterns=tuple(patterns)), replace(mirror, writes=tuple(words))
+    reader = _reader(compiled, mirror.of)
+    kept = replace(mirror, writes=tuple(words), members=tuple(members), reader=reader)
+    return replace(estimate, patterns=tuple(patterns)), kept
+
+
+def _reader(compiled: CompiledDesign, cls: type[Entity]) -> str:
+    """How a write asks for an item by its key, by a question of the design."""
+    for read in compiled.reads.values():
+        if isinstance(read.plan, GetPlan) and read.plan.entity.cls is cls:
+            return f"self.{read.name}.ask({', '.join(read.plan.entity.key_fields)})"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -222,38 +302,55 @@ class _Besides:
     mirror: Mirror
     name: str
     words: dict[str, None]
+    members: dict[Member, None]
+    changed: frozenset[str]
+    """The fields of the item that its updates change."""
+    blind: bool
+    """Whether it changes or deletes an item by its key alone."""
 
-    def lines(self, call: WriteCost, *, blind: bool) -> Iterator[Line]:
+    def lines(self, call: WriteCost) -> Iterator[Line]:
         """The mirror's actions, and the item's own that is in a transaction now."""
         table = self.compiled.table
         for mutation in call.mutations:
-            made = list(self._mutations(mutation, ""))
+            made = list(self._mutations(mutation))
             for each in made:
                 yield from lines_of(each, table, transactional=True)
             if made and len(call.mutations) == 1:
                 yield from (line for line in lines_of(mutation, table, transactional=False) if line.target == TABLE)
-            if made and blind:
+            if made and self.blind:
                 units = read_units(mutation.size_bytes, consistent=True)
                 self.words[f"{self.name}: reads the item first, since its key alone names no mirror"] = None
                 yield Line("read", TABLE, units, f"{mutation.what}: the item is read first = {units:g}")
         for mutation in call.batched:
-            for each in self._mutations(mutation, ", in batches"):
+            for each in self._mutations(mutation, batched=True):
                 yield from lines_of(each, table, transactional=False)
 
-    def _mutations(self, mutation: Mutation, how: str) -> Iterator[Mutation]:
+    def _mutations(self, mutation: Mutation, *, batched: bool = False) -> Iterator[Mutation]:
         """What becomes of the mirror when an item is changed."""
         mirror = self.compiled.entities[self.mirror.entity]
-        for made in self._mirrored(mutation, mirror):
-            self.words[f"{self.name}: {mutation.what}, and {made.what}{how}"] = None
+        every = list(self._mirrored(mutation, mirror))
+        for at, made in enumerate(every):
+            self.words[f"{self.name}: {mutation.what}, and {made.what}{', in batches' if batched else ''}"] = None
+            moved = len(every) > 1 and made.before is None
+            changes = self._changes(mirror) if made.what.startswith("Update") or moved else ()
+            action = made.what.partition(" ")[0]
+            member = Member(self.name, mutation.what, action, changes, batched, self.blind and at == 0)
+            self.members[member] = None
             yield made
+
+    def _changes(self, mirror: CompiledEntity) -> tuple[str, ...]:
+        """The fields of the mirror that the write's updates change."""
+        return tuple(name for name in mirror.cls.model_fields if name in self.changed)
 
     def _mirrored(self, mutation: Mutation, mirror: CompiledEntity) -> Iterator[Mutation]:
         before, after = self._item(mutation.before, mirror), self._item(mutation.after, mirror)
         keys = [[item[name] for name in self.compiled.table.key_names] for item in (before, after) if item is not None]
-        if before is not None and (after is None or keys[0] != keys[1]):
+        updated = mutation.what.startswith("Update")  # a typical update may write what stands there already
+        moved = updated and not self.changed.isdisjoint(mirror.key_fields)
+        if before is not None and (after is None or keys[0] != keys[1] or moved):
             yield Mutation(f"Delete {mirror.name}", before, None)
             before = None
-        if after is not None and after != before:
+        if after is not None and (after != before or (updated and self._changes(mirror))):
             yield Mutation(f"{'Put' if before is None else 'Update'} {mirror.name}", before, after)
 
     def _item(self, item: Item | None, mirror: CompiledEntity) -> Item | None:
@@ -266,6 +363,12 @@ class _Besides:
         if any(values[name] is None for name in mirror.key_fields):
             return None
         return mirror.to_item(mirror.cls.model_construct(**values))
+
+
+def _changed(account: Account, cls: type[Entity]) -> frozenset[str]:
+    """The fields that a write's updates of an entity change."""
+    actions = (action for action in account.actions if action.entity is not None and action.entity.cls is cls)
+    return frozenset(name for action in actions if action.kind == "Update" for name in action.changes)
 
 
 def _is_blind(account: Account, cls: type[Entity]) -> bool:

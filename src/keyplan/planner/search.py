@@ -29,7 +29,7 @@ from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import ANY_INDEX, Need
 
-__all__ = ["PARTITION", "Choice", "EntityChoice", "Search", "Unserved", "choices", "sort_forms"]
+__all__ = ["OWN", "PARTITION", "Choice", "EntityChoice", "Search", "Unserved", "choices", "own_form", "sort_forms"]
 
 Bundle: TypeAlias = tuple[Candidate, ...]
 """Keys of one entity that share an index, since no item stands under two of them."""
@@ -76,7 +76,8 @@ class EntityChoice:
             name for candidate in self.indexed for name in (*candidate.fields, *(name for name, _ in candidate.when))
         }
         claimed = {name for claim in self.claims for name in claim.known}
-        return len((keyed | claimed) & self.entity.blind)
+        own = {name for key in self.indexed if own_form(self.entity, key) for name in key.sort[:1]}
+        return len(((keyed - own) | claimed) & self.entity.blind)
 
     @property
     def few(self) -> int:
@@ -449,6 +450,9 @@ def _slotted(
     texts = _indexes_of_text(entities)
 
     def forms_of(choice: EntityChoice, key: Candidate) -> tuple[tuple[str, ...], ...]:
+        own = own_form(choice.entity, key)
+        if own is not None:
+            return (own,)
         native = attribute_form(choice.entity, key) if search.attributes and not _collections(choice, key) else None
         return (native,) if native is not None else sort_forms(choice.entity, key)
 
@@ -544,6 +548,24 @@ def sort_forms(entity: EntityFacts, key: Candidate) -> tuple[tuple[str, ...], ..
     if any(kind in {float, Decimal} for kind in kinds):
         return (tuple("N" if kind in {float, Decimal} else "S" for kind in kinds),)
     return (_TEXT, ("N",)) if kinds == [int] and not key.merged and not key.turned else (_TEXT,)
+
+
+OWN = "="
+"""Begins the form of an index whose sort attribute is a field's own; the attribute's name stands behind it."""
+
+
+def own_form(entity: EntityFacts, key: Candidate) -> tuple[str, ...] | None:
+    """The form of a key that orders by a number which updates change by the item's key alone, a counter: the index has
+    the number's own attribute, so that the change moves the entry by itself. None for any other key.
+    """
+    if len(key.sort[: key.needed]) != 1 or not key.partition or key.turned or key.merged or key.sorted_as:
+        return None
+    (name, *_), rest = key.sort, {*key.partition, *(name for name, _ in key.when)}
+    counts = name in entity.blind and name in entity.cls.model_fields and name not in entity.optional
+    if not counts or rest & entity.blind or kind_of(entity.kinds[name]) not in {int, float, Decimal}:
+        return None
+    info = entity.cls.model_fields[name]
+    return (OWN, info.serialization_alias or info.alias or name)
 
 
 PARTITION = "P"

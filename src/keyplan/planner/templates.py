@@ -14,10 +14,10 @@ from keyplan.design.declared.fields import bounds_of, kind_of
 from keyplan.design.declared.indexes import Index, Number
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.planner.candidates import Candidate, values_of
-from keyplan.planner.facts import EntityFacts
+from keyplan.planner.facts import EntityFacts, word
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import Need
-from keyplan.planner.search import PARTITION, Choice, EntityChoice, sort_forms
+from keyplan.planner.search import OWN, PARTITION, Choice, EntityChoice, sort_forms
 
 __all__ = ["Declared", "declared"]
 
@@ -101,6 +101,8 @@ def _index(name: str, form: Sequence[str]) -> Index:
     lower = name.lower()
     if tuple(form) == ("S",):
         return Index(name, f"{lower}pk", f"{lower}sk")
+    if form[0] == OWN:
+        return Index(name, f"{lower}pk", Number(form[1]))
     partitions, form = _cut(form)
     pk: str | list[str] = f"{lower}pk"
     if partitions > 1:
@@ -145,7 +147,7 @@ def _numbers_alone(choice: Choice, alone: Collection[int]) -> Iterator[int]:
     """
     for entity in choice.entities:
         for key, slot in zip(entity.indexed, entity.slots, strict=True):
-            if slot in alone and key.partition and _can_be_short(entity, key):
+            if slot in alone and key.partition and _can_be_short(entity, key) and choice.forms[slot][0] != OWN:
                 yield from (slot for form in sort_forms(entity.entity, key) if form == _NUMBER)
 
 
@@ -174,6 +176,8 @@ def _index_key(entity: EntityFacts, key: Candidate, index: Index, form: Sequence
         partition = [f"{word(entity.name)}#{own[0]}", *own[1:]]
     if tuple(form) == ("S",):
         sort: str | list[str] = _sort(entity, key, state)
+    elif form[0] == OWN:
+        sort = f"{{{key.sort[0]}}}"
     else:
         sort = [
             f"{{{name}}}" if kind == "N" else _variable(entity, name)
@@ -274,11 +278,6 @@ def _codes(text: str) -> Iterator[str]:
 
 def _joined(names: Iterable[str]) -> str:
     return "#".join(f"{{{name}}}" for name in names)
-
-
-def word(name: str) -> str:
-    """An entity's name as it stands in keys: ``OrderLine`` as ``ORDER_LINE``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
 
 
 def field_word(entity: EntityFacts, name: str) -> str:

@@ -180,7 +180,8 @@ def _unchangeable(action: Action) -> Iterator[BodyFault]:
         elif not action.by_instance:
             known = {*entity.key_fields, *(text for text, change in action.changes.items() if change == "set")}
             made = {key for key in entity.index_keys if action.creates and (action.open or key.fields <= known)}
-            keys = (key for key in (*entity.index_keys, *entity.claims) if name in entity.inputs_of(key))
+            every = (*entity.index_keys, *entity.claims)
+            keys = (key for key in every if name in entity.inputs_of(key) and not entity.writes_itself(key, name))
             for key in [compiled_key for compiled_key in keys if compiled_key not in made][:1]:
                 yield BodyFault(
                     f"{entity.name}.{name}: it is part of the key {key.name}, which can't be made anew without the "

@@ -10,7 +10,6 @@ from typing import Any
 
 from keyplan.errors import UnknownDesign
 from keyplan.planner import Plan, PlannedKey
-from keyplan.planner.mirrors import Mirror
 from keyplan.planner.module import rewritten
 
 __all__ = ["side_by_side"]
@@ -54,19 +53,11 @@ def _head(number: int, plan: Plan, text: str) -> dict[str, Any]:
         "why": plan.why,
         "stopped": plan.stopped,
         "verified": None if plan.verified is None else plan.verified.as_json(),
-        "mirrors": [{**mirror.as_json(), "text": _added(mirror)} for mirror in plan.mirrors],
+        "mirrors": [mirror.as_json() for mirror in plan.mirrors],
         "new": any(key.new for key in plan.keys),
         "patch": None if change is None else change.diff,
         "module": None if change is None else change.after,
     }
-
-
-def _added(mirror: Mirror) -> str:
-    """The code that a mirror adds: its entity, what its questions give, and the lines of each write."""
-    questions = [
-        f"# {name}: gives {mirror.entity.__name__} instead of {mirror.of.__name__}" for name in mirror.questions
-    ]
-    return "\n".join([mirror.source, "", *questions, *mirror.writes])
 
 
 def _row(label: str, cells: Sequence[Cell], **more: Any) -> dict[str, Any]:

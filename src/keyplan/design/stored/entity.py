@@ -221,6 +221,16 @@ class CompiledEntity:
             known = self._inputs[key] = frozenset(result)
         return known
 
+    def writes_itself(self, key: CompiledKey, name: str) -> bool:
+        """Whether a change of a field makes a key anew by itself: the field is a number, and stands in the key as the
+        attribute that it is stored under, which the change writes.
+        """
+        stored = self.fields[name]
+        plain = not (stored.computed or stored.optional or key.is_claim or key.shards > 1 or name in key.when)
+        places = [attribute for attribute, template in key.attributes if name in template.fields]
+        own = all(attribute.name == stored.attribute and attribute.type == "N" for attribute in places)
+        return plain and own and bool(places) and not any(self.fields[each].computed for each in key.fields)
+
     def read_for(self, key: CompiledKey, field_values: Mapping[str, Any]) -> frozenset[str]:
         """The plain fields that decide where the item with these values stands under a key: of a computed field, what
         it reads of this very item besides what it was seen to read of others.

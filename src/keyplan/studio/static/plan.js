@@ -62,7 +62,7 @@ function Declares({ plan, name }) {
   return html`<section class="declares" aria-label=${`What plan ${plan.number} declares`}><header class="bar"><h3>Plan ${plan.number} in the module</h3>
     ${plan.patch ? html`<button onClick=${() => download(`${name}-plan-${plan.number}.patch`, plan.patch, "text/x-patch")}>Save the patch</button>` : null}<a href=${link({ declares: null })}>Close</a></header>
     ${plan.patch ? html`<pre class="json patch" tabindex="0" aria-label="The patch">${plan.patch.split("\n").map((line) => html`<${kind(line)}>${line}\n<//>`)}</pre>` : null}
-    ${plan.mirrors.map((mirror) => html`<p class="note">${mirror.entity} is a second item of each ${mirror.of}: the language has no word for it, so this is added by hand.</p><pre class="json" tabindex="0" aria-label=${`What ${mirror.entity} adds`}>${mirror.text}</pre>`)}</section>`;
+    ${plan.mirrors.map((mirror) => html`<p class="note">${mirror.entity} is a second item of each ${mirror.of}: the language has no word for it, so this is added by hand.</p><pre class="json" tabindex="0" aria-label=${`What ${mirror.entity} adds`}>${mirror.code}</pre>`)}</section>`;
 }
 
 function Progress({ wanted }) {
