@@ -284,6 +284,25 @@ def test_capitals_before_a_number_are_text() -> None:
     assert text == "{invoice} META"
 
 
+def test_codes_of_two_letters_and_a_month() -> None:
+    """What leads a value is text once; months and days behind a word are one value."""
+    module = facets_of(
+        ("Account", [{"PK": "AC_1", "SK": "AC_1", "name": "Ann"}, {"PK": "AC_2", "SK": "AC_2", "name": "Bob"}]),
+        ("Offer", [{"PK": "OFR_1", "SK": "OFR_1", "title": "T"}]),
+        ("AccountOffer", [{"PK": "AC_1", "SK": "OFR_1", "GSI1PK": "OFR_1", "GSI1SK": "AC_1"}]),
+    )
+    assert keys(module) == {
+        "Account": "AC_{account_id} AC_{account_id}",
+        "Offer": "OFR_{ofr_id} OFR_{ofr_id}",
+        "AccountOffer": "AC_{account_id} OFR_{ofr_id} | OFR_{ofr_id} AC_{account_id}",
+    }
+    module = facets_of(
+        ("Song", [{"PK": "1", "SK": "Details", "title": "T"}, {"PK": "2", "SK": "Details", "title": "U"}]),
+        ("Total", [{"PK": "1", "SK": "Month-01-2018", "sum": 2}, {"PK": "2", "SK": "Month-02-2018", "sum": 2}]),
+    )
+    assert keys(module) == {"Song": "{song_id} Details", "Total": "{song_id} Month-{month_number}"}
+
+
 def test_a_value_may_hold_what_keyplan_escapes() -> None:
     places = [("New York", "A 1"), ("Rio", "B")]
     rows = [{"PK": f"CITY#{city}#STREET#{street}", "SK": "META"} for city, street in places]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -124,7 +124,8 @@ def infer(sample: Sample) -> Inferred:
     led = [sample.words.led_by(value) for value in sample.values]
     starts = {lead[0] for lead in led if lead is not None}
     if len(starts) == 1 and None not in led:
-        return _Inferring(sample, [[lead[1]] for lead in led if lead is not None], starts.pop()).result()
+        values = [[lead[1]] for lead in led if lead is not None]
+        return _Inferring(replace(sample, start=""), values, starts.pop()).result()
     parts = [sample.words.split(value) for value in sample.values]
     lengths = Counter(map(len, parts))
     (usual, count), *others = lengths.most_common()

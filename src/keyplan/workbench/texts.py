@@ -40,9 +40,9 @@ _LED = re.compile(r"([A-Za-z][A-Za-z_]*)([:|/])(?!\2)([^\s].*)", re.DOTALL)
 _CLOCK = re.compile(r"(?<=[T ])\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:[+-]\d\d:\d\d)?")
 _DELIMITERS = ("::", ":", "||", "|", "/", "~", "^", "+", ";")
 """Marks between the parts of keys that have no ``#``, in the order in which they are tried."""
-_LED_NUMBER = re.compile(r"([A-Z]{3,}(?:_[A-Z]+)*)([-_])((?=.*\d)[A-Za-z\d-]+)")
+_LED_NUMBER = re.compile(r"([A-Z]{2,}(?:_[A-Z]+)*)([-_])((?=.*\d)[A-Za-z\d-]+)")
 """Capitals before what has digits: ``USER-7``."""
-_ALPHA = re.compile(r"([A-Za-z]{1,12}[-_]?)\d+")
+_ALPHA = re.compile(r"([A-Za-z]{1,12}[-_]?)\d[\d/-]*")
 _MOMENT = re.compile(r"(?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[T ]?\d\d(?::?\d\d)*.*)?|(?:19|20)\d\d-[01]\d|1\d{9}|1\d{12}")
 _DISTINCTIVE_MIN = 6
 _CAPITALS_MIN = 4
