@@ -146,7 +146,7 @@ $(VENV)/.dev: pyproject.toml systems/pyproject.toml constraints.txt | $(BIN)/pyt
 	@touch $@ $(VENV)/.run
 
 # Chromium, Java and npm, for the tests that look at pages and compare with DynamoDB Local; the checker of accessibility,
-# and the libraries whose tables we read, where npm can get them (else their tests are skipped, and say so).
+# pyright, and the libraries whose tables we read, where npm can get them (else their tests are skipped, and say so).
 FOREIGN := electrodb@3 dynamodb-toolbox@2 dynamodb-onetable@2 @aws-sdk/client-dynamodb@3 @aws-sdk/lib-dynamodb@3
 
 system:
@@ -158,6 +158,9 @@ system:
 	@test -e .cache/node_modules/axe-core || ! command -v npm >/dev/null || \
 	  npm install --silent --no-audit --no-fund --no-save --prefix .cache axe-core@4 >/dev/null 2>&1 || \
 	  echo 'axe-core could not be had: pages are not checked for accessibility' >&2
+	@test -e .cache/pyright/node_modules || ! command -v npm >/dev/null || \
+	  npm install --silent --no-audit --no-fund --ignore-scripts --prefix .cache/pyright pyright@1.1.414 >/dev/null 2>&1 || \
+	  echo 'pyright could not be had: the other type checkers are run' >&2
 	@test -e .cache/foreign/node_modules || ! command -v npm >/dev/null || \
 	  npm install --silent --no-audit --no-fund --ignore-scripts --prefix .cache/foreign $(FOREIGN) >/dev/null 2>&1 || \
 	  echo 'ElectroDB and others could not be had: what they write is not read' >&2

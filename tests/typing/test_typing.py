@@ -1,4 +1,4 @@
-"""What type checkers say of right and wrong calls: mypy and basedpyright, strict, ty and pyrefly as they come."""
+"""What type checkers say of right and wrong calls: mypy and both pyrights, strict, ty and pyrefly as they come."""
 
 from __future__ import annotations
 
@@ -23,13 +23,19 @@ PATHS = [f"tests/typing/{name}" for name in FILES]
 PAGES = ["docs/designing.md", "docs/designing-more.md"]
 PYTHON = ["--python", sys.executable]
 SEARCHED = ["src", "."]
+PYRIGHT = ROOT / ".cache" / "pyright" / "node_modules" / "pyright" / "index.js"
+"""Pyright itself, where `make system` got it by npm: what else is run here comes from PyPI."""
 COMMANDS = {
     "mypy": [
         *(sys.executable, "-m", "mypy", "--config-file", str(FOLDER / "mypy.ini")),
         *("--cache-dir", str(ROOT / ".mypy_cache" / "typing"), *PATHS),
     ],
-    "pyright": [
+    "basedpyright": [
         *(sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable),
+        *("--outputjson", "--project", str(FOLDER)),
+    ],
+    "pyright": [
+        *("node", str(PYRIGHT), "--pythonpath", sys.executable),
         *("--outputjson", "--project", str(FOLDER)),
     ],
     "ty": [
@@ -45,6 +51,10 @@ COMMANDS = {
 """How each checker is run. What ty is told to ignore is said in docs/designing.md; the others need no more than that
 page says.
 """
+CHECKERS = [
+    pytest.param(name, marks=pytest.mark.skipif(name == "pyright" and not PYRIGHT.exists(), reason="npm has it"))
+    for name in COMMANDS
+]
 LINES = {
     "mypy": re.compile(r"^(?P<file>.+?):(?P<line>\d+): error: (?P<says>.+)$", re.MULTILINE),
     "ty": re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: error(?P<says>.+)$", re.MULTILINE),
@@ -64,6 +74,7 @@ def said() -> Mapping[str, Findings]:
     runs = {
         name: subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for name, command in COMMANDS.items()
+        if name != "pyright" or PYRIGHT.exists()
     }
     outputs = {name: run.communicate() for name, run in runs.items()}
     assert {name: run.returncode for name, run in runs.items()} == dict.fromkeys(runs, 1), outputs
@@ -72,7 +83,7 @@ def said() -> Mapping[str, Findings]:
 
 def findings(checker: str, output: str) -> Findings:
     result: dict[str, dict[int, str]] = {name: {} for name in FILES}
-    if checker == "pyright":
+    if checker in {"pyright", "basedpyright"}:
         for diagnostic in json.loads(output)["generalDiagnostics"]:
             result.setdefault(Path(diagnostic["file"]).name, {})[diagnostic["range"]["start"]["line"] + 1] = diagnostic[
                 "message"
@@ -91,7 +102,7 @@ def expected(checker: str) -> set[int]:
     return {number for number, mark in marks if mark is not None and mark[1] != checker}
 
 
-@pytest.mark.parametrize("checker", COMMANDS)
+@pytest.mark.parametrize("checker", CHECKERS)
 def test_right_calls_are_accepted_with_their_types(said: Mapping[str, Findings], checker: str) -> None:
     result = said[checker]
     assert result["correct.py"] == {}
@@ -99,7 +110,7 @@ def test_right_calls_are_accepted_with_their_types(said: Mapping[str, Findings],
     assert set(result) == set(FILES)
 
 
-@pytest.mark.parametrize("checker", COMMANDS)
+@pytest.mark.parametrize("checker", CHECKERS)
 def test_wrong_calls_are_refused_line_by_line(said: Mapping[str, Findings], checker: str) -> None:
     result = said[checker]
     wanted = expected(checker)
