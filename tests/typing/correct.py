@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import assert_type
 
 from keyplan import Cursor, Delete, Index, Page, Put, Range, Update, transact
-from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Library, Loans, Visit
+from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Library, Loans, Visit, Wish
 
 
 def reads(library: Library) -> None:
@@ -48,6 +48,9 @@ def parameters(library: Library) -> None:
     assert_type([book.year for book in library.books_in_turn("Ada", newest_first=True)], list[int])
     asked = Range(ge=datetime(2026, 1, 1, tzinfo=UTC), lt=datetime(2026, 3, 1, tzinfo=UTC))
     assert_type(library.visits("north", asked), Page[Visit])
+    assert_type(library.wishes(date(2026, 1, 1)), list[Wish])
+    assert_type(library.wishes_for(["1", "2"], ["north"]), Page[Wish])
+    assert_type(list(library.all_wishes()), list[Wish])
 
 
 def views(library: Library) -> None:
@@ -84,6 +87,7 @@ def writes(library: Library) -> None:
     assert_type(library.delete(book), Book | None)
     assert_type(library.delete(Copy, book_id="1", number=copy.number), Copy | None)
     assert_type(library.lend("1"), int)
+    assert_type(library.count_loan("1").loans, int)
 
 
 def together(library: Library, other: Library) -> None:

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from datetime import datetime
-from typing import Annotated, NamedTuple, assert_type
+from datetime import date, datetime
+from typing import Annotated, Literal, NamedTuple, assert_type
 
 from pydantic import BaseModel
 
@@ -40,6 +40,7 @@ from keyplan import (
 )
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+BY_DAY = Index("BY_DAY", "day", "branch", projection="KEYS_ONLY")
 
 
 class Book(Entity):
@@ -72,6 +73,20 @@ class Visit(Entity):
     at: datetime
 
     primary = Key("VISITS#{branch}#{at:%Y%m}", "{at}")
+
+
+class Wish(Entity, extra="allow"):
+    """Somebody wants a book; as long as it is open, it stands under its branch."""
+
+    book_id: str
+    branch: str
+    day: date
+    haste: Literal["today", "some day"] = "some day"
+    state: Literal["open", "met"] = "open"
+
+    primary = Key("WISH#{book_id}#{branch}", "{haste:rank}")
+    by_day = Key("{day}", "{branch}", index=BY_DAY)
+    waiting = Key("WAITING#{branch}", "{day}", index=GSI1, when={"state": "open"})
 
 
 class BookTitle(View[Book]):
@@ -122,7 +137,7 @@ class BookWithCopies(NamedTuple):
 class Library(Design):
     """Books and their copies."""
 
-    table = Table("library", indexes=[GSI1])
+    table = Table("library", indexes=[GSI1, BY_DAY])
 
     @read("L1")
     def book(self, book_id: str) -> Book: ...
@@ -178,6 +193,19 @@ class Library(Design):
         limit: int = 10,
         cursor: Cursor | None = None,
     ) -> Page[Visit]: ...
+
+    @read("L23", complete=True)
+    def wishes(self, day: date) -> list[Wish]: ...
+
+    @read("L24")
+    def wishes_for(self, book_id: Each[str], branch: Each[str], limit: int = 10) -> Page[Wish]: ...
+
+    @read("L25", scan=True, segments=2)
+    def all_wishes(self) -> Iterator[Wish]: ...
+
+    @write("L26")
+    def count_loan(self, book_id: str) -> Writes[Loans]:
+        return (yield from Update(Loans, book_id=book_id, slot=1).set(loans=Add(1)).or_create())
 
     @read("L14")
     def title(self, book_id: str) -> BookTitle | None: ...

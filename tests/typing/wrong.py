@@ -31,6 +31,9 @@ def arguments(library: Library, book: Book) -> None:
     library.of_years("Ada", Range(from_=1843))  # refused: all
     library.visits("north", Range(ge=2026, lt=2027))  # refused: all
     library.visits("north", (1, 2))  # refused: all
+    library.wishes("2026-01-01")  # refused: all
+    library.wishes_for(["1"], [2])  # refused: all
+    print(library.count_loan("1").loan)  # refused: all
     library.titled("Ada", 1843, 5)  # refused: all
     library.update(Update(Book, book_id="2").set(lent=4).previous(), lent=5)  # refused: all
     library.titled("Ada", "1843", "Notes")  # refused: all

@@ -393,7 +393,13 @@ def _argument(
             named = {name: value for name, value in shared.items() if name in entity.fields}
             entities = [world.instance(entity, named, at) for at in range(ELEMENTS)]
             return entities if kind_of(parameter.annotation) is list else tuple(entities)
-        return world.instance(entity, {name: value for name, value in shared.items() if name in entity.fields})
+        alike = sum(type(other) is entity.cls for other in others)
+        named = {
+            name: value
+            for name, value in shared.items()
+            if name in entity.fields and not (alike and name in entity.key_fields)  # of two accounts, another one
+        }
+        return world.instance(entity, named, alike)
     if parameter.name in world.trial.choices:
         return world.trial.choices[parameter.name]
     serial = _first_serial(design, parameter, world.trial)

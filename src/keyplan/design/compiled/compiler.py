@@ -13,11 +13,11 @@ from typing import Any
 
 from keyplan.design.compiled.apart import read_apart
 from keyplan.design.compiled.choosing import Candidate, choose, ordered_by, rank, unsorted
-from keyplan.design.compiled.completion import all_of_index, completed, standing_in, without_implied
+from keyplan.design.compiled.completion import all_of_index, asking_for_time, completed, standing_in, without_implied
 from keyplan.design.compiled.constants import AnyOf, all_slots, constant_of, domain_of
-from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place
+from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place, without_buckets
 from keyplan.design.compiled.neighbours import others_between
-from keyplan.design.compiled.option_checks import check_options, check_read_whole
+from keyplan.design.compiled.option_checks import check_field, check_options, check_read_whole
 from keyplan.design.compiled.plan_checks import (
     check_projected,
     check_reach,
@@ -40,17 +40,17 @@ from keyplan.design.compiled.plans import (
     newest_by_default,
     turns,
 )
-from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
+from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
 from keyplan.design.compiled.shapes import Shape, ShapeKind, shape_of
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import is_optional, kind_of
+from keyplan.design.declared.fields import is_optional
 from keyplan.design.declared.load import checked_load
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.views import asking_for, seen_as, seen_by
+from keyplan.design.stored.views import seen_as, seen_by
 
 __all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 
@@ -156,7 +156,7 @@ class _Question:
         for parameter in self._conditions():
             if names is not None and parameter.name not in names:
                 continue
-            self._check_field(entity, parameter)
+            check_field(entity, parameter)
             knowns[parameter.name] = Known(
                 parameter.name,
                 parameter.kind,
@@ -192,11 +192,8 @@ class _Question:
         self, entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], needed: frozenset[str]
     ) -> KeyMatch | Miss:
         match = match_key(entity, key, knowns, needed, self._fixed())
-        whole = self.in_junction or self.options.through is not None or self.shape.kind is ShapeKind.COLLECTION
-        if isinstance(match, KeyMatch) and match.buckets is not None and whole:
-            buckets, what = match.buckets, "a collection" if self.shape.kind is ShapeKind.COLLECTION else "a junction"
-            return Miss(key, f"it is read {buckets.unit} by {buckets.unit} of {buckets.field}, which {what} isn't", 2)
-        return match
+        by_junction = self.in_junction or self.options.through is not None
+        return without_buckets(match, by_junction, self.shape.kind is ShapeKind.COLLECTION)
 
     def _fixed(self) -> dict[str, tuple[Any, ...]]:
         """The only values that a text of ``where=`` lets fields have: those of the types of its parameters."""
@@ -211,23 +208,6 @@ class _Question:
             if None not in domains and len(domains) == len(placeholders):
                 result[name] = tuple(value for domain in domains for value in domain or ())
         return result
-
-    def _check_field(self, entity: CompiledEntity, parameter: Parameter) -> None:
-        field = entity.fields.get(parameter.name)
-        if field is None:
-            raise Problem(
-                f"{entity.name} has no field {parameter.name!r}",
-                "the direction of the answer is a bool: newest_first: bool = True"
-                if parameter.name == "newest_first"
-                else f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.fields)}",
-            )
-        given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
-        if object not in {given, wanted} and given is not wanted:
-            raise Problem(
-                f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
-                f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
-                "give both the same type",
-            )
 
     # Plans by shape
 
@@ -606,13 +586,6 @@ class _Question:
 
     def _no_key(self, misses: list[Miss]) -> Problem:
         return nothing_serves(", ".join(map(str, self._conditions())) or "nothing known", misses)
-
-
-def asking_for_time(match: KeyMatch) -> KeyMatch:
-    """A view is asked for the time, too, where its items must be compared with the range of their buckets."""
-    if match.buckets is None or not match.sifts:
-        return match
-    return replace(match, entity=asking_for(match.entity, match.buckets.field))
 
 
 def junctions_of(through: Any) -> list[Through]:

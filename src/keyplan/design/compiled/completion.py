@@ -17,9 +17,9 @@ from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.views import seen_by
+from keyplan.design.stored.views import asking_for, seen_by
 
-__all__ = ["all_of_index", "completed", "standing_in", "without_implied"]
+__all__ = ["all_of_index", "asking_for_time", "completed", "standing_in", "without_implied"]
 
 
 def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent: bool) -> list[KeyMatch]:
@@ -67,6 +67,13 @@ def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]])
     keys_only = tuple(replace(match, entity=seen_by(match.entity, fields_of(match.entity))) for match in plan.matches)
     whole = tuple(match.entity for match in plan.matches)
     return replace(plan, matches=keys_only, completed=whole, operation="Query, BatchGetItem")
+
+
+def asking_for_time(match: KeyMatch) -> KeyMatch:
+    """A view is asked for the time, too, where its items must be compared with the range of their buckets."""
+    if match.buckets is None or not match.sifts:
+        return match
+    return replace(match, entity=asking_for(match.entity, match.buckets.field))
 
 
 def _check_lacking(matches: Sequence[KeyMatch], condition: Filter | None) -> None:

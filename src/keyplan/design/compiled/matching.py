@@ -20,7 +20,7 @@ from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable
 
-__all__ = ["Miss", "all_in", "fields_of", "match_key", "nothing_serves", "same_place"]
+__all__ = ["Miss", "all_in", "fields_of", "match_key", "nothing_serves", "same_place", "without_buckets"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,14 @@ def _implied(
         always = known is not None and (known.source == "constant" or (len(asked) == 1 and not _many(known)))
         (decided if always and all_in(allowed, asked) else admitted).add(name)
     return frozenset(decided), frozenset(admitted)
+
+
+def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool) -> KeyMatch | Miss:
+    """A match, unless buckets of time would be read by a junction or for one collection."""
+    if isinstance(match, Miss) or match.buckets is None or not (by_junction or collection):
+        return match
+    buckets, what = match.buckets, "a collection" if collection else "a junction"
+    return Miss(match.key, f"it is read {buckets.unit} by {buckets.unit} of {buckets.field}, which {what} isn't", 2)
 
 
 def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
+from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
 from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind
 from keyplan.design.declared.fields import kind_of
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 
-__all__ = ["check_options", "check_read_whole"]
+__all__ = ["check_field", "check_options", "check_read_whole"]
 
 
 def check_options(
@@ -67,6 +67,25 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
     each = [parameter.name for parameter in signature.parameters if parameter.kind is ParameterKind.EACH]
     if each and not (shape.many or shape.told):
         raise Problem(f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one")
+
+
+def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
+    """The parameter speaks of a field of the entity, of the same type. Raises Problem."""
+    field = entity.fields.get(parameter.name)
+    if field is None:
+        raise Problem(
+            f"{entity.name} has no field {parameter.name!r}",
+            "the direction of the answer is a bool: newest_first: bool = True"
+            if parameter.name == "newest_first"
+            else f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.fields)}",
+        )
+    given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
+    if object not in {given, wanted} and given is not wanted:
+        raise Problem(
+            f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
+            f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
+            "give both the same type",
+        )
 
 
 SEGMENTS_MAX = 100

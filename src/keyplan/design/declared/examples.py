@@ -10,7 +10,7 @@ import enum
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 from uuid import UUID
@@ -105,6 +105,7 @@ _FIXED: dict[Any, Any] = {
     bool: lambda _serial: True,
     datetime: lambda serial: _MOMENT + timedelta(seconds=serial),
     date: lambda serial: _MOMENT.date() + timedelta(days=serial),
+    time: lambda serial: (_MOMENT + timedelta(seconds=serial)).time(),
     UUID: lambda serial: UUID(int=(0xA11CE << 100) + serial),
     type(None): lambda _serial: None,
 }

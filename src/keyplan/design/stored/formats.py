@@ -13,21 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any, Protocol
 from uuid import UUID
 
 from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.layouts import LETTERS, day_layout, layout_of, letters_of, pattern_of
 from keyplan.errors import KeyFieldError
 from keyplan.values import NumberError, canonical
 
 __all__ = ["Format", "NumberFormat", "StoredFormat", "epoch_format", "format_for"]
 
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
-_STRFTIME_WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "j": 3}
-_STRFTIME_ORDER = "YmdHMSf"
-_STRFTIME_NEXT = {"Y": "mj", "m": "dj", "d": "H", "j": "H", "H": "M", "M": "S", "S": "f"}
-"""What may follow in a text that sorts by time: the next smaller unit."""
 _DAY = "%Y-%m-%d"
 _NINES = str.maketrans("0123456789", "9876543210")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -175,11 +171,11 @@ class TimeFormat:
     @property
     def letters(self) -> tuple[str, ...]:
         """The letters of its strftime fields, in order."""
-        return _letters(self.layout)
+        return letters_of(self.layout)
 
     @property
     def exact(self) -> bool:
-        return all(f"%{letter}" in self.layout for letter in _STRFTIME_ORDER)
+        return all(f"%{letter}" in self.layout for letter in LETTERS)
 
     @property
     def whole(self) -> bool:
@@ -188,7 +184,7 @@ class TimeFormat:
 
     @property
     def pattern(self) -> str:
-        return _pattern_of(self.layout)
+        return pattern_of(self.layout)
 
     def write(self, value: Any) -> str:
         if self.layout is ISO:
@@ -218,7 +214,7 @@ class DateFormat:
     @property
     def letters(self) -> tuple[str, ...]:
         """The letters of its strftime fields, in order."""
-        return _letters(self.layout)
+        return letters_of(self.layout)
 
     @property
     def exact(self) -> bool:
@@ -231,7 +227,7 @@ class DateFormat:
 
     @property
     def pattern(self) -> str:
-        return _pattern_of(self.layout)
+        return pattern_of(self.layout)
 
     def write(self, value: Any) -> str:
         if self.layout is _DAY:
@@ -526,9 +522,9 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if kind is datetime and spec in {"s", "ms"} and not descending:
         return epoch_format(spec)
     if kind is datetime:
-        return TimeFormat(_layout(spec, sorts=sorts) if spec else ISO, descending=descending)
+        return TimeFormat(layout_of(spec, sorts=sorts) if spec else ISO, descending=descending)
     if kind is date:
-        return DateFormat(_day_layout(spec, sorts=sorts) if spec else _DAY, descending=descending)
+        return DateFormat(day_layout(spec, sorts=sorts) if spec else _DAY, descending=descending)
     if kind is int or (_is_of_integers(kind) and (spec or descending)):
         return _integer_format(spec, descending=descending, sorts=sorts)
     if kind in {time, timedelta}:
@@ -586,35 +582,3 @@ def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
             "made: it is asked for by equality only, and orders nothing",
         )
     return IntegerFormat()
-
-
-def _letters(layout: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"%(.)", layout))
-
-
-def _pattern_of(layout: str) -> str:
-    text = re.escape(layout)
-    for letter, width in _STRFTIME_WIDTHS.items():
-        text = text.replace(f"%{letter}", f"[0-9]{{{width}}}")
-    return text
-
-
-def _day_layout(spec: str, *, sorts: bool) -> str:
-    layout = _layout(spec, sorts=sorts)
-    if not set(_letters(layout)) <= set("Ymdj"):
-        raise Problem(f"{spec!r} names hours, and the field is a day", "use %Y, %m, %d and %j")
-    return layout
-
-
-def _layout(spec: str, *, sorts: bool) -> str:
-    letters = _letters(spec)
-    wrong = [letter for letter in letters if letter not in _STRFTIME_WIDTHS]
-    if wrong or not letters:
-        raise Problem(f"{spec!r} isn't a fixed-width time", f"use strftime's %{', %'.join(_STRFTIME_WIDTHS)}")
-    if "#" in spec:
-        raise Problem(f"{spec!r} holds the delimiter #", "leave it out of the time's format")
-    order = [_STRFTIME_ORDER.find(letter) for letter in letters if letter != "j"]
-    gaps = [after for before, after in pairwise(letters) if after not in _STRFTIME_NEXT.get(before, "")]
-    if order != sorted(order) or (sorts and gaps):
-        raise Problem(f"{spec!r} doesn't sort by time", "put the larger units first, none left out: %Y%m%d%H%M%S%f")
-    return spec

@@ -1,0 +1,94 @@
+"""Each word of the language stands in an example of the pages that runs, in the designs that type checkers look at, and
+in a design that the contract suite asks on every store; and these designs are checked, priced and explained.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.check.running import check
+from keyplan.cost.estimate import estimate
+from keyplan.explain.explanation import explain_all
+from tests.contract.apart import Apart
+from tests.contract.asking import Asking
+from tests.contract.buckets import Timed
+from tests.contract.design import Everything
+from tests.contract.reading import Reading
+from tests.contract.test_designs_together import Ledger, Shop
+from tests.contract.test_slots import Posts
+from tests.contract.test_tables_of_others import App
+from tests.contract.test_what_comes_back import Bank
+from tests.repository.examples import programs_of
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = ("docs/designing.md", "docs/designing-more.md")
+TYPED = ("tests/typing/library.py", "tests/typing/correct.py")
+CONTRACT = sorted((ROOT / "tests" / "contract").glob("*.py"))
+DESIGNS: tuple[type[Any], ...] = (Everything, Reading, Asking, Apart, Timed, Posts, App, Bank, Shop, Ledger)
+
+CANT_WORK: dict[type[Any], list[str]] = {Everything: ["W3"], Bank: ["W8", "W9"], Shop: ["S2"]}
+"""Writes that are wrong on purpose, or that no typical call can be thought of."""
+
+WORDS = {
+    "View": r"\(View\[",
+    "projected_for": r"\.projected_for\(",
+    "complete": r"complete=True",
+    "all_of": r"all_of=",
+    "of": r"\bof=",
+    "total": r"total=",
+    "segments": r"segments=",
+    "newest_first as a parameter": r"newest_first: bool",
+    "key": r"\bkey=\w+\.\w+",
+    "two Each": r"Each\[[^\]]+\],\s+\w+: Each\[",
+    "Unreadable": r"\| Unreadable\]",
+    "time buckets": r"\{at:%Y%m\}",
+    "when": r"when=",
+    "rank": r":rank\}",
+    "native attributes": r"Index\(\"BY_[A-Z]+\", \"(?:day|team)\", \"",
+    "Slots": r"\bSlots\(",
+    "Tokens": r"\bTokens\b",
+    "once": r"\.once\(",
+    "previous": r"\.previous\(",
+    "join": r"\.join\(",
+    "transact": r"(?<!\.)\btransact\(",
+    "or_create": r"\.or_create\(",
+    "Once": r"\bOnce\(",
+    "parts of fields": r"\.at\(\s*lambda",
+    "Stored": r"\bStored\(",
+    "KeyStyle": r"\bKeyStyle\(",
+    "Label": r"\bLabel\(",
+    "unpadded numbers": r":d\}",
+    "attributes that nothing declares": r"extra=\"allow\"",
+}
+"""The words that came with foreign tables, views and writes, each with how it is written."""
+
+
+def programs() -> Iterator[str]:
+    for page in PAGES:
+        for program in programs_of(ROOT / page):
+            yield from (step[1] for step in program.steps)
+
+
+PLACES = {
+    "an example that runs": "\n".join(programs()),
+    "tests/typing": "\n".join((ROOT / name).read_text(encoding="utf-8") for name in TYPED),
+    "tests/contract": "\n".join(path.read_text(encoding="utf-8") for path in CONTRACT),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_each_word_stands_in_each_place(place: str) -> None:
+    assert [word for word, pattern in WORDS.items() if re.search(pattern, PLACES[place]) is None] == []
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.__name__)
+def test_designs_of_all_words_are_checked_priced_and_explained(design: type[Any]) -> None:
+    assert check(design).patterns == len(design.compiled.patterns)
+    failures = [failure.partition(" ")[0] for failure in estimate(design).failures]
+    assert sorted(failures) == CANT_WORK.get(design, [])
+    assert [explanation.pattern for explanation in explain_all(design)] == list(design.compiled.patterns)
