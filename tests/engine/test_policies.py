@@ -86,14 +86,16 @@ def test_a_change_may_expect_a_revision(engine: Engine, operation: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("{}", "Invalid policy document: Syntax error at position (1,3)"),
+        ("null", "Invalid policy document: This text appears not to be a policy"),
         ("{", "Invalid policy document: This policy contains invalid Json"),
         ("[]", "Invalid policy document: This policy contains invalid Json"),
         ("[" * 20_000, "Invalid policy document: This policy contains invalid Json"),
-        ('{"Statement": []}', "Invalid policy document: Missing required field Statement"),
+        ('{"Statement": []}', "Invalid policy document: Could not parse the policy: Statement is empty!"),
         ('{"Statement": [7]}', "Invalid policy document: This policy contains invalid Json"),
         (policy(Effect="perhaps"), "Invalid policy document: Invalid effect: perhaps"),
         (json.dumps({"Statement": {"Effect": "Allow"}}), "Invalid policy document: Missing required field Principal"),
-        (" " * 20_480 + "x", "Policy document exceeds the maximum size of 20480 bytes"),
+        (" " * 20_480 + "x", "Maximum policy size of 20480 bytes exceeded"),
     ],
 )
 def test_what_is_no_policy(engine: Engine, text: str, message: str) -> None:

@@ -51,13 +51,17 @@ def test_any_region_and_account(engine: Engine) -> None:
     [
         (None, "ValidationException", "Value null at 'resourceArn'"),
         ("orders", "ValidationException", "ARNs must start with 'arn:': orders"),
-        ("arn:aws:dynamodb:local:000000000000:table/orders/index/ByG", "ValidationException", "Invalid TableArn"),
-        ("arn:aws:s3:local:000000000000:table/orders", "ValidationException", "Invalid TableArn"),
+        (
+            "arn:aws:dynamodb:local:000000000000:table/orders/index/ByG",
+            "ValidationException",
+            "Invalid resource arn provided",
+        ),
+        ("arn:aws:s3:local:000000000000:table/orders", "ValidationException", "Provided Arn is not"),
         ("a" * 1284, "ValidationException", "Member must have length less than or equal to 1283"),
         (
             "arn:aws:dynamodb:local:000000000000:table/none",
             "ResourceNotFoundException",
-            "Requested resource not found: ResourcArn: arn:aws:dynamodb:local:000000000000:table/none not found",
+            "Requested resource not found: ResourceArn: arn:aws:dynamodb:local:000000000000:table/none not found",
         ),
     ],
 )
@@ -73,14 +77,20 @@ def test_resources(engine: Engine, operation: str, arn: str | None, type_: str, 
     ("given", "message"),
     [
         ([], "Atleast one Tag needs to be provided as Input."),
-        (tags(("", "x")), "Member must have length greater than or equal to 1"),
-        (tags(("x" * 129, "x")), "Member must have length less than or equal to 128"),
-        (tags(("x", "x" * 257)), "Member must have length less than or equal to 256"),
-        ([{"Key": "x"}], "Value null at 'tags.1.member.value'"),
-        (tags(("x", "1"), ("x", "2")), "Duplicate tag key: x"),
-        (tags(("aws:x", "1")), "reserved"),
-        (tags(("ok", "#!%")), "A tag has letters"),
-        (tags(*((f"key{number}", "") for number in range(LIMITS + 1))), "Number of tags exceed the current limit"),
+        (tags(("", "x")), "The Tag Key provided is invalid, Key: "),
+        (tags(("x" * 129, "x")), "The Tag Key provided is invalid, Key: " + "x" * 129),
+        (tags(("x", "x" * 257)), "The Tag Value provided is invalid, Value: " + "x" * 257),
+        ([{"Key": "x"}], "The Tag Value provided is invalid, Value: null"),
+        ([{"Value": "x"}], "The Tag Key provided is invalid, Key: null"),
+        ([{}], "The Tag Key provided is invalid, Key: null"),
+        (tags(("x", "1"), ("x", "2")), "Duplicate Tag Keys provided as input: Duplicate Tag Key found x"),
+        (tags(("ok", "1"), ("aws:x", "1")), "Tag Key cannot be prefixed with aws:, Key: aws:x"),
+        (tags(("AWS:x", "1")), "Tag Key cannot be prefixed with aws:, Key: AWS:x"),
+        (tags(("ok", "#!%")), "The Tag Value provided is invalid, Value: #!%"),
+        (
+            tags(*((f"key{number}", "") for number in range(LIMITS + 1))),
+            "Number of Tags exceed the current limit for the provided ResourceArn",
+        ),
     ],
 )
 def test_tags_that_can_not_be(engine: Engine, given: list[dict[str, str]], message: str) -> None:
@@ -110,6 +120,22 @@ def test_the_fiftieth_tag_and_one_more(engine: Engine) -> None:
     refused = answer(engine, "TagResource", {"ResourceArn": arn, "Tags": tags(("another", ""))})
     assert refused["error"] == "ValidationException"
     assert len(listed(engine)) == LIMITS
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ([""], "The Tag Key provided is invalid, Key: "),
+        (["x" * 129], "The Tag Key provided is invalid, Key: " + "x" * 129),
+        (["aws:x"], "Tag Key cannot be prefixed with aws:, Key: aws:x"),
+        ([str(number) for number in range(51)], "Number of Tags exceed the current limit for the provided ResourceArn"),
+    ],
+)
+def test_tags_that_can_not_be_removed(engine: Engine, keys: list[str], message: str) -> None:
+    create(engine, Tags=tags(("before", "1")))
+    refused = answer(engine, "UntagResource", {"ResourceArn": arn_of(engine), "TagKeys": ["before", *keys][-51:]})
+    assert refused == {"error": "ValidationException", "message": message}
+    assert listed(engine) == tags(("before", "1"))
 
 
 def test_tokens_and_empty_lists(engine: Engine) -> None:

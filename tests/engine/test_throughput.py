@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
+from tests.engine.scenarios import attributes
 from tests.engine.support import answer, create, index
 
 TABLE = {"TableName": "orders"}
@@ -20,6 +21,8 @@ INITIAL = (
     "developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
 )
 LOWER = "is lower than current WarmThroughput, decreasing WarmThroughput is not supported"
+NO_UNITS = "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {} when BillingMode is PAY_PER_REQUEST"
+ONLY_UPDATES = "The only Updates for index: ByG when TableThroughputMode is PAY_PER_REQUEST can be to OnDemandThroughput, WarmThroughput"
 ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4000, "Status": "ACTIVE"}
 
 
@@ -197,7 +200,15 @@ def test_what_a_new_table_cant_be(engine: Engine, members: dict[str, Any], messa
         ({"TableClass": "junk"}, "Invalid table-class parameter provided. Please try again with a valid table-class value: [STANDARD, STANDARD_INFREQUENT_ACCESS]."),
         ({"WarmThroughput": {"ReadUnitsPerSecond": 11_999}}, f"{INVALID}Requested ReadUnitsPerSecond for WarmThroughput for table {LOWER}"),
         ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "WarmThroughput": {"WriteUnitsPerSecond": 1}}}]}, f"{INVALID}Requested WriteUnitsPerSecond for WarmThroughput for index ByG {LOWER}"),
-        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "ProvisionedThroughput": units(1, 1)}}]}, f"{INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: ByG when BillingMode is PAY_PER_REQUEST"),
+        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "ProvisionedThroughput": units(1, 1)}}]}, f"{INVALID}{ONLY_UPDATES}"),
+        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG"}}]}, f"{INVALID}{ONLY_UPDATES}"),
+        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "WarmThroughput": {}}}]}, f"{INVALID}WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for index: ByG"),
+        ({"GlobalSecondaryIndexUpdates": [], "DeletionProtectionEnabled": True}, f"{INVALID}List of GlobalSecondaryIndexUpdates is empty"),
+        ({"GlobalSecondaryIndexUpdates": [{"Create": {**index("ByX", "x"), "ProvisionedThroughput": units(1, 1)}}], "AttributeDefinitions": attributes(x="S")}, f"{INVALID}{NO_UNITS.format('ByX')}"),
+        ({"GlobalSecondaryIndexUpdates": [{"Create": index("ByX", "x")}]}, f"{INVALID}AttributeDefinitions is not specified for index: ByX"),
+        ({"GlobalSecondaryIndexUpdates": [{"Create": index("ByX", "x")}], "WarmThroughput": {"ReadUnitsPerSecond": 13_000}}, f"{INVALID}Create global secondary index cannot be specified when updating WarmThroughput"),
+        ({"MultiRegionConsistency": "STRONG"}, "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required"),
+        ({"WarmThroughput": {"ReadUnitsPerSecond": 13_000}, "OnDemandThroughput": {"MaxReadRequestUnits": 5}}, f"{INVALID}OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"),
         ({"OnDemandThroughput": {"MaxReadRequestUnits": 0}}, f"{INVALID}Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range"),
         ({"SSESpecification": {}}, f"{INVALID}Table is already encrypted by default"),
         ({"SSESpecification": {"Enabled": True}, "TableClass": "STANDARD"}, f"{INVALID}Server-Side Encryption modification must be the only operation in the request"),
@@ -217,10 +228,14 @@ def test_what_a_table_on_demand_cant_become(engine: Engine, members: dict[str, A
     [
         ({"BillingMode": "PROVISIONED"}, f"{INVALID}ProvisionedThroughput must be specified when BillingMode is PROVISIONED"),
         ({"OnDemandThroughput": {"MaxReadRequestUnits": 5}}, f"{INVALID}MaxReadRequestUnits for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED"),
+        ({"ProvisionedThroughput": units(3, 3), "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByG"}}]}, f"{INVALID}You cannot create or delete index while updating table IOPS"),
+        ({"ProvisionedThroughput": units(3, 3), "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}}, f"{INVALID}You cannot modify stream status while updating table IOPS"),
+        ({"GlobalSecondaryIndexUpdates": [{"Create": index("ByX", "x")}], "AttributeDefinitions": attributes(x="S")}, f"{INVALID}Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: ByX"),
+        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "OnDemandThroughput": {"MaxReadRequestUnits": 5}}}]}, f"{INVALID}MaxReadRequestUnits for OnDemandThroughput for index : ByG cannot be specified when the table BillingMode is PROVISIONED"),
         ({"WarmThroughput": {"ReadUnitsPerSecond": 0}}, f"{INVALID}Requested ReadUnitsPerSecond for WarmThroughput for table {LOWER}"),
         (
             {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "ProvisionedThroughput": units(2, 2)}}]},
-            "The provisioned throughput for the index ByG will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for the index ByG: 2. Requested ReadCapacityUnits: 2. Current WriteCapacityUnits provisioned for the index ByG: 2. Requested WriteCapacityUnits: 2. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
+            "The provisioned throughput for the index ByG will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for index ByG: 2. Requested ReadCapacityUnits: 2. Current WriteCapacityUnits provisioned for index ByG: 2. Requested WriteCapacityUnits: 2. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
         ),
     ],
 )  # fmt: skip

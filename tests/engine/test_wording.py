@@ -104,6 +104,11 @@ VALUES = [
         f"{INVALID}Input collection [b, a, b] contains duplicates.",
     ),
     (
+        {"BS": ["YQ==", "YQ=="]},
+        f'{INVALID}Input collection ["YQ==","YQ=="]of type BS contains duplicates.',
+        f"{INVALID}Input collection [YQ==, YQ==]of type BS contains duplicates.",
+    ),
+    (
         {"NS": ["2", "1", "2"]},
         f"{INVALID}Input collection contains duplicates.",
         "Input collection contains duplicates",
@@ -348,6 +353,14 @@ B = {"pk": s("b"), "sk": s("1")}
                 action("ConditionCheck", {"pk": deep(100)}),
             ],
             "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size;",
+        ),
+        (
+            [action("Put", KEY, ConditionExpression="a = = b", ExpressionAttributeValues={})],
+            "ExpressionAttributeValues must not be empty",
+        ),
+        (
+            [action("Put", KEY, ConditionExpression="a = = b", ExpressionAttributeNames={})],
+            "ExpressionAttributeNames must not be empty",
         ),
         (
             [action("Put", KEY), action("ConditionCheck", B, **V)],

@@ -124,6 +124,23 @@ def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> 
     return description
 
 
+def describe_new(table: Table, states: States = _SETTLED) -> dict[str, Any]:
+    """The ``TableDescription`` of a table that was just made: the service tells later since when it is on demand, and
+    the warm throughput that wasn't asked for.
+    """
+    description, definition = describe(table, None, states), table.definition
+    description.get("BillingModeSummary", {}).pop("LastUpdateToPayPerRequestDateTime", None)
+    if not definition.get("WarmThroughput"):
+        del description["WarmThroughput"]
+    indexes = zip(
+        description.get("GlobalSecondaryIndexes") or (), definition.get("GlobalSecondaryIndexes") or (), strict=True
+    )
+    for described, index in indexes:
+        if not index.get("WarmThroughput"):
+            del described["WarmThroughput"]
+    return description
+
+
 def _describe_vectors(table: Table, index: Mapping[str, Any], counts: Counts | None, states: States) -> dict[str, Any]:
     name = index["IndexName"]
     number = next(each.number for each in table.vector_indexes if each.name == name)

@@ -31,22 +31,29 @@ def canonical_policy(text: str) -> str:
         ValidationException: it is too large, or no policy.
     """
     if len(text.encode(errors="surrogatepass")) > POLICY_BYTES_MAX:
-        raise one_or_more(f"Policy document exceeds the maximum size of {POLICY_BYTES_MAX} bytes")
+        raise one_or_more(f"Maximum policy size of {POLICY_BYTES_MAX} bytes exceeded")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
         raise _invalid("This policy contains invalid Json") from None
+    if document is None:
+        raise _invalid("This text appears not to be a policy")
     if not isinstance(document, dict):
         raise _invalid("This policy contains invalid Json")
+    if not document:
+        # Where the member would begin that isn't there.
+        raise _invalid(f"Syntax error at position (1,{len(text.rstrip()) + 1})")
     statements: Any = document.get("Statement")
     if isinstance(statements, dict):
         statements = [statements]
-    if not isinstance(statements, list) or not statements:
+    if statements == []:
+        raise _invalid("Could not parse the policy: Statement is empty!")
+    if not isinstance(statements, list):
         raise _invalid("Missing required field Statement")
     made = [_statement(statement) for statement in statements]
     sids = [statement["Sid"] for statement in made if "Sid" in statement]
     if len(set(sids)) < len(sids):
-        raise _invalid("Statement IDs (SID) in a single policy must be unique")
+        raise _invalid("The Statement Ids in the policy are not unique")
     shown = {"Version": document.get("Version", _DEFAULT_VERSION)}
     if "Id" in document:
         shown["Id"] = document["Id"]

@@ -53,6 +53,9 @@ def check_form(request: Request) -> None:
         RequestFault, ExpressionFault: there is such a fault.
     """
     check_names(request.get("Item") or {})
+    for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
+        if request.get(member) == {}:
+            raise ExpressionFault(f"{member} must not be empty")
     for member, parse in (("UpdateExpression", parse_update), ("ConditionExpression", parse_condition)):
         text = request.get(member)
         if text is not None:

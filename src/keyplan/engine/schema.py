@@ -17,6 +17,7 @@ from keyplan.wire.limits import (
     INDEX_SORT_ATTRIBUTES_MAX,
     LOCAL_INDEXES_MAX,
     PROJECTED_NAMES_PER_TABLE_MAX,
+    UNITS_MAX,
 )
 
 Definition = dict[str, Any]
@@ -40,17 +41,21 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
         ValidationException: the keys, attributes, indexes or throughput don't go together.
     """
     defined = _defined_names(request["AttributeDefinitions"])
+    check_bounds(request.get("ProvisionedThroughput"))
     _check_throughput(request.get("BillingMode"), request.get("ProvisionedThroughput"))
     _check_settings(request, request.get("BillingMode") or "PROVISIONED")
     if len(defined) < len(request["KeySchema"]):
         raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        if request.get(member) == []:
+            raise one_or_more(f"List of {member} is empty")
     _check_keys(request["KeySchema"], defined)
+    _check_unused(request, defined)
     _check_local(request, defined)
     _check_global(request.get("GlobalSecondaryIndexes"), defined, request.get("BillingMode"))
     vectors: Sequence[Mapping[str, Any]] = request.get("VectorIndexes") or ()
     check_vector_indexes(vectors, defined, request.get("BillingMode"))
     _check_all_indexes(request)
-    _check_all_used(request, defined)
     names = [index["IndexName"] for index in (*_indexes(request), *vectors)]
     check_tags(request.get("Tags") or [])
     definition: Definition = {
@@ -167,6 +172,8 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
     name = create["IndexName"]
     if name in definition["IndexNumbers"]:
         raise ValidationException("Attempting to create an index which already exists")
+    if not attributes:
+        raise one_or_more(f"AttributeDefinitions is not specified for index: {name}")
     known = {each["AttributeName"]: dict(each) for each in definition["AttributeDefinitions"]}
     for each in attributes:
         before = known.setdefault(each["AttributeName"], dict(each))
@@ -186,7 +193,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
     used = {*_used_names(definition), *(key["AttributeName"] for key in create["KeySchema"])}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
     # The key of a new index must be defined with it, also where the table knows its attributes.
-    _check_global([create], [each["AttributeName"] for each in attributes], definition["BillingMode"])
+    _check_global([create], [each["AttributeName"] for each in attributes], definition["BillingMode"], updates=True)
     changed = {
         **definition,
         "AttributeDefinitions": [each for each in known.values() if each["AttributeName"] in used],
@@ -294,6 +301,17 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
     return changed
 
 
+def check_bounds(throughput: Mapping[str, int] | None) -> None:
+    """Refuse units beyond what the service counts with, whatever a table may have.
+
+    Raises:
+        ValidationException: there are as many.
+    """
+    for name in ("ReadCapacityUnits", "WriteCapacityUnits"):
+        if throughput is not None and throughput[name] > UNITS_MAX:
+            raise ValidationException(f"Given value {throughput[name]} for {name} is out of bounds")
+
+
 def check_billing(mode: str | None, throughput: Mapping[str, int] | None) -> None:
     """Refuse a billing mode whose throughput is missing or too much."""
     _check_throughput(mode, throughput)
@@ -342,7 +360,8 @@ def _check_defined(schema: Schema, defined: Iterable[str]) -> None:
     if any(key not in known for key in keys):
         raise one_or_more(
             "Some index key attributes are not defined in AttributeDefinitions. "
-            f"Keys: [{', '.join(keys)}], AttributeDefinitions: [{', '.join(known)}]"
+            f"Keys: [{', '.join(hashed_order(keys))}], "
+            f"AttributeDefinitions: [{', '.join(hashed_order(known, least_slots=1))}]"
         )
 
 
@@ -351,16 +370,12 @@ def _check_local(request: Mapping[str, Any], defined: Iterable[str]) -> None:
     if indexes is None:
         return
     table = request["KeySchema"]
-    if not indexes:
-        raise one_or_more("List of LocalSecondaryIndexes is empty")
     if len(table) < 2:
         raise one_or_more(
             "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"
         )
     for index in indexes:
         name, schema = index["IndexName"], index["KeySchema"]
-        if len(schema) > 2:
-            raise one_or_more(f"Index KeySchema has more than two attributes for index: {name}")
         _check_keys(schema, defined)
         if len(schema) != 2:
             raise one_or_more(f"Index KeySchema does not have a range key for index: {name}")
@@ -376,25 +391,39 @@ def _check_local(request: Mapping[str, Any], defined: Iterable[str]) -> None:
 
 
 def _check_global(
-    indexes: Sequence[Mapping[str, Any]] | None, defined: Iterable[str], billing_mode: str | None
+    indexes: Sequence[Mapping[str, Any]] | None,
+    defined: Iterable[str],
+    billing_mode: str | None,
+    *,
+    updates: bool = False,
 ) -> None:
     if indexes is None:
         return
-    if not indexes:
-        raise one_or_more("List of GlobalSecondaryIndexes is empty")
     known = list(defined)
     for index in indexes:
         _check_defined(index["KeySchema"], known)
         _check_index_schema(index["KeySchema"])
         _check_projection(index["Projection"])
-        if billing_mode == "PAY_PER_REQUEST" and index.get("ProvisionedThroughput"):
-            raise one_or_more(
-                f"ProvisionedThroughput should not be specified for index: {index['IndexName']} "
-                "when BillingMode is PAY_PER_REQUEST"
-            )
-        if billing_mode != "PAY_PER_REQUEST" and not index.get("ProvisionedThroughput"):
-            raise one_or_more(f"ProvisionedThroughput is not specified for index: {index['IndexName']}")
+        if (billing_mode == "PAY_PER_REQUEST") == bool(index.get("ProvisionedThroughput")):
+            raise one_or_more(_index_throughput(index["IndexName"], billing_mode, updates=updates))
         _check_settings(index, billing_mode or "PROVISIONED", index["IndexName"])
+
+
+def _index_throughput(name: str, billing_mode: str | None, *, updates: bool) -> str:
+    """What is told of a new index whose throughput is missing or too much; an UpdateTable has other words."""
+    if billing_mode != "PAY_PER_REQUEST":
+        if updates:
+            return f"Both ReadCapacityUnits and WriteCapacityUnits must be specified for index: {name}"
+        return f"ProvisionedThroughput is not specified for index: {name}"
+    if updates:
+        return no_units(name)
+    return f"ProvisionedThroughput should not be specified for index: {name} when BillingMode is PAY_PER_REQUEST"
+
+
+def no_units(name: str) -> str:
+    """What an UpdateTable tells of an index of an on-demand table that is given units."""
+    rule = "when BillingMode is PAY_PER_REQUEST"
+    return f"Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: {name} {rule}"
 
 
 def _check_index_schema(schema: Schema) -> None:
@@ -446,17 +475,39 @@ def _check_all_indexes(definition: Mapping[str, Any]) -> None:
         )
 
 
-def _check_all_used(request: Mapping[str, Any], defined: Sequence[str]) -> None:
-    keys = _used_names(request)
-    unused = [name for name in defined if name not in keys]
-    if not unused:
-        return
+def _check_unused(request: Mapping[str, Any], defined: Sequence[str]) -> None:
+    """Refuse more definitions than keys: this is told before anything else of the indexes."""
     if not _indexes(request) and not request.get("VectorIndexes"):
+        if len(defined) > len(request["KeySchema"]):
+            raise one_or_more(
+                "Number of attributes in KeySchema does not exactly match number of attributes defined "
+                "in AttributeDefinitions"
+            )
+        return
+    keys = _used_names(request)
+    if len(defined) > len(keys):
         raise one_or_more(
-            "Number of attributes in KeySchema does not exactly match number of attributes defined "
-            "in AttributeDefinitions"
+            "Some AttributeDefinitions are not used. "
+            f"AttributeDefinitions: [{', '.join(hashed_order(defined, least_slots=1))}], "
+            f"keys used: [{', '.join(hashed_order(keys))}]"
         )
-    raise one_or_more(
-        "Some AttributeDefinitions are not used. "
-        f"AttributeDefinitions: [{', '.join(defined)}], keys used: [{', '.join(keys)}]"
-    )
+
+
+def hashed_order(names: Iterable[str], least_slots: int = 16) -> list[str]:
+    """The names in the order the service lists a set of them in: that of Java's hash tables, which have at least so
+    many slots and are never more than three quarters full.
+    """
+    once = list(dict.fromkeys(names))
+    slots = least_slots
+    while len(once) * 4 > slots * 3:
+        slots *= 2
+    return sorted(once, key=lambda name: _spread_hash(name) % slots)
+
+
+def _spread_hash(text: str) -> int:
+    """The hash by which Java's tables place a string."""
+    units = text.encode("utf-16-be")
+    number = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        number = (31 * number + 256 * high + low) % 2**32
+    return number ^ number >> 16

@@ -82,7 +82,8 @@ def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None
     """
     for name, units in wanted.items():
         if mode != "PAY_PER_REQUEST":
-            place = "" if index is None else f" for index: {index}"
+            colon = " :" if updates else ":"
+            place = "" if index is None else f" for index{colon} {index}"
             when = "the table BillingMode is PROVISIONED" if updates else "table BillingMode is PROVISIONED."
             raise one_or_more(f"{name} for OnDemandThroughput{place} cannot be specified when {when}")
         if units < 1 and not (updates and units == _UNLIMITED):

@@ -15,11 +15,11 @@ from keyplan.wire.members import (
     FLAG,
     GLOBAL_INDEX,
     INDEX_NAME,
-    KEY_SCHEMA,
     LOCAL_INDEX,
     ON_DEMAND,
     PLACEHOLDERS,
     TABLE_CLASS,
+    TABLE_KEY_SCHEMA,
     TABLE_NAME,
     TEXT,
     THROUGHPUT,
@@ -40,7 +40,7 @@ PREFIX = Text(None, 1024)
 REVISION = Text(1, 255)
 COMPRESSION = Text(enum=("GZIP", "NONE", "ZSTD"))
 PAGE_TOKEN = Text(1, 1024, "([0-9a-f]{16})+")
-INSIGHTS_MODE = Text(enum=("ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS"))
+INSIGHTS_MODE = Text(enum=("THROTTLED_KEYS", "ACCESSED_AND_THROTTLED_KEYS"))
 
 _TABLE: dict[str, Shape] = {"TableName": TABLE_NAME}
 _GLOBAL_TABLE: dict[str, Shape] = {"GlobalTableName": NAME}
@@ -184,8 +184,8 @@ _GLOBAL_TABLES: dict[str, Structure] = {
 
 _BACKUPS: dict[str, Structure] = {
     "CreateBackup": structure({**_TABLE, "BackupName": NAME}),
-    "DescribeBackup": structure({"BackupArn": ARN_OF_JOB}),
-    "DeleteBackup": structure({"BackupArn": ARN_OF_JOB}),
+    "DescribeBackup": structure({"BackupArn": TEXT}),
+    "DeleteBackup": structure({"BackupArn": TEXT}),
     "ListBackups": structure(
         TableName=TABLE_NAME,
         Limit=Whole(1, 100),
@@ -244,7 +244,7 @@ _JOBS: dict[str, Structure] = {
             "S3BucketSource": structure({"S3Bucket": BUCKET}, S3BucketOwner=OWNER, S3KeyPrefix=PREFIX),
             "InputFormat": Text(enum=("DYNAMODB_JSON", "ION", "CSV")),
             "TableCreationParameters": structure(
-                {"TableName": NAME, "AttributeDefinitions": ATTRIBUTES, "KeySchema": ListOf(KEY_SCHEMA.of, 1, 2)},
+                {"TableName": NAME, "AttributeDefinitions": ATTRIBUTES, "KeySchema": TABLE_KEY_SCHEMA},
                 BillingMode=BILLING_MODE,
                 ProvisionedThroughput=THROUGHPUT,
                 OnDemandThroughput=ON_DEMAND,

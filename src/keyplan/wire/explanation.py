@@ -469,5 +469,4 @@ def _attribute_value(value: dict[str, Any]) -> Iterator[str]:
 
 
 def _lower_first(name: str) -> str:
-    # Java's bean convention: SSESpecification keeps its capitals.
-    return name if name[:2].isupper() else name[:1].lower() + name[1:]
+    return name[:1].lower() + name[1:]

@@ -69,7 +69,12 @@ ON_DEMAND_READ_UNITS = 12_000
 ON_DEMAND_WRITE_UNITS = 4_000
 """Units a second that a new on-demand table is ready for."""
 
+UNITS_MAX = 10**12
+"""Provisioned units that the service can count with; what an account may have is much less."""
 TAGS_MAX = 50
+TAG_KEY_MAX = 128
+TAG_VALUE_MAX = 256
+"""In characters."""
 POLICY_BYTES_MAX = 20 * KIB_BYTES
 """A resource-based policy, white space included."""
 ARN_MAX = 1283

@@ -17,7 +17,8 @@ from keyplan.wire.shapes import (
 )
 
 TABLE_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True, never_empty=True)
-INDEX_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
+PLAIN_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
+INDEX_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, length_first=True)
 KEY_NAME = Text(1, limits.KEY_NAME_BYTES_MAX)
 TEXT = Text()
 FLAG = Flag()
@@ -63,7 +64,7 @@ PLACEHOLDERS: dict[str, Shape] = {
     "ExpressionAttributeValues": MapOf(Value(), max=limits.PLACEHOLDERS_MAX, named="max"),
 }
 
-THROUGHPUT = structure({"ReadCapacityUnits": Whole(1), "WriteCapacityUnits": Whole(1)})
+THROUGHPUT = structure({"WriteCapacityUnits": Whole(1), "ReadCapacityUnits": Whole(1)})
 ON_DEMAND = structure(MaxReadRequestUnits=Whole(), MaxWriteRequestUnits=Whole())
 WARM = structure(ReadUnitsPerSecond=Whole(), WriteUnitsPerSecond=Whole())
 PROJECTION = structure(
@@ -72,8 +73,10 @@ PROJECTION = structure(
 KEY_SCHEMA = ListOf(
     named("KeySchemaElement", structure({"AttributeName": KEY_NAME, "KeyType": Text(enum=("HASH", "RANGE"))})), 1
 )
-ATTRIBUTES = ListOf(structure({"AttributeName": KEY_NAME, "AttributeType": Text(enum=("B", "N", "S"))}))
-LOCAL_INDEX = structure({"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION})
+ATTRIBUTES = ListOf(structure({"AttributeType": Text(enum=("B", "N", "S")), "AttributeName": KEY_NAME}))
+TABLE_KEY_SCHEMA = ListOf(KEY_SCHEMA.of, 1, 2)
+"""The key schema of a table, or of a local index: global indexes may have more attributes."""
+LOCAL_INDEX = structure({"IndexName": INDEX_NAME, "KeySchema": TABLE_KEY_SCHEMA, "Projection": PROJECTION})
 GLOBAL_INDEX = structure(
     {"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION},
     ProvisionedThroughput=THROUGHPUT,
@@ -92,10 +95,11 @@ INDEX_UPDATE = structure(
 )
 STREAM = structure(
     {"StreamEnabled": FLAG},
-    StreamViewType=Text(enum=("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY")),
+    StreamViewType=Text(enum=("OLD_IMAGE", "KEYS_ONLY", "NEW_AND_OLD_IMAGES", "NEW_IMAGE")),
 )
-ENCRYPTION = structure(Enabled=FLAG, SSEType=Text(enum=("AES256", "KMS")), KMSMasterKeyId=TEXT)
-TAGS = ListOf(structure({"Key": Text(1, 128), "Value": Text(0, 256)}))
+ENCRYPTION = structure(Enabled=FLAG, SSEType=Text(enum=("AES256", "KMS")), KMSMasterKeyId=Text(1))
+TAGS = ListOf(structure(Key=TEXT, Value=TEXT))
+"""What a tag may be is no matter of its shape: ``engine.tags`` tells it in the service's words."""
 ARN = Text(1, limits.ARN_MAX)
 TIME = Real()
 """A moment, in seconds since the epoch."""

@@ -25,13 +25,12 @@ from keyplan.wire.members import (
     EXPECTED,
     FLAG,
     GLOBAL_INDEX,
-    INDEX_NAME,
     INDEX_UPDATE,
     ITEM,
-    KEY_SCHEMA,
     LOCAL_INDEX,
     NAMES,
     PLACEHOLDERS,
+    PLAIN_NAME,
     REPLICA_UPDATES,
     REPLICATION_MODE,
     RETURN_CONSUMED,
@@ -39,6 +38,7 @@ from keyplan.wire.members import (
     RETURN_ON_FAILURE,
     RETURN_VALUES,
     SELECT,
+    TABLE_KEY_SCHEMA,
     TABLE_NAME,
     TABLE_SETTINGS,
     TAGS,
@@ -175,7 +175,7 @@ _SINGLE_WRITE: dict[str, Shape] = {
     "ReturnItemCollectionMetrics": RETURN_METRICS,
 }
 _PAGE: dict[str, Shape] = {
-    "IndexName": INDEX_NAME,
+    "IndexName": PLAIN_NAME,
     "Select": SELECT,
     "Limit": Whole(1, bits=32),
     "ConsistentRead": FLAG,
@@ -198,7 +198,7 @@ _ALL = (
             {
                 "AttributeDefinitions": ATTRIBUTES,
                 "TableName": Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, never_empty=True),
-                "KeySchema": ListOf(KEY_SCHEMA.of, 1, 2),
+                "KeySchema": TABLE_KEY_SCHEMA,
             },
             GlobalSecondaryIndexes=ListOf(GLOBAL_INDEX),
             LocalSecondaryIndexes=ListOf(LOCAL_INDEX),
@@ -215,7 +215,7 @@ _ALL = (
     Operation(
         "ListTables",
         "table",
-        structure(ExclusiveStartTableName=INDEX_NAME, Limit=Whole(1, 100, bits=32)),
+        structure(ExclusiveStartTableName=PLAIN_NAME, Limit=Whole(1, 100, bits=32)),
     ),
     Operation("DeleteTable", "table", structure(_TABLE), table_first=True),
     Operation(
@@ -238,11 +238,11 @@ _ALL = (
     Operation(
         "UpdateTimeToLive",
         "table",
-        structure({**_TABLE, "TimeToLiveSpecification": structure({"Enabled": FLAG, "AttributeName": Text(1, 255)})}),
+        structure({**_TABLE, "TimeToLiveSpecification": structure({"AttributeName": Text(1, 255), "Enabled": FLAG})}),
     ),
     Operation("DescribeTimeToLive", "table", structure(_TABLE)),
     Operation("TagResource", "table", structure({"ResourceArn": ARN, "Tags": TAGS})),
-    Operation("UntagResource", "table", structure({"ResourceArn": ARN, "TagKeys": ListOf(Text(1, 128))})),
+    Operation("UntagResource", "table", structure({"ResourceArn": ARN, "TagKeys": ListOf(TEXT)})),
     Operation("ListTagsOfResource", "table", structure({"ResourceArn": ARN}, NextToken=TEXT)),
     Operation("DescribeLimits", "table", structure()),
     Operation("DescribeEndpoints", "table", structure()),
@@ -333,7 +333,7 @@ _ALL = (
         "SearchVectors",
         "read",
         structure(
-            {**_TABLE, "IndexName": INDEX_NAME, "SearchVector": ListOf(Value(), 1, 4096), "TopK": Whole(1, bits=32)},
+            {**_TABLE, "IndexName": PLAIN_NAME, "SearchVector": ListOf(Value(), 1, 4096), "TopK": Whole(1, bits=32)},
             ReturnConsumedCapacity=RETURN_CONSUMED,
             ProjectionExpression=TEXT,
             SearchConditionExpression=TEXT,

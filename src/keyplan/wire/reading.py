@@ -7,9 +7,8 @@ the reader that these come from. The column is that of the request written witho
 
 from __future__ import annotations
 
+import json
 from typing import Any
-
-import orjson
 
 from keyplan.wire.errors import SerializationException, ValidationException
 from keyplan.wire.shapes import Flag, ListOf, Real, Shape, Structure, Text, Whole
@@ -28,7 +27,7 @@ def refuse_unreadable(shape: Structure, request: Any) -> None:
         return
     column = 0
     for name, value in request.items():
-        column += len(orjson.dumps({name: value})) - 1
+        column += len(_written({name: value}).encode("utf-8", "surrogatepass")) - 1
         member = shape.members.get(name)
         if member is None or (value is None and name not in shape.required):
             continue
@@ -39,6 +38,11 @@ def refuse_unreadable(shape: Structure, request: Any) -> None:
     missing = next((name for name in shape.members if name in shape.required and name not in request), None)
     if missing is not None:
         raise ValidationException(f"missing field `{missing}` at line 1 column {max(2, column + 1)}")
+
+
+def _written(value: Any) -> str:
+    """A value as JSON, without spaces: any that JSON's own reader makes, also a number or a text that others refuse."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _is_readable(member: Shape, value: Any) -> bool:
@@ -84,7 +88,7 @@ def _shown(value: Any) -> str:
         case float():
             return f"floating point `{value}`"
         case str():
-            return f"string {orjson.dumps(value).decode()}"
+            return f"string {_written(value)}"
         case list():
             return "sequence"
         case _:

@@ -41,6 +41,8 @@ class Text:
     """The service's current words for what isn't in ``enum``, where they differ from the usual ones."""
     first: bool = False
     """Whether ``told`` is said before anything else is looked at."""
+    length_first: bool = False
+    """Whether a length out of range is told before the pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +235,12 @@ def text_faults(shape: Text, value: str) -> Iterator[str]:
     if shape.never_empty and not value:
         yield "Member must have length greater than or equal to 1"
         return
-    if shape.pattern is not None and re.fullmatch(shape.pattern, value) is None:
+    pattern = shape.pattern is not None and re.fullmatch(shape.pattern, value) is None
+    if pattern and not shape.length_first:
         yield f"Member must satisfy regular expression pattern: {shape.pattern}"
     if shape.min is not None and len(value) < shape.min:
         yield f"Member must have length greater than or equal to {shape.min}"
     if shape.max is not None and len(value) > shape.max:
         yield f"Member must have length less than or equal to {shape.max}"
+    if pattern and shape.length_first:
+        yield f"Member must satisfy regular expression pattern: {shape.pattern}"

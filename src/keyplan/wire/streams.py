@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from keyplan.wire import limits
-from keyplan.wire.members import INDEX_NAME, TABLE_NAME
+from keyplan.wire.members import PLAIN_NAME, TABLE_NAME
 from keyplan.wire.shapes import Real, Shape, Structure, Text, Whole, structure
 
 STREAM_ARN = Text(37, 1024)
@@ -15,7 +15,7 @@ SHARD_ID = Text(28, 65)
 ITERATOR_TYPE = Text(enum=("TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER", "AT_TIMESTAMP"))
 
 REQUESTS: Mapping[str, Structure] = {
-    "ListStreams": structure(TableName=INDEX_NAME, Limit=Whole(1, 100), ExclusiveStartStreamArn=STREAM_ARN),
+    "ListStreams": structure(TableName=PLAIN_NAME, Limit=Whole(1, 100), ExclusiveStartStreamArn=STREAM_ARN),
     "DescribeStream": structure(
         {"StreamArn": STREAM_ARN},
         Limit=Whole(1, 100),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from keyplan.engine.database import Database
-from keyplan.engine.describe import describe
+from keyplan.engine.describe import describe_new
 from keyplan.engine.policies import canonical_policy, new_revision
 from keyplan.engine.removal import forget_table
 from keyplan.engine.requests import Answer, Request
@@ -41,4 +41,4 @@ def create_table(database: Database, request: Request) -> Answer:
 
     database.write(work)
     made = database.described_table(name)
-    return {"TableDescription": describe(made, None, database.states(made))}
+    return {"TableDescription": describe_new(made, database.states(made))}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.tags import change_tags
+from keyplan.engine.tags import change_tags, check_count, check_key
 from keyplan.wire.errors import ValidationException
 
 
@@ -13,5 +13,8 @@ def untag_resource(database: Database, request: Request) -> Answer:
     keys = frozenset(request["TagKeys"])
     if not keys:
         raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
+    check_count(len(request["TagKeys"]))
+    for key in request["TagKeys"]:
+        check_key(key)
     change_tags(database, request["ResourceArn"], lambda before: [tag for tag in before if tag["Key"] not in keys])
     return {}

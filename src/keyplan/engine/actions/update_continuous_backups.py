@@ -17,7 +17,7 @@ def update_continuous_backups(database: Database, request: Request) -> Answer:
     if not wanted["PointInTimeRecoveryEnabled"]:
         if days is not None:
             raise ValidationException(
-                "RecoveryPeriodInDays can only be specified when PointInTimeRecoveryEnabled is set to true"
+                "Invalid Request: Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
             )
     elif days is None:
         days = PERIOD_DAYS_MAX

@@ -14,9 +14,11 @@ from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import (
     Definition,
     check_billing,
+    check_bounds,
     check_stream_change,
     keep_encryption,
     keep_settings,
+    no_units,
     one_index_change,
     with_billing,
     with_index,
@@ -57,11 +59,12 @@ _ALONE = {
     "WarmThroughput": "WarmThroughput",
 }
 """Changes that are made each by itself, and what the service calls them."""
+_MAXIMUM_ALONE = "OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"
 _UNCHANGED = (
     "The provisioned throughput for the {of} will not change. The requested value equals the current value. "
-    "Current ReadCapacityUnits provisioned for the {of}: {ReadCapacityUnits}. "
+    "Current ReadCapacityUnits provisioned for {whose}: {ReadCapacityUnits}. "
     "Requested ReadCapacityUnits: {ReadCapacityUnits}. "
-    "Current WriteCapacityUnits provisioned for the {of}: {WriteCapacityUnits}. "
+    "Current WriteCapacityUnits provisioned for {whose}: {WriteCapacityUnits}. "
     "Requested WriteCapacityUnits: {WriteCapacityUnits}. "
     "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
 )
@@ -70,7 +73,9 @@ _UNCHANGED = (
 def update_table(database: Database, request: Request) -> Answer:
     """Change a table's settings, or add or remove a global index. An index is filled before this returns."""
     name = plain_name(request["TableName"])
-    if any(request.get(member) for member in _REPLICA_MEMBERS):
+    if request.keys() & {"ReplicaUpdates", "GlobalTableWitnessUpdates"} and any(
+        request.get(member) for member in _REPLICA_MEMBERS
+    ):
         if any(request.get(member) not in (None, []) for member in _SETTINGS):
             raise one_or_more("ReplicaUpdates cannot be combined with other changes")
         change_replicas(database, name, request)
@@ -90,27 +95,67 @@ def _check_alone(request: Request) -> None:
     Raises:
         ValidationException: one of them must be made alone.
     """
-    given = [member for member in _SETTINGS if request.get(member) not in (None, [])]
+    given = {member for member in _SETTINGS if request.get(member) not in (None, [])}
     if len(given) < 2:
         return
+    updates = request.get("GlobalSecondaryIndexUpdates") or []
+    if "WarmThroughput" in given and not given & _ALONE.keys() - {"WarmThroughput"}:
+        if any(update.get("Create") for update in updates):
+            raise one_or_more("Create global secondary index cannot be specified when updating WarmThroughput")
+        if "OnDemandThroughput" in given:
+            raise one_or_more(_MAXIMUM_ALONE)
     for member, name in _ALONE.items():
         if member in given:
             raise one_or_more(f"{name} must be the only operation in the request")
-    if "OnDemandThroughput" in given and set(given) != {"OnDemandThroughput", "BillingMode"}:
-        raise one_or_more("OnDemandThroughput can only be combined with BillingMode in an UpdateTable request")
+    if "OnDemandThroughput" in given and given != {"OnDemandThroughput", "BillingMode"}:
+        raise one_or_more(_MAXIMUM_ALONE)
+    if "ProvisionedThroughput" in given or request.get("BillingMode") == "PROVISIONED":
+        if "StreamSpecification" in given:
+            raise one_or_more("You cannot modify stream status while updating table IOPS")
+        if any(update.get("Create") or update.get("Delete") for update in updates):
+            raise one_or_more("You cannot create or delete index while updating table IOPS")
+
+
+def _check_index_updates(request: Request) -> None:
+    """Refuse updates of indexes for what they are by themselves, whatever the table is.
+
+    Raises:
+        ValidationException: there are none in the list, or one gives an index no warm throughput.
+    """
+    updates = request.get("GlobalSecondaryIndexUpdates")
+    if updates == []:
+        raise one_or_more("List of GlobalSecondaryIndexUpdates is empty")
+    for update in updates or ():
+        settings = update.get("Update") or {}
+        if settings.get("WarmThroughput") == {}:
+            raise one_or_more(
+                "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for "
+                f"index: {settings['IndexName']}"
+            )
+
+
+def _changes(request: Request) -> Request:
+    """The request without what the service takes for not given beside other changes."""
+    left_out = {member for member in ("WarmThroughput", "OnDemandThroughput") if request.get(member) == {}}
+    if left_out and any(request.get(member) not in (None, []) for member in _SETTINGS if member not in left_out):
+        return {member: value for member, value in request.items() if member not in left_out}
+    return request
 
 
 def _update(database: Database, name: str, request: Request) -> None:
+    request = _changes(request)
     if all(request.get(member) in (None, []) for member in _SETTINGS):
+        consistency = "" if request.get("MultiRegionConsistency") else "MultiRegionConsistency, "
         raise ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, "
             "SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, "
-            "MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is "
-            "required"
+            f"{consistency}DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required"
         )
-    _check_alone(request)
+    check_bounds(request.get("ProvisionedThroughput"))
     updates = request.get("GlobalSecondaryIndexUpdates") or []
     change = one_index_change(updates)
+    _check_index_updates(request)
+    _check_alone(request)
     vectors = one_vector_change(request.get("VectorIndexUpdates") or [], has_other=change is not None)
 
     def work(writer: Writer) -> None:
@@ -155,7 +200,7 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
     if changes_mode:
         definition = with_billing(definition, str(mode), now_s, _updated(request))
     elif throughput is not None and throughput == definition["ProvisionedThroughput"]:
-        raise ValidationException(_UNCHANGED.format(of="table", **throughput))
+        raise ValidationException(_UNCHANGED.format(of="table", whose="the table", **throughput))
     if throughput is not None:
         definition = changed_throughput(definition, throughput, now_s)
     if request.get("WarmThroughput") is not None:
@@ -183,6 +228,7 @@ def _updated(request: Request) -> set[str]:
 def _with_index_settings(
     table: Table, definition: Definition, updates: list[Mapping[str, Any]], now_s: float
 ) -> Definition:
+    switched = definition["BillingMode"] != table.definition["BillingMode"]
     for update in updates:
         settings = update.get("Update")
         if not settings:
@@ -192,13 +238,17 @@ def _with_index_settings(
         if all(index["IndexName"] != name for index in indexes):
             raise _no_index(table, name, "update")
         definition["GlobalSecondaryIndexes"] = [
-            _with_throughput(index, settings, definition["BillingMode"], now_s) if index["IndexName"] == name else index
+            _with_throughput(index, settings, definition["BillingMode"], now_s, switched=switched)
+            if index["IndexName"] == name
+            else index
             for index in indexes
         ]
     return definition
 
 
-def _with_throughput(index: Mapping[str, Any], wanted: Mapping[str, Any], mode: str, now_s: float) -> dict[str, Any]:
+def _with_throughput(
+    index: Mapping[str, Any], wanted: Mapping[str, Any], mode: str, now_s: float, *, switched: bool
+) -> dict[str, Any]:
     """An index with other throughput.
 
     Raises:
@@ -207,14 +257,18 @@ def _with_throughput(index: Mapping[str, Any], wanted: Mapping[str, Any], mode: 
     name: str = index["IndexName"]
     changed = dict(index)
     throughput = wanted.get("ProvisionedThroughput")
+    if mode == "PAY_PER_REQUEST" and switched and throughput is not None:
+        raise one_or_more(no_units(name))
+    if mode == "PAY_PER_REQUEST" and not (wanted.get("OnDemandThroughput") or wanted.get("WarmThroughput")):
+        raise one_or_more(
+            f"The only Updates for index: {name} when TableThroughputMode is PAY_PER_REQUEST can be to "
+            "OnDemandThroughput, WarmThroughput"
+        )
     if throughput is not None:
         if mode == "PAY_PER_REQUEST":
-            raise one_or_more(
-                "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: "
-                f"{name} when BillingMode is PAY_PER_REQUEST"
-            )
+            raise one_or_more(no_units(name))
         if throughput == index.get("ProvisionedThroughput"):
-            raise ValidationException(_UNCHANGED.format(of=f"index {name}", **throughput))
+            raise ValidationException(_UNCHANGED.format(of=f"index {name}", whose=f"index {name}", **throughput))
         changed = changed_throughput(changed, throughput, now_s)
     if wanted.get("WarmThroughput") is not None:
         changed["WarmThroughput"] = raised_warm(changed, wanted["WarmThroughput"], mode, f"index {name}")
