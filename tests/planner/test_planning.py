@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import sys
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from types import ModuleType
@@ -218,6 +218,28 @@ def test_an_order_that_could_be_two_is_asked_for() -> None:
     assert [[attribute.type for attribute in index.sort] for index in best.indexes] == [["N"]]
     with applied(best) as planned:
         verify(planned, stores=6)
+
+
+class Review(Entity):
+    shop_id: Id[str]
+    guest: Id[str]
+    written_at: datetime = Field(default_factory=now)
+
+
+def test_newest_first_is_by_the_moment_where_the_tables_key_has_another_order() -> None:
+    def reviews(self: Any, shop_id: str, limit: int = 20) -> Page[Review]: ...
+    def review(self: Any, shop_id: str, guest: str) -> Review | None: ...
+
+    patterns = {"reviews": read("R1", newest_first=True)(reviews), "review": read("R2")(review)}
+    with deferred():
+        design: Any = type("Reviews", (Design,), {"table": Table("reviews"), **patterns})
+    design.uncompiled = globals()
+    best = plan(design)[0]
+    with applied(best) as planned, planned.open(":memory:") as opened:
+        for day, guest in ((1, "c"), (2, "a"), (3, "b")):
+            opened.put(Review(shop_id="s", guest=guest, written_at=datetime(2026, 1, day, tzinfo=UTC)))
+        assert [each.guest for each in opened.reviews("s")] == ["b", "a", "c"]
+    assert all(key.serves or key.where == "the table" for key in best.keys)
 
 
 def test_what_identifies_an_item_must_be_said() -> None:

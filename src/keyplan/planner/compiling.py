@@ -62,6 +62,10 @@ def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None, mirr
             raise
         keys = replace(keys, named=named)
         whole = _compiled(read, keys, traffic, mirror, completing=False)
+    meant = _meant_keys(keys, whole.compiled)
+    if meant:
+        keys = replace(keys, named={**keys.named, **meant})
+        whole = _compiled(read, keys, traffic, mirror, completing=False)
     deployed = {key.index.name for place, key in _placed(keys) if place not in keys.served and key.index is not None}
     small = {
         index.name: projected(index, whole.compiled, read.completed)
@@ -80,11 +84,30 @@ def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None, mirr
     return whole
 
 
-def _named_keys(read: Unplanned, keys: Declared) -> dict[str, tuple[type[Entity], str]]:
-    """For each question that several keys would answer, each in its own order, the one that is read: the table's where
-    it serves, since nobody asked for an order.
+def _meant_keys(keys: Declared, compiled: CompiledDesign) -> dict[str, tuple[type[Entity], str]]:
+    """The questions that another key answers than the one that was made for their order, which their decorators don't
+    name: ``newest_first`` of a partition that the table's key has too.
     """
     result: dict[str, tuple[type[Entity], str]] = {}
+    for (cls, name), needs in keys.served.items():
+        for need in needs:
+            read = compiled.reads.get(need.place.rpartition(".")[2])
+            if read is None or not isinstance(read.plan, QueryPlan) or need.place in keys.named:
+                continue
+            options, key = read.options, keys.keys[cls][name]
+            said = options.order_by is not None or options.key is not None
+            single = len(read.plan.matches) == 1 and isinstance(key, Key)
+            if need.order is not None and not said and single and ordering_field(read) != need.order:
+                result[need.place] = cls, name
+    return result
+
+
+def _named_keys(read: Unplanned, keys: Declared) -> dict[str, tuple[type[Entity], str]]:
+    """For each question that several keys would answer, each in its own order, the one that is read: the key that was
+    made for its order, else the table's where it serves, since nobody asked for an order.
+    """
+    result: dict[str, tuple[type[Entity], str]] = {}
+    ordered = {need.place: place for place, needs in keys.served.items() for need in needs if need.order is not None}
     with _applied(read.cls, keys, completing=False):
         compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
         entities = {cls: entity for cls, entity in compiled.items() if entity is not None}
@@ -97,6 +120,9 @@ def _named_keys(read: Unplanned, keys: Declared) -> dict[str, tuple[type[Entity]
                     continue
                 about = shape_of(signature.returns, options.of).entities
                 for cls in dict.fromkeys((*(element.entity for element in junctions_of(options.through)), *about)):
+                    if ordered.get(signature.place, (None,))[0] is cls:
+                        result[signature.place] = ordered[signature.place]
+                        break
                     own = [(text, key) for text, key in keys.keys[cls].items() if isinstance(key, Key)]
                     serving = (
                         text for text, key in own if not _refusal(signature, replace(options, key=key), entities)
@@ -189,6 +215,16 @@ def changed_fields(read: Unplanned, keys: Declared) -> tuple[Fields, Fields]:
     """The fields of each entity that updates change; and those of them that are changed by class and key fields alone,
     which can't be done where an index key holds them. Raises DesignError where the keys don't compile.
     """
+    try:
+        return _changed_fields(read, keys)
+    except DesignError:
+        named = _named_keys(read, keys)
+        if not named:
+            raise
+        return _changed_fields(read, replace(keys, named=named))
+
+
+def _changed_fields(read: Unplanned, keys: Declared) -> tuple[Fields, Fields]:
     changed: Fields = {}
     blind: Fields = {}
     with _applied(read.cls, keys, completing=False):
