@@ -98,8 +98,8 @@ def _members(entity: CompiledEntity, key: CompiledKey) -> str:
     if cases:
         text += f"; the key is in {' and '.join(sorted(map(str, cases)))} case"
     if key is entity.primary and entity.labels:
-        told = [f"{code(name)} is {code(value['S'])}" for name, value in entity.labels.items()]
-        text += f"; in each {' and '.join(told)}"
+        labels = [f"{code(name)} is {code(value['S'])}" for name, value in entity.labels.items()]
+        text += f"; in each {' and '.join(labels)}"
     return text
 
 
