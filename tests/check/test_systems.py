@@ -27,6 +27,7 @@ from keyplan_systems.shop.design import Shop
 from keyplan_systems.social.design import Social
 from tests.repository.examples import Program, programs_of
 from tests.repository.files import ROOT, written_files
+from tests.seeds import examples
 
 SYSTEMS = [Blog, Cms, Papers, Shop, Social]
 
@@ -132,7 +133,7 @@ tables = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(15, 40), deadline=None)
 @given(data=st.data())
 def test_no_traffic_breaks_a_rule(data: st.DataObject) -> None:
     design = data.draw(st.sampled_from(SYSTEMS)).compiled

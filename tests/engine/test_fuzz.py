@@ -14,6 +14,7 @@ from keyplan.errors import DynamoDBError
 from keyplan.wire.operations import OPERATIONS
 from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
 from tests.engine.support import answer, create, put, s
+from tests.seeds import examples
 
 names = st.sampled_from(["orders", "ByG", "pk", "sk", "g", "h", "x", "#n", ":v", "ab", "arn:aws:x:table/orders"])
 texts = st.one_of(
@@ -86,7 +87,7 @@ def shared() -> Engine:
 def test_any_request_is_answered(shared: Engine, operation: str) -> None:
     shape = OPERATIONS[operation].request
 
-    @settings(max_examples=120, deadline=None)
+    @settings(max_examples=examples(60, 120), deadline=None)
     @given(request=requests(shape))
     def run(request: Any) -> None:
         answered = answer(shared, operation, request)

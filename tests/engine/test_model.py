@@ -14,6 +14,7 @@ from keyplan.engine import Engine
 from keyplan.values import check_item, item_size, key_text
 from keyplan.wire.errors import TransactionCanceledException
 from tests.engine.support import create, index, n, pages, s
+from tests.seeds import examples
 
 partitions = st.sampled_from(["a", "b", "é", "\U0001f600"])
 sorts = st.sampled_from(["", "x", "xy", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\x00"]).map("s".__add__)
@@ -208,4 +209,4 @@ class Store(RuleBasedStateMachine):
 
 
 TestStore = Store.TestCase
-TestStore.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+TestStore.settings = settings(max_examples=examples(20, 30), stateful_step_count=20, deadline=None)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from keyplan.export.hcl import Block, hcl_text
 from keyplan.export.trees import Noted, json_tree, note_text, plain, quoted, yaml_text
+from tests.seeds import examples
 
 ODD = [
     "",
@@ -54,7 +55,7 @@ def names_no_function(tree: Any) -> bool:
     return all(map(names_no_function, tree)) if isinstance(tree, list) else True
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(st.dictionaries(TEXTS, TREES.filter(names_no_function), min_size=1, max_size=4).filter(names_no_function))
 def test_yaml_is_read_as_it_was_meant(tree: dict[str, Any]) -> None:
     text = yaml_text(tree)
@@ -62,7 +63,7 @@ def test_yaml_is_read_as_it_was_meant(tree: dict[str, Any]) -> None:
     assert json.loads(json_tree(tree)) == plain(tree)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 300), deadline=None)
 @given(TEXTS)
 def test_a_quoted_text_is_the_text(text: str) -> None:
     assert yaml.safe_load(quoted(text)) == text

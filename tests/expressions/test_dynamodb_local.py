@@ -24,12 +24,13 @@ from tests.expressions.strategies import (
     updates,
 )
 from tests.expressions.test_properties import used
+from tests.seeds import examples
 
 pytestmark = pytest.mark.skipif(
     address() is None, reason="KEYPLAN_DYNAMODB_LOCAL doesn't name a running DynamoDB Local"
 )
 LIVE = settings(
-    max_examples=400,
+    max_examples=examples(200, 400),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )

@@ -33,6 +33,7 @@ from tests.expressions.strategies import (
     paths,
     updates,
 )
+from tests.seeds import examples
 
 
 def used(text: str, values: dict[str, Any]) -> dict[str, Any] | None:
@@ -66,7 +67,7 @@ def test_a_printed_path_parses_to_the_same_tree(path: tree.Path) -> None:
     assert parse_projection(to_text(path)) == tree.Projection((path,))
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(300, 1000))
 @given(conditions, items, given_values)
 def test_conditions_hold_as_the_naive_evaluator_says(
     condition: tree.Condition, item: dict[str, Any], values: dict[str, Any]

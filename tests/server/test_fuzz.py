@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from keyplan.wire.operations import OPERATIONS
 from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
+from tests.seeds import examples
 from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
 
 NAMES = st.sampled_from([TABLE, "pk", "sk", "g", "ByG", "#n", ":v", "nothing", "", "x" * 300])
@@ -126,7 +127,7 @@ def contents(raw: Raw) -> list[Any]:
     return [(name, raw.ask(request("Scan", {"TableName": name})).json()["Items"]) for name in names]
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150, 400), deadline=None, suppress_health_check=list(HealthCheck))
 @given(requests=st.lists(REQUESTS, min_size=1, max_size=4))
 def test_requests(target: Server, requests: list[tuple[str, Any]]) -> None:
     with target.raw() as raw:
@@ -177,7 +178,7 @@ def modelled() -> dict[str, st.SearchStrategy[Any]]:
     return {name: of_model(service.operation_model(name).input_shape) for name in service.operation_names}
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(120, 300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_service_model(target: Server, modelled: dict[str, st.SearchStrategy[Any]], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(modelled)))
@@ -208,7 +209,7 @@ SPLICES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150, 400), deadline=None, suppress_health_check=list(HealthCheck))
 @given(good=st.sampled_from(GOOD_BODIES), cuts=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9), SPLICES)))
 def test_bodies_with_wrong_bytes(target: Server, good: tuple[str, Any], cuts: list[tuple[int, int, bytes]]) -> None:
     name, params = good
@@ -250,7 +251,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(120, 300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pieces=st.lists(PIECES | st.binary(max_size=30), max_size=12), cut=st.integers(0, 40))
 def test_bytes(target: Server, pieces: list[bytes], cut: int) -> None:
     data = b"".join(pieces)

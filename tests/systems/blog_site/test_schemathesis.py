@@ -17,10 +17,11 @@ from keyplan_systems.blog import accounts
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.site import Site
+from tests.seeds import examples
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis isn't installed: it reads the API's document")
 
-EXAMPLES_MAX = 6
+EXAMPLES_MAX = examples(4, 6)
 """Requests for each pattern and each way of making them."""
 
 

@@ -14,6 +14,7 @@ from keyplan.design.compiled import shares
 from keyplan.errors import CursorError, KeyplanError
 from keyplan_systems.social import Delivery, Following, Post, Social, TimelineEntry, User, design, limits
 from keyplan_systems.social.bulk import add_follows, add_posts, add_users
+from tests.seeds import examples
 from tests.systems.social.support import assert_whole, everything, people
 from tests.systems.support import all_pages, recorded
 
@@ -60,7 +61,7 @@ class Life:
 THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "unfollow", "delete", "others"])
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50, 100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     before=st.lists(THINGS, min_size=5, max_size=60),
     meanwhile=st.lists(st.lists(THINGS, max_size=4), max_size=30),
