@@ -45,7 +45,7 @@ pytest: $(VENV)/.dev
 	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 nightly: $(VENV)/.dev system ## Run the tests on new random examples, thousands of sequences, a hundred kills, an export of 100,000 items
-	KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
+	KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	KEYPLAN_SEEDS=new $(MAKE) --no-print-directory differential
 	$(MAKE) --no-print-directory crash
 	KEYPLAN_EXPORTED=$${KEYPLAN_EXPORTED:-100000} $(BIN)/python -m pytest --timeout 1800 tests/engine/test_exports_of_many.py
