@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from keyplan.check import check
 from keyplan.check.findings import Severity
 from keyplan.check.rule import Rule
 from keyplan.check.rules import RULES
+from keyplan.design.traffic.files import traffic_from
 from tests.check.made_pages import FOLDER, GROUPS, INDEX, examples, made_index, made_page, page_of
+from tests.cost.test_many import Network
 
 CODES = [rule.code for rule in RULES]
 
@@ -92,3 +95,9 @@ def test_a_lock_that_is_taken_over_when_it_is_over_is_no_finding(tmp_path: Path)
         folder.mkdir()
         codes = [finding.code for finding in replace(wrong, code=code).report(folder).findings]
         assert codes.count("KP315") == counted, condition
+
+
+@pytest.mark.parametrize(("items", "codes"), [(100, set()), (101, {"KP304"})])
+def test_a_hundred_partitions_are_few(items: int, codes: set[str]) -> None:
+    traffic = traffic_from({"patterns": {"posts": {"items": items}}}, Network.compiled)
+    assert {each.code for each in check(Network, traffic).findings if each.place == "Network.posts"} == codes

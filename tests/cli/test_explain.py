@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+from rich.console import Console
 
+from keyplan.cli.explain import _show_pattern
+from keyplan.cli.explained import explained
 from keyplan_systems.cms import Cms
 from tests.cli.support import LIBRARY, json_of, run
 
@@ -63,6 +69,14 @@ def test_one_pattern_with_arguments() -> None:
     (request,) = result["requests"]
     assert request["parameters"]["ExpressionAttributeValues"][":p0"] == {"S": "AUTHOR#c$c"}
     assert request["parameters"]["Limit"] == 4
+
+
+def test_a_note_is_shown_as_it_is() -> None:
+    result = explained(Cms, "article", None)
+    noted = replace(result, explanation=replace(result.explanation, note="of [bold]lists[0][/bold]"))
+    out = Console(file=io.StringIO(), width=80)
+    _show_pattern(out, noted)
+    assert "of [bold]lists[0][/bold]" in cast("io.StringIO", out.file).getvalue()
 
 
 def test_it_needs_no_store(folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from keyplan.server.answers import PACKED_BYTES_MIN, packing_of
 from tests.server.support import CREATE, TABLE, Server, request, s, serving
 
 SERVICE = "com.amazon.coral.service#"
@@ -382,3 +383,10 @@ def test_a_store_in_memory() -> None:
         server.call("CreateTable", CREATE)
         server.call("PutItem", {"TableName": TABLE, "Item": KEY["Key"]})
         assert server.call("GetItem", KEY)["Item"] == KEY["Key"]
+
+
+def test_an_answer_is_packed_from_so_many_bytes_on() -> None:
+    headers = {b"accept-encoding": b"gzip"}
+    assert packing_of(bytes(PACKED_BYTES_MIN), headers) == b"gzip"
+    assert packing_of(bytes(PACKED_BYTES_MIN - 1), headers) == b""
+    assert packing_of(bytes(PACKED_BYTES_MIN), {}) == b""

@@ -472,7 +472,7 @@ def _slotted(
             possible = [
                 form for form in forms_of(choice, keys[0]) if all(form in forms_of(choice, key) for key in keys)
             ]
-            if len(possible) > 1 and sum(forms[own_slot] == _TEXT for own_slot in {*own.values()}) >= texts:
+            if sum(forms[own_slot] == _TEXT for own_slot in {*own.values()}) >= texts:
                 possible.reverse()
             if slot is None:
                 slot = next(

@@ -283,7 +283,7 @@ def _joined(names: Iterable[str]) -> str:
 def field_word(entity: EntityFacts, name: str) -> str:
     """The word before a field's value in a partition key: ``customer_id`` as ``CUSTOMER``."""
     bare = _bare(name)
-    return word(entity.name) if bare in {"id", ""} else bare.upper()
+    return word(entity.name) if bare == "id" else bare.upper()
 
 
 def _bare(name: str) -> str:
