@@ -413,9 +413,10 @@ def _exists(database: Database, lowering: Lowering, select: Select, *, tells_ite
     _check_from(select.table)
     where = None if select.where is None else lowering.condition(select.where)
     judged = None if where is None else bind_condition(where, lowering.given(), "")
-    if len(select.table) > 1:
+    name, *index = select.table
+    if index:
         raise StatementFault("Operations on indices are not supported in transactions")
-    table = _table(database, select.table[0])
+    table = _table(database, name)
     values, rest = _key_values(table, lowering, where)
     if len(values) < len(table.keys) or not rest:
         raise StatementFault("EXISTS() must contain a single item read with additional condition")

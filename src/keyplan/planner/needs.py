@@ -345,8 +345,8 @@ def _narrow(entity: EntityFacts, conditions: Sequence[Parameter]) -> Iterator[tu
         if condition.kind is ParameterKind.VALUE:
             given, whole = domain_of(condition.annotation), domain_of(entity.kinds[condition.name])
             if given is not None and whole is not None and set(given) < set(whole):
-                values = tuple(value for value in whole if value in given)
-                yield condition.name, values if len(values) > 1 else values[0]
+                first, *others = (value for value in whole if value in given)
+                yield condition.name, (first, *others) if others else first
 
 
 def _is_several(annotation: Any, value: Any) -> bool:
