@@ -404,13 +404,16 @@ EARLIER = (
     # What is wrong with old parameters is found before anything is looked at.
     (
         "is not supported for the type|Only DELETE action is allowed",
-        "^The conditional request failed$|^Cannot update|^Updates on index keys must be",
+        "^The conditional request failed$|^Cannot update|^Updates on index keys must be|^Type mismatch for attribute to|"
+        "^The BETWEEN condition was provided",
     ),
     ("AttributeValueList must be of same type$", "^One or more .*: ComparisonOperator [A-Z_]+ is not valid for "),
     # Keys that are updated are refused before a condition is judged.
     ("Cannot update attribute", "^The conditional request failed$|update"),
     # A key that doesn't fit its table is the one reason of a transaction, before any action is done.
-    ("^The provided key element does not match", _APPLIED),
+    ("^The provided key element does not match|Type mismatch for Index Key", _APPLIED),
+    # Local judges what updates give to index keys before it computes anything.
+    ("^Number overflow", "^Updates on index keys must be of the same"),
     # Which of two actions of an update fails first is Local's own.
     (_APPLIED, _APPLIED),
     # Local does the actions before it looks whether they are on one item.
@@ -438,6 +441,7 @@ ACCEPTED = (
     ("^Transact", "multiple operations on one item"),  # of some numbers
     ("^UpdateItem$|^TransactWriteItems$|^Execute", "attempted to update the secondary index key"),
     ("^UpdateTable$", "ProvisionedThroughput must be specified when BillingMode is PROVISIONED"),
+    ("^CreateTable$", "List of (Local|Global)SecondaryIndexes is empty"),
     ("^UpdateTable$", "must be the only operation in the request"),
     ("^CreateTable$|^UpdateTable$", ": Neither ReadCapacityUnits nor WriteCapacityUnits|at 'provisionedThroughput"),
 )
