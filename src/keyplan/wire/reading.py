@@ -15,6 +15,8 @@ from keyplan.wire.shapes import Flag, ListOf, Real, Shape, Structure, Text, Whol
 
 __all__ = ["refuse_unreadable"]
 
+_WRITTEN_TOGETHER_MAX = 10_000
+
 
 def refuse_unreadable(shape: Structure, request: Any) -> None:
     """Refuse a request with a member that can't be read, or without one that is required.
@@ -25,24 +27,42 @@ def refuse_unreadable(shape: Structure, request: Any) -> None:
     """
     if type(request) is not dict:
         return
-    column = 0
     for name, value in request.items():
-        column += len(_written({name: value}).encode("utf-8", "surrogatepass")) - 1
         member = shape.members.get(name)
         if member is None or (value is None and name not in shape.required):
             continue
         if not _is_readable(member, value):
             raise SerializationException(
-                f"invalid type: {_shown(value)}, expected {_wanted(member)} at line 1 column {column}"
+                f"invalid type: {_shown(value)}, expected {_wanted(member)} at line 1 column {_column(request, name)}"
             )
     missing = next((name for name in shape.members if name in shape.required and name not in request), None)
     if missing is not None:
-        raise ValidationException(f"missing field `{missing}` at line 1 column {max(2, column + 1)}")
+        end = max(2, _column(request, None) + 1)
+        raise ValidationException(f"missing field `{missing}` at line 1 column {end}")
 
 
-def _written(value: Any) -> str:
+def _column(request: dict[str, Any], last: str | None) -> int:
+    """Where a member ends in the request's text; without a name, where the last one does."""
+    column = 0
+    for name, value in request.items():
+        column += _length(name) + _length(value) + 2
+        if name == last:
+            break
+    return column
+
+
+def _length(value: Any) -> int:
+    """The length of a value's text. That of many elements is made in parts: other threads get their turns between."""
+    if type(value) is not list or len(value) <= _WRITTEN_TOGETHER_MAX:
+        return len(_written(value))
+    starts = range(0, len(value), _WRITTEN_TOGETHER_MAX)
+    return 1 + sum(len(_written(value[start : start + _WRITTEN_TOGETHER_MAX])) - 1 for start in starts)
+
+
+def _written(value: Any) -> bytes:
     """A value as JSON, without spaces: any that JSON's own reader makes, also a number or a text that others refuse."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _is_readable(member: Shape, value: Any) -> bool:

@@ -404,7 +404,7 @@ EARLIER = (
     # What is wrong with old parameters is found before anything is looked at.
     (
         "is not supported for the type|Only DELETE action is allowed",
-        "^The conditional request failed$|^Cannot update|^Updates on index keys must be|^Type mismatch for|^The BETWEEN",
+        "^The conditional request failed$|^Cannot update|^Updates on index keys must|^Type mismatch for|^The BETWEEN",
     ),
     ("AttributeValueList must be of same type$", "^One or more .*: ComparisonOperator [A-Z_]+ is not valid for "),
     # Keys that are updated are refused before a condition is judged.
