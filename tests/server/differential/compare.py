@@ -328,6 +328,7 @@ WORDS = (
     ("Type mismatch for key .* expected: . actual: ", "Type mismatch for key$"),
     ("secondary index key to unsupported type$|Type mismatch for Index Key", "^Invalid attribute value type$"),
     ("secondary index key to unsupported type$|Type mismatch for Index Key", "Type mismatch for Index Key$"),
+    ("^Conditions can be of length 1 or 2 only$", "^Conditions must be at least length 1$"),
     ("attempted to update a secondary index key to a value", "A value specified for a secondary index key"),
     ("exceeded the (maximum )?size limit", "^Hash primary key values must be under 2048 bytes"),
     ("^The provided starting key is outside query", "^The provided starting key does not match the range key"),
@@ -388,7 +389,7 @@ EARLIER = (
     ("^Attempted conditional constraint is", "must have equality conditions|^Query key condition not supported"),
     (
         "^One or more .* invalid: (ComparisonOperator|Invalid number of|AttributeValues inside)|^The BETWEEN condition",
-        "must have equality conditions|^Query key condition not supported|key attribute cannot contain an empty",
+        "must have equality conditions|^Query key condition not|attribute cannot contain an empty|^Invalid attribute",
     ),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
