@@ -54,15 +54,14 @@ def _column(request: dict[str, Any], last: str | None) -> int:
 def _length(value: Any) -> int:
     """The length of a value's text. That of many elements is made in parts: other threads get their turns between."""
     if type(value) is not list or len(value) <= _WRITTEN_TOGETHER_MAX:
-        return len(_written(value))
+        return len(_written(value).encode("utf-8", "surrogatepass"))
     starts = range(0, len(value), _WRITTEN_TOGETHER_MAX)
-    return 1 + sum(len(_written(value[start : start + _WRITTEN_TOGETHER_MAX])) - 1 for start in starts)
+    return 1 + sum(_length(value[start : start + _WRITTEN_TOGETHER_MAX]) - 1 for start in starts)
 
 
-def _written(value: Any) -> bytes:
+def _written(value: Any) -> str:
     """A value as JSON, without spaces: any that JSON's own reader makes, also a number or a text that others refuse."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
-    return text.encode("utf-8", "surrogatepass")
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _is_readable(member: Shape, value: Any) -> bool:
