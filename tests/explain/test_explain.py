@@ -13,8 +13,10 @@ from keyplan import Design
 from keyplan.client.conversations import Request
 from keyplan.errors import AnswerError, ArgumentError, KeyFieldError, UnknownPattern
 from keyplan.explain.explanation import Explanation, explain, explain_all
+from keyplan.web.openapi import openapi
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
+from tests.contract.test_tables_of_others import App
 from tests.web.library import Library
 
 SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
@@ -221,3 +223,13 @@ def test_what_cant_be_asked_is_refused() -> None:
         of("book", {})
     with pytest.raises(KeyFieldError):
         of("book", {"isbn": ""})
+
+
+def test_what_a_keys_text_does_not_show_is_said() -> None:
+    """Folded letters, stored forms and labels, of tables that others made; and what callers over HTTP are told."""
+    proofs = {explanation.pattern: explanation.proof for explanation in explain_all(App)}
+    assert "project stands in the key in lower letters, however it is written" in proofs["worth"]
+    assert "sent_at stands there as it is stored, Stored('ms')" in proofs["sent"]
+    assert proofs["counts_of"].endswith("an item without __edb_e__ = count is no Count.")
+    (project, *_) = openapi(App.compiled)["paths"]["/api/worth"]["get"]["parameters"]
+    assert project["description"] == "Capital and small letters are taken alike."

@@ -25,6 +25,7 @@ from keyplan.explain.alternatives import Alternative, alternatives
 from keyplan.explain.rehearsals import asked_of, nothing, rehearsal
 from keyplan.explain.symbolic import Symbol, Symbols, symbolic_arguments
 from keyplan.explain.wording import (
+    as_stored,
     conditions,
     consistent,
     direction,
@@ -152,7 +153,7 @@ class _Read:
             consistency="strong" if consistent(pattern.plan) else "eventual",
             filter=" AND ".join(filter_text(asked)) or None,
             requests=tuple(asked),
-            proof=pattern.proof or f"{proof(pattern.plan, pattern)}.",
+            proof=pattern.proof or f"{proof(pattern.plan, pattern)}{as_stored(pattern.plan)}.",
             note=None if asked else "Nothing can lie in this range, so no request is made.",
             symbolic=self.bound is None,
             others=alternatives(self.design, pattern),

@@ -23,8 +23,21 @@ from keyplan.design.compiled.plans import (
     ThroughPlan,
 )
 from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
 
-__all__ = ["conditions", "consistent", "direction", "filter_text", "indexes", "key_names", "listed", "proof"]
+__all__ = [
+    "as_stored",
+    "conditions",
+    "consistent",
+    "direction",
+    "filter_text",
+    "folded_fields",
+    "indexes",
+    "key_names",
+    "listed",
+    "proof",
+]
 
 
 def indexes(plan: Plan) -> Iterator[str]:
@@ -261,6 +274,46 @@ def _through_proof(plan: ThroughPlan, pattern: ReadPattern) -> str:
     end = plan.end.matches[0].entity.name
     place = plan.end.key.place
     return f"{first}; {fields} of each {junction.name} names a partition of {place} with its {end}, queried in turn"
+
+
+# What else says how values stand in keys, and whose items they are
+
+
+def as_stored(plan: Plan) -> str:
+    """What a key's texts don't show: values in other letters, or in a stored form, and labels; empty where none is."""
+    facts: dict[str, None] = {}
+    for entity, key in _keys_of(plan):
+        for variable in (variable for _, template in key.attributes for variable in template.variables):
+            name = variable.field
+            if variable.folds:
+                facts[f"{name} stands in the key in {variable.style.case} letters, however it is written"] = None
+            form = entity.fields[name].codec
+            if form is not None:
+                facts[f"{name} stands there as it is stored, {form.mark!r}"] = None
+        labels = [f"{name} = {next(iter(value.values()))}" for name, value in entity.labels.items()]
+        if labels:
+            facts[f"an item without {listed(labels)} is no {entity.name}"] = None
+    return "".join(f"; {fact}" for fact in facts)
+
+
+def folded_fields(plan: Plan) -> set[str]:
+    """The fields that a plan's keys hold in folded letters: a question takes all spellings alike."""
+    templates = (template for _, key in _keys_of(plan) for _, template in key.attributes)
+    return {variable.field for template in templates for variable in template.variables if variable.folds}
+
+
+def _keys_of(plan: Plan) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
+    match plan:
+        case GetPlan() | BatchGetPlan():
+            yield plan.entity, plan.entity.primary
+        case ClaimPlan():
+            yield plan.entity, plan.claim
+        case QueryPlan():
+            yield from ((match.entity, match.key) for match in plan.matches)
+        case ThroughPlan():
+            yield from (pair for way in plan.ways for part in (way.junction, way.end) for pair in _keys_of(part))
+        case ScanPlan():
+            yield from ((entity, entity.primary) for entity in plan.entities)
 
 
 def _fill(fields: str) -> str:

@@ -14,6 +14,7 @@ from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Parameter, ParameterKind
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.explain.explanation import Explanation, explain
+from keyplan.explain.wording import folded_fields
 from keyplan.plain.arguments import BOUNDS, takes_many
 from keyplan.web.policy import Offer, Policy
 from keyplan.web.schemas import Schema, Schemas
@@ -121,8 +122,11 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
         ParameterKind.LIMIT: "How many items at most.",
         ParameterKind.CURSOR: "Where the page before ended: the cursor that it gave, with the same other parameters.",
     }
-    if parameter.kind in words:
-        result["description"] = words[parameter.kind]
+    said = [words[parameter.kind]] if parameter.kind in words else []
+    if parameter.condition and parameter.name in folded_fields(pattern.plan):
+        said.append("Capital and small letters are taken alike.")
+    if said:
+        result["description"] = " ".join(said)
     if takes_many(parameter):
         result |= {"style": "form", "explode": True}
     return [result]
