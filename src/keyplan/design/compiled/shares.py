@@ -34,7 +34,7 @@ LATE, LATE_MAX, EARLY = 1.2, 0.12, 1.4
 further request of each partition; by how many entries a partition at the most, since these may be too many; and by how
 many deviations it is taken to be earlier, where the most is less than half a deviation.
 """
-UNEVEN_MAX, UNEVEN_GROWTH = 6, 3
+UNEVEN_MAX, UNEVEN_GROWTH = 8, 5
 """Where nothing says that all partitions have about the same number: how many entries are asked of each at first, and
 how many times what it gave so far later.
 """
