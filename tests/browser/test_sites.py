@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CUSTOMER, MERCHANT = (email for email, _ in SHOP_USERS)
+PRIVATE = "u_0019"
+"""The last of the network's sample, whose account is private."""
 COUNTS = {"shop": 40, "social": 20, "papers": 30, "cms": 25}
 
 
@@ -281,6 +283,12 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
         post = max(design.feed(me.user_id).items, key=lambda each: each.comments)
         author = design.profile(post.user_id).handle
         own = ("/", f"/posts/{post.post_id}", f"/people/{author}", "/messages", f"/messages/{author}", "/settings")
+        own += (
+            "/notifications",
+            f"/people/{author}/followers",
+            f"/people/{design.profile(PRIVATE).handle}",
+            "/password",
+        )
         seen = [(stranger, ("/", f"/people/{author}", "/sign-up")), (member, own)]
     elif name == "cms":
         author, editor, admin = (place.arrive() for _ in range(3))
@@ -299,7 +307,14 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
     else:
         paper = design.published_in_collection("data-and-storage").items[0].paper_id
         author = design.paper_with_authors(paper).authors[0].handle
-        looked_at = ("/", "/?q=nothing", "/collections/data-and-storage", f"/papers/{paper}", f"/authors/{author}")
+        looked_at = (
+            "/",
+            "/?q=nothing",
+            "/?q=notes",
+            "/collections/data-and-storage",
+            f"/papers/{paper}",
+            f"/authors/{author}",
+        )
         seen = [(stranger, looked_at)]
     for page, paths in seen:
         for path in paths:

@@ -294,6 +294,21 @@ def test_metadata_without_a_fence(tmp_path: Path) -> None:
     assert post.lines["tags"] == 4
 
 
+def test_two_names_of_a_blog_s_are_metadata_too(tmp_path: Path) -> None:
+    post = read(tmp_path, "2012-11-30_name.md", "category: yeah\nauthor: Al\n\nText\n")
+    assert (post.authors, post.categories, post.body) == (("Al",), ("yeah",), "Text\n")
+
+
+def test_documentation_does_without_front_matter(tmp_path: Path) -> None:
+    post = read(tmp_path, "usage.md", "\n# How to use it\n\nText.\n")
+    assert (post.title, post.slug, post.body) == ("How to use it", "usage", "Text.\n")
+    badges = read(tmp_path, "badges.md", "[badge]\n\n# `use` it {: #x }\n\nText.\n")
+    assert (badges.title, badges.body) == ("use it", "[badge]\n\nText.\n")
+    for name in ("README.md", "changelog.md", "CODE_OF_CONDUCT.md"):
+        with pytest.raises(FrontMatterError, match="no front matter"):
+            read(tmp_path, name, "# How to use it\n\nText.\n")
+
+
 @pytest.mark.parametrize("text", ["Note: this is prose\n\nMore\n", "Some prose.\nTitle: no\n\n", "", "Title\n\n"])
 def test_what_only_looks_like_metadata_is_no_post(tmp_path: Path, text: str) -> None:
     with pytest.raises(FrontMatterError, match="no front matter"):

@@ -60,6 +60,8 @@ _JSON = re.compile(r'\{\s*["}]')
 _METADATA = re.compile(r"(?:[A-Za-z][\w-]*:(?:[ \t][^\n]*)?\n(?:(?: {4}|\t)[^\n]*\n)*)+(?=\n|\Z)")
 """Lines of names with values, a value going on in lines that are indented; a blank line ends them."""
 _METADATA_NAMES = frozenset({"title", "date"})
+_OTHER_NAMES = frozenset({"author", "authors", "category", "lang", "modified", "slug", "status", "summary", "tags"})
+"""Two of them are metadata too: a date may stand in the file's name, and a title in the text."""
 """Of these there must be one, else a text begins with a colon in its first line."""
 _OPENED = re.compile(r"(---|\+\+\+)[ \t]*(?:\n|\Z)")
 
@@ -94,7 +96,8 @@ def split_front_matter(text: str) -> Parts | None:
             "the front matter that begins here has no end", line=1, hint=f"close it with a line of {opened[1]}"
         )
     match = _METADATA.match(text if text.endswith("\n") else f"{text}\n")
-    if match and _METADATA_NAMES & {line.partition(":")[0].lower() for line in match[0].split("\n")}:
+    names = {line.partition(":")[0].lower() for line in match[0].split("\n")} if match else set[str]()
+    if match and (_METADATA_NAMES & names or len(_OTHER_NAMES & names) > 1):
         return Parts("metadata", match[0], 1, text[match.end() :].lstrip("\n"))
     return None
 

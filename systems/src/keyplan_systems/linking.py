@@ -39,6 +39,8 @@ class SiteFolder:
             near = self.folder.parents[:3]
             self.root = self.root if self.root in near else self.folder
         self.settings = _settings(self.root)
+        self.people = _people(self.root, self.folder)
+        """The names of authors by what texts call them, where the site has a list of them."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -70,6 +72,30 @@ class SiteFolder:
             if path.is_file() and path.is_relative_to(self.root):
                 return path
         return None
+
+
+def _people(root: Path, folder: Path) -> dict[str, str]:
+    """Names by keys, of ``authors.yml``: Docusaurus's beside its texts, Jekyll's and Hugo's among the site's data."""
+    places = [
+        root / "_data",
+        root / "data",
+        folder,
+        folder.parent,
+        *sorted(path for path in folder.iterdir() if path.is_dir()),
+    ]
+    result: dict[str, str] = {}
+    for path in (place / name for place in places for name in ("authors.yml", "authors.yaml")):
+        try:
+            if not path.is_file() or not path.resolve().is_relative_to(root) or path.stat().st_size > CONFIG_BYTES_MAX:
+                continue
+            listed = load_yaml(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, FrontMatterError):
+            continue
+        for key, value in listed.items() if isinstance(listed, dict) else ():
+            name = value.get("name") if isinstance(value, dict) else value
+            if isinstance(name, str) and name.strip() and name.isprintable():
+                result.setdefault(str(key), " ".join(name.split()))
+    return result
 
 
 def _config(folder: Path) -> Path | None:

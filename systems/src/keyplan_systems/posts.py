@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from keyplan.errors import Fault, RequestError
-from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter
+from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter, split_front_matter
 
 __all__ = ["FILE_BYTES_MAX", "Post", "fault_of", "find_posts", "first_paragraph", "read_post", "shown", "stable_id"]
 
@@ -155,7 +155,7 @@ def fault_of(path: str, error: FrontMatterError) -> Fault:
 def read_post(folder: Path, path: Path) -> Post:
     """The post in a file. Raises FrontMatterError."""
     data, modified = _bytes_of(path)
-    front = read_front_matter(plain_text(data))
+    front = _front_of(path.stem, plain_text(data))
     fields = _Fields(front)
     relative = path.relative_to(folder)
     name = relative.parent.name if path.stem == "index" and relative.parent.name else path.stem
@@ -181,6 +181,31 @@ def read_post(folder: Path, path: Path) -> Post:
         aliases=fields.paths("aliases", "alias", "redirect_from"),
         fields=front.fields,
     )
+
+
+_ABOUT_FOLDER = re.compile(
+    r"(?:readme|contributing|changelog|changes|history|licen[cs]e|code[-_]of[-_]conduct|security|authors|todo)\b.*",
+    re.IGNORECASE,
+)
+"""Files that are about a folder, and none of its texts."""
+
+
+_HEADED = re.compile(r"(?:(?![ \t]*(?:```|~~~|#))[^\n]*\n){0,5}# [^\n]*\S[^\n]*\n+[^\n]*\S")
+"""A heading with text below it, in the first lines; marks and badges may stand before it."""
+
+
+def _front_of(stem: str, text: str) -> FrontMatter:
+    """The front matter of a text. Documentation does without: a text that begins with a heading has it as its title.
+
+    Raises FrontMatterError.
+    """
+    body = text.lstrip("\n")
+    if _HEADED.match(body) and split_front_matter(text) is None and not _ABOUT_FOLDER.fullmatch(stem):
+        before, _, rest = f"\n{body}".partition("\n# ")
+        title, _, after = rest.partition("\n")
+        title = _without_marks(re.sub(r"[ \t]*\{:?[ \t]*#[^}]*\}[ \t]*$|[ \t]+#+[ \t]*$", "", title).strip())
+        return FrontMatter({"title": title}, {}, f"{before.lstrip()}\n{after.lstrip()}".lstrip("\n"))
+    return read_front_matter(text)
 
 
 _DATED_PATH = re.compile(r"(?:^|/)(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)")

@@ -55,7 +55,8 @@ _PAIR = re.compile(
     re.DOTALL,
 )
 _SHORTCODE = re.compile(r"\{\{[<%]\s*(/?[\w./-]+)((?:\s(?:[^<>\n]|->)*?)?)\s*/?\s*[>%]\}\}")
-_HEADING_ID = re.compile(r"^(#{1,6} .*|.+\n(?:=+|-+))\n\{:\s*#([\w-]+)[^}\n]*\}[ \t]*$", re.MULTILINE)
+_HEADING_ID = re.compile(r"^(#{1,6} .*|.+\n(?:=+|-+))\n\{:\s*#([\w.:-]+)[^}\n]*\}[ \t]*$", re.MULTILINE)
+_HEADING_LINE_ID = re.compile(r"^(#{1,6} [^\n]*?)[ \t]*\{:[ \t]*#([\w.:-]+)[^}\n]*\}[ \t]*#*[ \t]*$", re.MULTILINE)
 _CONTENTS = re.compile(r"^[ \t]*(?:[*\-+]|1\.)[^\n]*\n\{:\s*toc[^}\n]*\}[ \t]*\n?", re.MULTILINE | re.IGNORECASE)
 _ATTRIBUTES = re.compile(r"(?:^[ \t]*\{:[^}\n]*\}[ \t]*\n?|(?<=[\])*`_])\{:[^}\n]*\})", re.MULTILINE)
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n.*?^[ \t]*\2[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -63,17 +64,30 @@ _SPAN = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _INDENTED = re.compile(r"(?:^|(?<=\n\n))(?:(?: {4}|\t)[^\n]*\n?)+")
 _COLONS = re.compile(r"[ \t]*:::+[ \t]*(?:([\w-]+)[ \t]*(?:\[([^\]]*)\]|([^{]*)).*)?")
 """A line that begins one of Docusaurus's notes (``:::tip[Title]``), or ends it (``:::``)."""
+_SLASHES = re.compile(r"[ \t]*///+[ \t]*(?:([a-z][\w-]*)[ \t]*(?:\|[ \t]*(.*)())?)?")
+"""The same of pymdownx's blocks (``/// tip | Title``, and ``///``)."""
 NESTED_MAX = 4
 _BANGS = re.compile(
     r"^(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)(?:[ \t]+\"([^\"\n]*)\")?[^\n]*\n((?:(?: {4}|\t)[^\n]*\n|(?! {4}|\t) {0,3}\n)+)",
     re.MULTILINE,
 )
 """MkDocs' notes: ``!!! tip "Title"``, and the text indented below it."""
-_MDX_LINE = re.compile(
-    r"^(?:import\s[^\n]*?[\"'][^\n]*|export\s(?:const|let|default|function)\s[^\n]*)\n?", re.MULTILINE
+_TAB = re.compile(
+    r"^===[!+]?[ \t]+\"([^\"\n]+)\"[ \t]*\n((?:(?: {4}|\t)[^\n]*\n|[ \t]*\n(?=(?:[ \t]*\n)*(?: {4}|\t)))+)",
+    re.MULTILINE,
 )
+"""A tab of pymdownx: ``=== "Title"``, and the text indented below it."""
+_MDX_SCRIPT = re.compile(
+    r"^(?:import\s(?:[\w*{](?:[^\n]|\n(?![ \t]*\n))*?\sfrom\s+)?[\"'][^\n]*"
+    r"|export\s(?:const|let|var|default|function|async|class)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*)\n?",
+    re.MULTILINE,
+)
+"""JavaScript in MDX: a statement goes on until an empty line."""
+_MDX_ID = re.compile(r"^(#{1,6} [^\n]*?)[ \t]*\{/\*[ \t]*#([\w-]+)[ \t]*\*/\}[ \t]*$", re.MULTILINE)
 _MDX_COMMENT = re.compile(r"\{/\*(?:(?!\{/\*).)*?\*/\}", re.DOTALL)
 _JSX = re.compile(r"</?([A-Z][\w.]*)(?:\s[^<>]*)?/?>")
+_JSX_ATTRIBUTE = re.compile(r"<([a-z][\w-]*)\s(?:[^<>{]*?\s)?([\w:-]+)=\{")
+"""An element of HTML with a value that is JavaScript."""
 _HELD = re.compile("\x00(\\d+)\x00")
 _PAGES = {
     "youtube": "https://www.youtube.com/watch?v={}",
@@ -108,7 +122,7 @@ class _Work:
                 break
         text = _outside_fences(text, self._notes)
         if mdx:
-            text = _outside_code(text, self._without_mdx)
+            text = _outside(text, (_FENCE, _SPAN), self._without_mdx)  # what is indented is no code in MDX
         text = _SHORTCODE.sub(self._shortcode, text)
         text = _LIQUID.sub(self._tag, text)
         text = _OUTPUT.sub(self._output, text)
@@ -191,27 +205,33 @@ class _Work:
             title = match[1].capitalize() if match[2] is None else match[2]
             return self._done(f"!!! {match[1]}", _note(title, inner))
 
-        text = self._colon_notes(text) if ":::" in text else text
+        def tab(match: re.Match[str]) -> str:
+            inner = re.sub(r"^(?: {4}|\t)", "", match[2], flags=re.MULTILINE)
+            return self._done("=== tab", f"**{match[1]}**\n\n{inner}")
+
+        text = self._fenced_notes(text, ":::", _COLONS) if ":::" in text else text
+        text = self._fenced_notes(text, "///", _SLASHES) if "///" in text else text
         for _ in range(NESTED_MAX):
             before = text
-            text = _BANGS.sub(bangs, text)
+            text = _TAB.sub(tab, _BANGS.sub(bangs, text))
             if text == before:
                 break
         return text
 
-    def _colon_notes(self, text: str) -> str:
-        """Docusaurus's notes, read line by line: one that has no end stays as it is."""
+    def _fenced_notes(self, text: str, marks: str, pattern: re.Pattern[str]) -> str:
+        """Notes between lines of marks, read line by line: one that has no end stays as it is."""
         open_notes: list[tuple[str, str, str, list[str]]] = []
         lines: list[str] = []
         for line in text.split("\n"):
-            match = _COLONS.fullmatch(line) if ":::" in line else None
+            match = pattern.fullmatch(line) if marks in line else None
             if match is not None and match[1] and len(open_notes) < NESTED_MAX:
-                title = (match[2] or match[3] or "").strip() or match[1].capitalize()
+                title = (match[2] or match[3] or "").strip() or match[1].replace("-", " ").capitalize()
                 open_notes.append((line, match[1], title, lines))
                 lines = []
             elif match is not None and not match[1] and open_notes:
                 _, kind, title, outer = open_notes.pop()
-                lines = [*outer, *self._done(f":::{kind}", _note(title, "\n".join(lines))).split("\n")]
+                made = _block(kind, title, "\n".join(lines)) if marks == "///" else _note(title, "\n".join(lines))
+                lines = [*outer, *self._done(f"{marks}{kind}", made).split("\n")]
             else:
                 lines.append(line)
         while open_notes:
@@ -224,10 +244,14 @@ class _Work:
             self.result.dropped[f"{match[0].split()[0]} of JavaScript"] += 1
             return ""
 
+        text = _MDX_SCRIPT.sub(left_out, text)
         for match in _JSX.finditer(text):
             if not match[0].startswith("</"):
                 self.result.kept[f"<{match[1]}>"] += 1
-        return _MDX_COMMENT.sub("", _MDX_LINE.sub(left_out, text))
+        for match in _JSX_ATTRIBUTE.finditer(text):
+            self.result.kept[f"<{match[1]} {match[2]}={{…}}>"] += 1
+        text = _MDX_ID.sub(lambda match: self._done("{/* #id */}", f"{match[1]} {{#{match[2]}}}"), text)
+        return _MDX_COMMENT.sub("", text)
 
     # Liquid
 
@@ -271,6 +295,7 @@ class _Work:
             return self._done("{: #id}", f"{line.rstrip()} {{#{match[2]}}}{newline}{rest}")
 
         text = _HEADING_ID.sub(with_id, text)
+        text = _outside(text, (_FENCE,), lambda part: _HEADING_LINE_ID.sub(with_id, part))
 
         def left_out(match: re.Match[str]) -> str:
             self.result.dropped[match[0].strip()] += 1
@@ -318,6 +343,13 @@ def _aligned(lines: list[str]) -> list[str]:
     """The lines of a fence behind its first, less the space that stands before the first."""
     space = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
     return [line.removeprefix(space) for line in lines[1:]]
+
+
+def _block(kind: str, title: str, inner: str) -> str:
+    """A block of pymdownx: containers give what they hold, a tab its title too, and others are notes."""
+    if kind in {"html", "caption", "figure-caption", "table-caption", "define"}:
+        return f"\n{inner}\n"
+    return f"\n**{title}**\n\n{inner}\n" if kind == "tab" else _note(title, inner)
 
 
 def _note(title: str, inner: str) -> str:

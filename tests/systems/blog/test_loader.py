@@ -276,6 +276,62 @@ def test_notes_and_components_of_docusaurus_and_mkdocs(blog: Blog, tmp_path: Pat
     assert "import Tabs" in content(blog, "plain")
 
 
+def test_javascript_in_mdx_is_left_out_whole_and_what_stays_is_told(blog: Blog, tmp_path: Path) -> None:
+    text = (
+        "---\ndate: 2024-01-01\n---\nimport {\n  A,\n} from '@site/a';\n\n"
+        "export const Mark = ({children}) => (\n  <span\n    style={{color}}>\n    {children}\n  </span>\n);\n\n"
+        "## Ways {/* #the-ways */}\n\nExport of tea.\n\n<button onClick={() => go()}>Go</button>\n"
+    )
+    report = loaded(blog, tmp_path, {"page.mdx": text})
+    made = content(blog, "page")
+    assert not any(word in made for word in ("@site", "children", "span"))
+    assert "## Ways {#the-ways}\n\nExport of tea." in made
+    assert sorted(fault.message for fault in report.faults) == [
+        "<button onClick={…}> stands in the text as it is",
+        "export of JavaScript is left out",
+        "import of JavaScript is left out",
+    ]
+
+
+def test_blocks_and_tabs_of_pymdownx(blog: Blog, tmp_path: Path) -> None:
+    text = (
+        "---\ndate: 2024-01-01\n---\n/// tip | Try it\nOnce.\n///\n\n"
+        "//// html | div.result\n/// warning\nMind.\n///\n////\n\n"
+        '=== "Linux"\n    apt install\n\n    Done.\n\n/// tab | Mac\nbrew install\n///\n\n'
+        "/// note\nno end\n\n```\n/// tip\n```\n"
+    )
+    assert loaded(blog, tmp_path, {"a.md": text}).faults == []
+    made = content(blog, "a")
+    for part in (
+        "> **Try it**\n>\n> Once.",
+        "> **Warning**\n>\n> Mind.",
+        "**Linux**\n\napt install\n\nDone.",
+        "**Mac**\n\nbrew install",
+    ):
+        assert part in made
+    assert "div.result" not in made
+    assert "/// note\nno end" in made
+    assert "```\n/// tip\n```" in made
+
+
+def test_authors_are_called_as_the_sites_list_has_them(blog: Blog, tmp_path: Path) -> None:
+    listed = "slorber:\n  name: Sébastien Lorber\n  url: https://example.com\nplain: Ann Plain\nnone:\n  url: x\n"
+    text = "---\ndate: 2024-01-01\nauthors: [slorber, plain, none]\n---\nText.\n"
+    assert loaded(blog, tmp_path, {"blog/authors.yml": listed, "blog/a.md": text}).faults == []
+    names = {user.username: user.name for user in blog.latest_users("active")}
+    assert names == {"slorber": "Sébastien Lorber", "plain": "Ann Plain", "none": "none"}
+
+
+def test_headings_keep_the_ids_that_python_markdown_gives_them(blog: Blog, tmp_path: Path) -> None:
+    text = "# A\n\n## One {: #the.one data-toc-label='x' }\n\n### `two` {: #two }\n\n```md\n## No {: #no }\n```\n"
+    report = loaded(blog, tmp_path, {"a.md": text})
+    made = content(blog, "a")
+    assert "## One {#the.one}" in made
+    assert "### `two` {#two}" in made
+    assert "## No {: #no }" in made
+    assert [fault.message for fault in report.faults if "no date" not in fault.message] == []
+
+
 def test_a_note_in_a_shortcode_of_its_own(blog: Blog, tmp_path: Path) -> None:
     text = '---\ndate: 2024-01-01\n---\n{{< alert icon="!" text="Mind the gap." />}}\n'
     assert loaded(blog, tmp_path, {"a.md": text}).faults == []

@@ -316,7 +316,7 @@ def test_loading_again_writes_nothing(empty: Papers, tmp_path: Path) -> None:
     recorder = recorded(empty)
     assert load(empty, tmp_path / "a.bib", silent).loaded == 5
     assert plain_items(empty) == before
-    assert set(recorder.operations) <= {"BatchGetItem", "TransactWriteItems", "Query"}
+    assert set(recorder.operations) <= {"BatchGetItem", "TransactWriteItems", "Query", "GetItem"}
 
 
 def test_loading_a_changed_file(empty: Papers, tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from keyplan.web.beside import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.papers import Author, Paper, Papers
 from keyplan_systems.papers.sample import sample
+from keyplan_systems.papers.searching import found_papers, search_of
 from keyplan_systems.papers.site.making import make_site
+from keyplan_systems.site.searching import Document
 from tests.systems.sites.support import OPTIONS, Visit
 from tests.systems.support import silent
 from tests.web.support import TestClient
@@ -51,10 +53,28 @@ def test_a_reader_looks_through(site: ServedSite) -> None:
         reader.get(path)
         assert reader.says("A <Paper>")
         assert not reader.says("Hidden")
+    assert reader.get("/") == 200
+    assert "/collections/ethics%20%26%20law" in reader.text
+    assert reader.get("/collections/not%20there") == 404
+    assert reader.get("/?q=draft") == 200
+    assert not reader.says("Hidden")
     assert reader.get("/?q=nobody+knows") == 200
     assert reader.says("Nothing goes by “nobody knows”.")
     for path in ("/papers/draft", "/papers/none", "/papers/draft/as/bibtex", "/papers/a/b%20c/as/pdf", "/topics/none"):
         assert reader.get(path) == 404
+
+
+def test_papers_are_found_by_words(papers: Papers, site: ServedSite) -> None:
+    reader = Visit(site.application)
+    for query in ("paper+jon", "c%23+ethics+pap"):
+        assert reader.get(f"/?q={query}") == 200
+        assert "/papers/a/b%20c" in reader.text, query
+    search = search_of(papers)
+    title = papers.published_in_collection("data-and-storage").items[0]
+    assert title.paper_id in [paper.paper_id for paper in found_papers(papers, search, title.title, 20)]
+    assert found_papers(papers, search, "Hidden", 20) == []
+    search.put(Document("draft", "Hidden", "", "", ""))  # an index that is out of date shows nothing by itself
+    assert found_papers(papers, search, "Hidden", 20) == []
 
 
 def test_papers_are_taken_along(site: ServedSite) -> None:

@@ -184,7 +184,7 @@ class _Import:
     def _take_in(self, file: PostFile) -> None:
         """Bring the post of a file to what the file says. Raises FrontMatterError for what no post can hold."""
         names = file.authors or (NOBODY,)
-        author, *others = (_author(self.design, name, self.users) for name in names)
+        author, *others = (_author(self.design, key, self.site.people.get(key, key), self.users) for key in names)
         made = self._moment(file)
         text = self._text(file)
         post_id = stable_id(file.path, file.date)
@@ -293,9 +293,9 @@ def _digest(file: PostFile, wanted: Post, text: str) -> str:
 # Authors
 
 
-def _author(design: Blog, name: str, users: dict[str, User]) -> User:
-    """The user of an author's name: the one who has that username, or a new one."""
-    username = _username(name)
+def _author(design: Blog, key: str, name: str, users: dict[str, User]) -> User:
+    """The user whom texts call by a key: the one who has that username, or a new one of this name."""
+    username = _username(key)
     user = users.get(username) or design.user_to_sign_in(username)
     if user is None:
         user = User(username=username, name=name[:80], role="author")

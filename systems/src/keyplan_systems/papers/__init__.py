@@ -4,6 +4,7 @@ answers the document's open questions.
 
 from keyplan_systems.papers.design import (
     Author,
+    Collection,
     Membership,
     Paper,
     PaperDetails,
@@ -17,6 +18,7 @@ from keyplan_systems.papers.design import (
 
 __all__ = [
     "Author",
+    "Collection",
     "Membership",
     "Paper",
     "PaperDetails",

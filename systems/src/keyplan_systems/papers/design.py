@@ -40,8 +40,10 @@ __all__ = [
     "DETAILS",
     "DRAFT_KEPT",
     "EDITORS_MAX",
+    "LISTED_CHARACTERS_MAX",
     "TOPICS_MAX",
     "Author",
+    "Collection",
     "Membership",
     "Paper",
     "PaperDetails",
@@ -62,6 +64,8 @@ AUTHORS_MAX = 75
 """Authors of a paper: with its topics and the paper itself they fit the 100 actions of one transaction."""
 TOPICS_MAX = 20
 EDITORS_MAX = 20
+LISTED_CHARACTERS_MAX = 250
+"""A collection with a longer name isn't among the collections: its key would be too long."""
 DETAILS = ("doi", "url", "volume", "issue", "pages", "publisher", "editors")
 """What a bibliography says of a paper besides its title, its text and where it appeared."""
 DRAFT_KEPT = timedelta(days=30)
@@ -132,6 +136,14 @@ class PaperVersion(Entity):
     expires_at: Ttl | None = None
 
     primary = Key("PAPER#{paper_id}", "VERSION#{revision:06d}")
+
+
+class Collection(Entity):
+    """A collection in which something is published: what there is to look through. One that is empty again stays."""
+
+    collection: Id
+
+    primary = Key("COLLECTIONS", "UNDER#{collection}")
 
 
 class Author(Entity):
@@ -210,6 +222,7 @@ class PaperWithAuthors(NamedTuple):
 
 
 SILENCE = {
+    "KP201 Collection.primary": "a collection is written once, and the front page reads a page of them",
     "KP315 new_version": "a version's number is one that no version had before, expired or not",
     "KP602 Paper.expires_at": "a superseded draft says so, is in no listing, and does no harm until it is removed",
     "KP602 Membership.expires_at": "memberships expire with their paper; without it they lead to nothing",
@@ -277,6 +290,21 @@ class Papers(Design, silence=SILENCE):
         """The papers that refer to a paper."""
         ...
 
+    @read("R5")
+    def collections(self, limit: int = 50, cursor: Cursor | None = None) -> Page[Collection]:
+        """The collections in which something is published, by name."""
+        ...
+
+    @read("R6")
+    def collection(self, collection: str) -> Collection | None:
+        """Whether something is published in a collection."""
+        ...
+
+    @read("R7")
+    def papers(self, paper_id: Each[str]) -> list[Paper]:
+        """Several papers by their ids: what a search finds."""
+        ...
+
     @write("W1")
     def add_author(self, author: Author) -> Writes[Author]:
         """Add an author's profile. Raises ItemExists for a handle that somebody has."""
@@ -310,6 +338,7 @@ class Papers(Design, silence=SILENCE):
             update={"revision": 1, "published_at": dated, "superseded_by": None, "expires_at": None}
         )
         yield Create(added)
+        yield from self._listed(added)
         for position, (handle, role) in enumerate(authors.items(), 1):
             yield Create(
                 Membership(
@@ -379,7 +408,9 @@ class Papers(Design, silence=SILENCE):
             yield Put(member.model_copy(update={"published_at": moment}))
         for topic in whole.topics:
             yield Put(topic.model_copy(update={"published_at": moment}))
-        return paper.model_copy(update=changes)
+        published = paper.model_copy(update=changes)
+        yield from self._listed(published)
+        return published
 
     @write("W6", attempts=30)
     def retopic(self, paper_id: Id, topics: Topics) -> Writes[Paper]:
@@ -438,7 +469,10 @@ class Papers(Design, silence=SILENCE):
         yield Update(paper, **changes).only_if(
             revision=paper.revision, status=paper.status, updated_at=paper.updated_at
         )
-        return paper.model_copy(update=changes)
+        edited = paper.model_copy(update=changes)
+        if edited.collection != paper.collection:
+            yield from self._listed(edited)
+        return edited
 
     @write("W9", attempts=30)
     def set_byline(self, paper_id: Id, authors: Byline) -> Writes[list[Membership]]:
@@ -489,6 +523,13 @@ class Papers(Design, silence=SILENCE):
     def unrefer(self, paper_id: Id, cited_id: Id) -> Writes:
         """A paper doesn't refer to another any more; no error where it didn't."""
         yield Delete(Reference, paper_id=paper_id, cited_id=cited_id)
+
+    def _listed(self, paper: Paper) -> Writes:
+        """Let the collection of a published paper be among the collections. It is written once, and only read then."""
+        if paper.status != "published" or len(paper.collection) > LISTED_CHARACTERS_MAX:
+            return
+        if (yield from self.collection.ask(paper.collection)) is None:
+            yield Put(Collection(collection=paper.collection))
 
     def _names(self, authors: dict[str, Role], place: str) -> Writes[dict[str, str]]:
         """The names of authors by their handles. Raises ItemNotFound for those without a profile."""

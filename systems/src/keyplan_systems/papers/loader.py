@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from keyplan_systems.papers.csl import read_csl
 from keyplan_systems.papers.design import (
     AUTHORS_MAX,
     DETAILS,
+    LISTED_CHARACTERS_MAX,
     TOPICS_MAX,
     Author,
+    Collection,
     Membership,
     Paper,
     Papers,
@@ -31,6 +34,8 @@ from keyplan_systems.papers.design import (
     PaperWithAuthors,
 )
 from keyplan_systems.papers.records import Person, Record, Trouble, handle_of
+from keyplan_systems.papers.searching import rebuild
+from keyplan_systems.site.searching import refill_beside
 
 __all__ = ["load"]
 
@@ -60,6 +65,7 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
                 loading.take(result)
                 steps.at(result.line)
             steps.done(lines)
+    refill_beside(design.store.url, partial(rebuild, design))
     return report
 
 
@@ -109,6 +115,8 @@ class _Loading:
     """The ids of all files' entries."""
     authors: dict[str, None] = field(default_factory=dict[str, None])
     """Handles with a profile."""
+    collections: set[str] = field(default_factory=set[str])
+    """Collections that are known to be listed."""
 
     def take(self, record: Record | Trouble) -> None:
         """Take one entry; what is wrong with it is a fault."""
@@ -163,6 +171,10 @@ class _Loading:
         )
         members = list(self._members(record))
         self._profiles(members)
+        if paper.collection not in self.collections and len(paper.collection) <= LISTED_CHARACTERS_MAX:
+            if self.design.collection(paper.collection) is None:
+                self.design.put(Collection(collection=paper.collection))
+            self.collections.add(paper.collection)
         topics = [
             PaperTopic(paper_id=paper.paper_id, topic=topic, published_at=record.published_at)
             for topic in sorted(paper.topics)

@@ -9,12 +9,24 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 
 from keyplan import Put
 from keyplan.systems import Progress
-from keyplan_systems.papers.design import Author, Membership, Paper, Papers, PaperTopic, PaperVersion, Role, Status
+from keyplan_systems.papers.design import (
+    Author,
+    Collection,
+    Membership,
+    Paper,
+    Papers,
+    PaperTopic,
+    PaperVersion,
+    Role,
+    Status,
+)
+from keyplan_systems.papers.searching import rebuild
 from keyplan_systems.sampling import in_steps, not_there, zipf
+from keyplan_systems.site.searching import refill_beside
 
 __all__ = ["NEWEST", "WholePaper", "authors", "sample", "whole_paper"]
 
@@ -79,11 +91,15 @@ def sample(design: Papers, count: int, progress: Progress) -> int:
         new = not_there(design, wholes, lambda whole: whole.paper, "paper_id")
         design.batch(Put(item) for whole in new for item in (*whole.members, *whole.topics, *whole.versions))
         design.batch(Put(whole.paper) for whole in new)
+        shown = {whole.paper.collection for whole in new if whole.paper.status == "published"}
+        design.batch(Put(Collection(collection=name)) for name in sorted(shown))
         return len(new)
 
     progress(0, count)
     design.batch(map(Put, not_there(design, authors(), lambda author: author, "handle")))
-    return in_steps(count, STEP, write, progress)
+    added = in_steps(count, STEP, write, progress)
+    refill_beside(design.store.url, partial(rebuild, design))
+    return added
 
 
 @cache

@@ -68,6 +68,7 @@ LANGUAGES = frozenset(
             "php",
             "powershell",
             "py",
+            "py3",
             "pycon",
             "python",
             "python3",

@@ -134,7 +134,7 @@ def _parser() -> MarkdownIt:
 PAGE_IDS: tuple[str, ...] = ("main", "q")
 """Ids of the pages that texts stand on; others of theirs have an underscore, which no id of a heading has."""
 
-_OWN_ID = re.compile(r"[ \t]*\{#([\w-]{1,80})\}[ \t]*$")
+_OWN_ID = re.compile(r"[ \t]*\{#([\w.:-]{1,80})\}[ \t]*$")
 
 
 def _headings(state: StateCore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from keyplan.systems import SiteOptions
@@ -11,6 +12,7 @@ from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.papers.design import Paper, Papers, PaperWithAuthors
 from keyplan_systems.papers.records import UNDATED
+from keyplan_systems.papers.searching import search_of
 from keyplan_systems.papers.site import pages
 
 __all__ = ["make_site"]
@@ -28,10 +30,11 @@ LOOK = Look(
 def make_site(papers: Papers, options: SiteOptions) -> ServedSite:
     """The site on an open design."""
     site = SmallSite(papers, LOOK, options)
+    search = search_of(papers)
     application = small_application(
         site,
         pages=(
-            ("/", pages.front, "anyone"),
+            ("/", partial(pages.front, search=search), "anyone"),
             ("/collections/{name:path}", pages.collection, "anyone"),
             ("/authors/{handle:path}", pages.author, "anyone"),
             ("/topics/{name:path}", pages.topic, "anyone"),
@@ -41,6 +44,7 @@ def make_site(papers: Papers, options: SiteOptions) -> ServedSite:
     )
     public = Rule("anyone", shown=_is_public)
     rules = {"published_in_collection": Rule("anyone"), "author": Rule("anyone"), "authors": Rule("anyone")}
+    rules |= {"collections": Rule("anyone"), "collection": Rule("anyone"), "papers": public}
     rules |= {"paper": public, "paper_with_authors": public}
     return ServedSite(application, TablePolicy(site, rules), ())
 

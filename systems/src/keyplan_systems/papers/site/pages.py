@@ -5,38 +5,52 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from keyplan_systems.pages.site import Turn
-from keyplan_systems.papers.design import Papers, PaperWithAuthors, byline
+from keyplan_systems.papers.design import Paper, Papers, PaperWithAuthors, byline
 from keyplan_systems.papers.export import FORMATS, citation
+from keyplan_systems.papers.searching import found_papers
 from keyplan_systems.site.problems import not_found
+from keyplan_systems.site.searching import Search
 
 __all__ = ["author", "collection", "exported", "front", "paper", "topic"]
 
 PapersTurn = Turn[Papers]
+FOUND_MAX = 30
+TOPIC_CHARACTERS_MAX = 200
 
 
-def front(turn: PapersTurn) -> Response:
-    """Where to begin: a paper's id, a collection, an author or a topic."""
+def front(turn: PapersTurn, search: Search) -> Response:
+    """What there is to look through; or what was asked for: by its id or name, or by words."""
     asked = turn.query.get("q", "").strip()[:200]
+    papers = turn.design
+    results: list[Paper] = []
     if asked:
-        papers = turn.design
-        if papers.paper(asked) is not None:
-            return turn.go(f"/papers/{asked}")
-        if papers.author(asked) is not None:
-            return turn.go(f"/authors/{asked}")
-        for place, page in (
-            ("collections", papers.published_in_collection(asked, limit=1)),
-            ("topics", papers.papers_on_topic(asked.lower(), limit=1)),
-        ):
-            if page.items:
-                return turn.go(f"/{place}/{asked}")
-    return turn.page("front.html", asked=asked)
+        turn.limit("search", turn.address)
+        known = _known_as(papers, asked)
+        if known is not None:
+            return turn.go(known)
+        results = found_papers(papers, search, asked, FOUND_MAX)
+    page = papers.collections(cursor=turn.cursor)
+    return turn.page("front.html", asked=asked, results=results, collections=page.items, cursor=page.cursor)
+
+
+def _known_as(papers: Papers, asked: str) -> str | None:
+    """The page of what goes by exactly this id or name, if anything does."""
+    paper = papers.paper(asked)
+    if paper is not None and paper.status != "draft" and paper.published_at is not None:
+        return f"/papers/{asked}"
+    if papers.author(asked) is not None:
+        return f"/authors/{asked}"
+    if papers.published_in_collection(asked, limit=1).items:
+        return f"/collections/{asked}"
+    on_topic = papers.papers_on_topic(asked.lower(), limit=FOUND_MAX) if len(asked) <= TOPIC_CHARACTERS_MAX else []
+    return f"/topics/{asked}" if any(paper.status == "published" for paper in on_topic) else None
 
 
 def collection(turn: PapersTurn) -> Response:
     """The published papers of a collection."""
     name = turn.path("name")
     page = turn.design.published_in_collection(name, cursor=turn.cursor)
-    if not page.items and turn.cursor is None:
+    if not page.items and turn.cursor is None and turn.design.collection(name) is None:
         raise not_found()
     return turn.page("list.html", heading=name, lede="Collection", papers=page.items, cursor=page.cursor)
 

@@ -1,0 +1,63 @@
+"""What of the catalogue can be found by words: published papers, by their titles, topics, authors and abstracts.
+
+An import and the sample make the index anew; after writes from Python ``python -m keyplan_systems.papers.searching
+papers.db`` does. It is in ``papers.search`` beside ``papers.db``; for a store elsewhere it is in memory,
+and filled when the site begins: a query for each 100 papers, and one for each paper's authors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+from keyplan_systems.paging import pages_of
+from keyplan_systems.papers.design import Paper, Papers, byline
+from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
+
+__all__ = ["found_papers", "rebuild", "search_of"]
+
+PAGE = 100
+
+
+def search_of(papers: Papers) -> FtsSearch:
+    """The index of a catalogue, in a file of its own where the store is one. An empty one is made anew."""
+    return search_beside(papers.store.url, partial(rebuild, papers))
+
+
+def rebuild(papers: Papers, search: Search) -> int:
+    """Make the index anew from the store; gives how many papers can be found."""
+    return search.replace_all(_documents(papers))
+
+
+def _documents(papers: Papers) -> Iterator[Document]:
+    for collections in pages_of(partial(papers.collections, limit=PAGE)):
+        for collection in collections:
+            for page in pages_of(partial(papers.published_in_collection, collection.collection, limit=PAGE)):
+                for paper in page:
+                    whole = papers.paper_with_authors(paper.paper_id)
+                    authors = [] if whole is None else byline(whole.authors)
+                    names = " ".join(f"{author.name} {author.handle}" for author in authors)
+                    topics = " ".join(sorted(paper.topics))
+                    text = f"{paper.collection} {paper.abstract}"
+                    yield Document(paper.paper_id, paper.title, topics, names, text)
+
+
+def found_papers(papers: Papers, search: Search, query: str, limit: int) -> list[Paper]:
+    """The published papers that have all words of a query, the best first.
+
+    They are read from the store, so that nothing is shown that isn't published now, whatever the index says.
+    """
+    ids = list(search.find(query, limit))
+    there = {paper.paper_id: paper for paper in papers.papers(ids)} if ids else {}
+    return [there[paper_id] for paper_id in ids if paper_id in there and there[paper_id].status == "published"]
+
+
+def _main(url: str) -> None:
+    with Papers.open(url, create=False) as papers, contextlib.closing(search_of(papers)) as search:
+        sys.stdout.write(f"{rebuild(papers, search):,} papers can be found.\n")
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:2])
