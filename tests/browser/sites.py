@@ -79,7 +79,7 @@ def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
     yield arrive
     for context in contexts:
         context.close()
-    assert [text for text in said if not REFUSED.search(text)] == []
+    assert [text for text in said if not REFUSED.search(text)] == [], said
 
 
 def sign_in(page: Page, label: str, login: str, password: str) -> None:
