@@ -283,13 +283,13 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
         post = max(design.feed(me.user_id).items, key=lambda each: each.comments)
         author = design.profile(post.user_id).handle
         own = ("/", f"/posts/{post.post_id}", f"/people/{author}", "/messages", f"/messages/{author}", "/settings")
-        own += (
+        more = (
             "/notifications",
             f"/people/{author}/followers",
             f"/people/{design.profile(PRIVATE).handle}",
             "/password",
         )
-        seen = [(stranger, ("/", f"/people/{author}", "/sign-up")), (member, own)]
+        seen = [(stranger, ("/", f"/people/{author}", "/sign-up")), (member, (*own, *more))]
     elif name == "cms":
         author, editor, admin = (place.arrive() for _ in range(3))
         for who, member in (("author", author), ("editor", editor), ("admin", admin)):

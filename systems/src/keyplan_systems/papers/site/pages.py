@@ -42,7 +42,9 @@ def _known_as(papers: Papers, asked: str) -> str | None:
         return f"/authors/{asked}"
     if papers.published_in_collection(asked, limit=1).items:
         return f"/collections/{asked}"
-    on_topic = papers.papers_on_topic(asked.lower(), limit=FOUND_MAX) if len(asked) <= TOPIC_CHARACTERS_MAX else []
+    if len(asked) > TOPIC_CHARACTERS_MAX:
+        return None
+    on_topic = papers.papers_on_topic(asked.lower(), limit=FOUND_MAX)
     return f"/topics/{asked}" if any(paper.status == "published" for paper in on_topic) else None
 
 
