@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
@@ -265,3 +265,26 @@ def test_small_buckets_are_reported_unless_they_are_known_to_be_few() -> None:
     assert said(hourly, day) == []
     week = {**day, "lt": "2026-01-08T00:00:00Z"}
     assert said(hourly, week) == [("warning", "a typical call reads 168 partitions of at")]
+
+
+def test_a_range_of_the_time_orders_the_answer_by_it() -> None:
+    """What stands behind the time in the sort key isn't what newest_first goes by."""
+
+    class Heard(Entity):
+        user: str
+        at: datetime
+        kind: Literal["like", "follow"]
+
+        primary = Key("USER#{user}#{at:%Y}", "{kind}#{at}")
+        in_time = Key("USER#{user}", "{at}#{kind}", index=ALL_IN_ONE)
+
+    class Network(Design):
+        table = Table("network", indexes=[ALL_IN_ONE])
+
+        @read("N1", newest_first=True)
+        def heard(self, user: str, at: Range[datetime]) -> list[Heard]: ...
+
+        @read("N2", newest_first=True, key=Heard.primary)
+        def of_years(self, user: str, at: Range[datetime]) -> list[Heard]: ...
+
+    assert [finding for finding in check(Network).findings if finding.code == "KP210"] == []

@@ -56,10 +56,8 @@ def _backwards(query: Query) -> bool:
 
 
 def _first_open(query: Query) -> str | None:
-    """The first field of the sort key that the question leaves open."""
-    known = {*query.pattern.signature.by_name, *query.pattern.constants}
-    names = [name for _, template in query.key.sort for name in template.fields]
-    return next((name for name in names if name not in known), None)
+    """The first field that orders the answer: one of which a range is asked, too."""
+    return next((name for name, _ in query.match.order), None)
 
 
 RULE = Rule("KP210", Severity.WARNING, _find, __name__, __doc__)
