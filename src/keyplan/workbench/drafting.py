@@ -140,11 +140,12 @@ class Drafting:
         self.fields = declared.fields.get(group.name, [])
         self.marks = {name: mark for (entity, name), mark in declared.marks.items() if entity == group.name}
         self.schema = self._schema()
-        self.key_names = {
-            name
+        self.key_types = {
+            name: kind
             for declaration in (draft.key, *draft.indexes)
-            for name, _ in (*declaration.partition, *declaration.sort)
+            for name, kind in (*declaration.partition, *declaration.sort)
         }
+        self.key_names = set(self.key_types)
         self.entity = EntityDraft(group.name, [], group.items, group.facet)
         self.entity.labels = self._labels(declared)
         self.entity.open = group.name in declared.open
@@ -213,7 +214,7 @@ class Drafting:
         return alone and len(held) == len(self.group.items)
 
     def _column(self, attribute: str, made: Sequence[Column]) -> Column:
-        kind = self.table.attributes.get(attribute, "")
+        kind = self.key_types.get(attribute) or self.table.attributes.get(attribute, "")
         result = [item.get(attribute) for item in self.group.items]
         tags = {next(iter(value)) for value in result if value is not None} - {"NULL"}
         tag = (tags.pop() if len(tags) == 1 else "") if tags else ("" if kind == "NULL" else kind)
