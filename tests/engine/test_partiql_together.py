@@ -1,0 +1,167 @@
+"""Several PartiQL statements at once: each by itself in a batch, all or none in a transaction."""
+
+from __future__ import annotations
+
+# ruff: noqa: E501 - texts of the service, some of them long, and statements
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, statement_gets
+from keyplan.engine.statement_gets import get_of
+from keyplan.engine.statements import read_of
+from tests.engine.support import answer, n, s
+from tests.engine.test_partiql import BAD, KEYED, engine
+
+__all__ = ["engine"]
+
+
+def test_a_batch_of_reads(engine: Engine) -> None:
+    statements = [
+        {"Statement": f"SELECT number FROM orders {KEYED}"},
+        {"Statement": "SELECT * FROM orders WHERE pk = 'none' AND sk = '1'", "ConsistentRead": True},
+        {"Statement": "SELECT * FROM orders WHERE pk = 'a'"},
+        {"Statement": f"SELECT * FROM orders {KEYED} AND begins_with(text, 'h')"},
+        {"Statement": "SELECT * FROM nowhere WHERE pk = 'a'"},
+        {"Statement": "SELECT"},
+    ]
+    text = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
+    answered = engine.call("BatchExecuteStatement", {"Statements": statements, "ReturnConsumedCapacity": "TOTAL"})
+    assert answered["Responses"] == [
+        {"TableName": "orders", "Item": {"number": n(5)}},
+        {"TableName": "orders"},
+        {"Error": {"Code": "ValidationError", "Message": text}},
+        {"Error": {"Code": "ValidationError", "Message": text}},
+        {"Error": {"Code": "ResourceNotFound", "Message": "Requested resource not found"}},
+        {"Error": {"Code": "ValidationError", "Message": BAD + "Unexpected term"}},
+    ]
+    assert answered["ConsumedCapacity"] == [{"TableName": "orders", "CapacityUnits": 1.5}]
+
+
+def test_a_batch_of_writes(engine: Engine) -> None:
+    statements = [
+        {"Statement": "INSERT INTO orders VALUE {'pk': 'a', 'sk': '1'}"},
+        {"Statement": "INSERT INTO orders VALUE {'pk': ?, 'sk': '1'}", "Parameters": [s("new")]},
+        {"Statement": f"UPDATE orders SET number = 6 {KEYED} AND number = 7"},
+        {"Statement": f"UPDATE orders SET number = 6 {KEYED} RETURNING MODIFIED NEW *"},
+        {"Statement": "DELETE FROM orders WHERE pk = 'a'"},
+    ]
+    assert engine.call("BatchExecuteStatement", {"Statements": statements}) == {
+        "Responses": [
+            {
+                "Error": {"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"},
+                "TableName": "orders",
+            },
+            {"TableName": "orders"},
+            {
+                "Error": {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"},
+                "TableName": "orders",
+            },
+            {"TableName": "orders", "Item": {"number": n(6)}},
+            {
+                "Error": {
+                    "Code": "ValidationError",
+                    "Message": "Where clause does not contain a mandatory equality on all key attributes",
+                }
+            },
+        ]
+    }
+    mixed = {"Statements": [statements[0], {"Statement": f"SELECT * FROM orders {KEYED}"}]}
+    assert answer(engine, "BatchExecuteStatement", mixed)["message"] == (
+        "Read and write requests together in the same batch is not supported."
+    )
+
+
+def transact(engine: Engine, *statements: str, **more: Any) -> dict[str, Any]:
+    given = [{"Statement": statement} for statement in statements]
+    return answer(engine, "ExecuteTransaction", {"TransactStatements": given, **more})
+
+
+def test_transactions(engine: Engine) -> None:
+    read = f"SELECT number FROM orders {KEYED}"
+    missing = "SELECT * FROM orders WHERE pk='none' AND sk='1'"
+    assert transact(engine, read, missing) == {"Responses": [{"Item": {"number": n(5)}}, {}]}
+    insert = "INSERT INTO orders VALUE {'pk': 'new', 'sk': '1'}"
+    check = f"EXISTS(SELECT * FROM orders {KEYED} AND number = 5)"
+    more = {"ClientRequestToken": "t", "ReturnConsumedCapacity": "TOTAL"}
+    first = transact(engine, insert, check, **more)
+    assert first["Responses"] == []
+    assert first["ConsumedCapacity"][0]["WriteCapacityUnits"] == 4.0
+    again = transact(engine, insert, check, **more)
+    assert again["Responses"] == []
+    assert again["ConsumedCapacity"][0]["ReadCapacityUnits"] == 4.0
+    assert transact(engine, insert, **more)["error"] == "IdempotentParameterMismatchException"
+    failed = transact(engine, insert, check.replace("= 5", "= 6"))
+    assert failed["CancellationReasons"] == [
+        {"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"},
+        {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        (("SELECT",), "Validation failed in TransactStatements[0]: " + BAD + "Unexpected term"),
+        (
+            (f"DELETE FROM orders {KEYED}", f"DELETE FROM orders {KEYED} RETURNING ALL OLD *"),
+            "Validation failed in TransactStatements[1]: RETURNING clause is not supported in ExecuteTransaction.",
+        ),
+        (
+            ("SELECT * FROM orders.ByG WHERE g='g1'",),
+            "Validation failed in TransactStatements[0]: Reads on indices are not supported within transactions.",
+        ),
+        (
+            ("SELECT * FROM orders WHERE pk='a'",),
+            "Validation failed in TransactStatements[0]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
+        ),
+        (
+            (f"SELECT * FROM orders {KEYED}", f"SELECT * FROM orders {KEYED} AND begins_with(text, 'h')"),
+            "Validation failed in TransactStatements[1]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
+        ),
+        (
+            (f"SELECT * FROM orders {KEYED} AND NOT (number = 6 OR contains(text, 'h'))",),
+            "Validation failed in TransactStatements[0]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
+        ),
+        (
+            (f"EXISTS(SELECT * FROM orders {KEYED})",),
+            "Validation failed in TransactStatements[0]: EXISTS() must contain a single item read with additional condition",
+        ),
+        (
+            (f"DELETE FROM orders {KEYED}", f"UPDATE orders SET x = 1 {KEYED}"),
+            "Transaction request cannot include multiple operations on one item",
+        ),
+        (
+            (f"SELECT * FROM orders {KEYED}", f"DELETE FROM orders {KEYED}"),
+            "ExecuteTransaction API does not support both read and write operations in the same request.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_transactions(engine: Engine, statements: tuple[str, ...], message: str) -> None:
+    assert transact(engine, *statements)["message"] == message
+
+
+def test_gets_among_several_statements_are_planned_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of ExecuteStatement is; what isn't plainly one is planned as statements are."""
+    planned: list[str] = []
+
+    def counting(*arguments: Any, **more: Any) -> Any:
+        planned.append(arguments[1].table_name)
+        return read_of(*arguments, **more)
+
+    monkeypatch.setattr(statement_gets, "read_of", counting)
+    asked = [{"Statement": f'SELECT "number" FROM orders {KEYED}'}] + [
+        {"Statement": "SELECT * FROM orders WHERE pk = ? AND sk = ?", "Parameters": [s("a"), s(str(number))]}
+        for number in (2, 9)
+    ]
+    second = {"pk": s("a"), "sk": s("2"), "number": n(2), "g": s("g1"), "h": s("2")}
+    before = get_of.cache_info().misses
+    for _ in range(3):
+        answered = engine.call("BatchExecuteStatement", {"Statements": asked})["Responses"]
+        assert [each.get("Item") for each in answered] == [{"number": n(5)}, second, None]
+        answered = engine.call("ExecuteTransaction", {"TransactStatements": asked})["Responses"]
+        assert [each.get("Item") for each in answered] == [{"number": n(5)}, second, None]
+    assert planned == []
+    assert get_of.cache_info().misses - before <= 2
+    filtered = [{"Statement": f'SELECT * FROM orders {KEYED} AND "number" = 6'}]
+    assert engine.call("ExecuteTransaction", {"TransactStatements": filtered})["Responses"] == [{}]
+    assert planned == ["orders"]
