@@ -222,3 +222,18 @@ def test_a_prefix_may_end_with_any_character(last: str) -> None:
         )["Items"]
     wanted = {f"x{sk}" for sk in sorts if sk.startswith(last)}
     assert [item["sk"]["S"] for item in result] == sorted(wanted, key=str.encode)
+
+
+def test_an_empty_key_of_an_index(engine: Engine) -> None:
+    """A Query of an index names it; a statement names the attribute only."""
+    create(engine)
+    begin = "One or more parameter values are not valid. "
+    empty = "The AttributeValue for a key attribute cannot contain an empty string value. "
+    for name, condition in (("g", "g = :e"), ("h", "g = :x AND h = :e"), ("h", "g = :x AND h BETWEEN :e AND :x")):
+        values = {":e": s(""), **({":x": s("x")} if ":x" in condition else {})}
+        asked = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
+        told = answer(engine, "Query", {"TableName": "orders", "IndexName": "ByG", **asked})["message"]
+        of_index = "A value specified for a secondary index key is not supported. "
+        assert told == f"{begin}{of_index}{empty}IndexName: ByG, IndexKey: {name}"
+    statement = {"Statement": "SELECT * FROM orders.ByG WHERE g = ''"}
+    assert answer(engine, "ExecuteStatement", statement)["message"] == f"{begin}{empty}Key: g"

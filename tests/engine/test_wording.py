@@ -590,17 +590,3 @@ def test_a_sum_beyond_38_digits_is_an_overflow(engine: Engine) -> None:
     engine.call("PutItem", {**TABLE, "Item": {**KEY, "x": n("1e50")}})
     params = {**UPDATE, "UpdateExpression": "SET x = x - :v", "ExpressionAttributeValues": {":v": n(1)}}
     assert message(engine, "UpdateItem", params) == OVERFLOW
-
-
-def test_an_empty_key_of_an_index(engine: Engine) -> None:
-    """A Query of an index names it; a statement names the attribute only."""
-    words = (
-        "One or more parameter values are not valid. A value specified for a secondary index key is not supported. The "
-        "AttributeValue for a key attribute cannot contain an empty string value. IndexName: ByG, IndexKey: "
-    )
-    for name, condition in (("g", "g = :e"), ("h", "g = :x AND h = :e"), ("h", "g = :x AND h BETWEEN :e AND :x")):
-        values = {":e": s(""), **({":x": s("x")} if ":x" in condition else {})}
-        asked = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
-        assert answer(engine, "Query", {**TABLE, "IndexName": "ByG", **asked})["message"] == words + name
-    statement = {"Statement": "SELECT * FROM orders.ByG WHERE g = ''"}
-    assert answer(engine, "ExecuteStatement", statement)["message"] == EMPTY_KEY.replace("pk", "g")
