@@ -20,9 +20,12 @@ def assert_consistent(papers: Papers) -> None:
     """Each paper's partition is whole: topics, dates, versions and expiry agree with the paper's own."""
     parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
     handles: set[str] = set()
+    collections: set[str] = set()
     for item in plain_items(papers):
         if item["PK"].startswith("PAPER#"):
             parts[item["paper_id"]].append(item)
+        elif item["PK"] == "COLLECTIONS":
+            collections.add(item["collection"])
         else:
             handles.add(item["handle"])
     for paper_id, items in parts.items():
@@ -40,4 +43,5 @@ def assert_consistent(papers: Papers) -> None:
         assert all(("expires_at" in item) == (item["was"] == "draft") for item in versions)
         assert {item["handle"] for item in members} <= handles
         assert sorted(int(item["position"]) for item in members) == list(range(1, len(members) + 1))
+        assert paper["status"] != "published" or paper["collection"] in collections
         assert superseded == ("superseded_by" in paper)
