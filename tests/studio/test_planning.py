@@ -165,7 +165,7 @@ def ended(planner: Planner, **given: Any) -> dict[str, Any]:
     answer = planner.plan_json(**given)
     while answer["state"] == "running":
         time.sleep(0.05)
-        answer = planner.plan_json(**{**given, "again": False})
+        answer = planner.plan_json(**given)
     return answer
 
 
