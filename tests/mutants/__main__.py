@@ -21,6 +21,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
+from functools import cache
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -30,7 +32,7 @@ from rich.progress import Progress
 
 from tests.mutants.choosing import Ran, chosen_tests, record, recorded, stages
 from tests.mutants.named import named_mutants
-from tests.mutants.planting import Mutant, mutants_of
+from tests.mutants.planting import Mutant, compiles, mutants_of
 from tests.mutants.running import CHOSEN
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,7 +147,13 @@ def _drawn(only: tuple[str, ...], number: int, seed: int) -> list[Mutant]:
             for mutant in mutants_of(name, source)
             if (mutant.path, mutant.kind, _line(mutant, source)) not in equal
         ]
-    return Random(seed).sample(every, min(number, len(every)))
+    Random(seed).shuffle(every)
+    return list(islice((mutant for mutant in every if compiles(mutant.planted(_source(mutant.path)))), number))
+
+
+@cache
+def _source(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
 
 
 def _equal() -> set[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Mutant", "mutants_of"]
+__all__ = ["Mutant", "compiles", "mutants_of"]
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -36,17 +36,15 @@ class Mutant:
 
 
 def mutants_of(path: str, source: str) -> Iterator[Mutant]:
-    """Every mutant of a module, in the order of its text. Types, docstrings, messages and what is only imported for
-    types are left as they are.
+    """Every mutant of a module, in the order of its text, those too that don't compile. Types, docstrings, messages and
+    what is only imported for types are left as they are.
     """
     offsets = _line_offsets(source)
     for node in _code(ast.parse(source)):
         for kind, part, text in _faults(node, source):
             start = _offset(offsets, source, part.lineno, part.col_offset)
             end = _offset(offsets, source, part.end_lineno or 0, part.end_col_offset or 0)
-            mutant = Mutant(path, part.lineno, start, end, text, kind)
-            if _compiles(mutant.planted(source)):
-                yield mutant
+            yield Mutant(path, part.lineno, start, end, text, kind)
 
 
 def _line_offsets(source: str) -> list[int]:
@@ -126,7 +124,8 @@ def _text(node: ast.expr, source: str) -> str:
     return ast.get_source_segment(source, node) or ast.unparse(node)
 
 
-def _compiles(source: str) -> bool:
+def compiles(source: str) -> bool:
+    """Whether a module's text is Python: not each replacement makes it so."""
     try:
         compile(source, "<mutant>", "exec")
     except (SyntaxError, ValueError):
