@@ -12,7 +12,7 @@ from typing import Any
 
 from keyplan.expressions import ExpressionFault, UpdateFault
 from keyplan.values import ValueFault
-from keyplan.wire.errors import RequestFault, SerializationException, ValidationException
+from keyplan.wire.errors import CountFault, RequestFault, SerializationException, ValidationException
 from keyplan.wire.explanation import Wording, wording_for
 from keyplan.wire.operations import Operation
 
@@ -25,7 +25,7 @@ def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
         return SerializationException("A string of the request is not valid Unicode")
     if isinstance(fault, UpdateFault):
         return ValidationException(fault.message)
-    if not isinstance(fault, (ExpressionFault, ValueFault, ValidationException)):
+    if isinstance(fault, CountFault) or not isinstance(fault, (ExpressionFault, ValueFault, ValidationException)):
         return fault
     try:
         # The service reads the whole request before it judges any of it.

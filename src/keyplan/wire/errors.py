@@ -28,6 +28,10 @@ class RequestFault(ValidationException):
         self.older = message if older is None else older
 
 
+class CountFault(ValidationException):
+    """There are more members than are looked at: nothing else is told of such a request."""
+
+
 class SerializationException(DynamoDBError):
     """A member of the request has the wrong JSON type."""
 

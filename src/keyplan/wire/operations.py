@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from keyplan.wire import administration, limits, statements, streams
-from keyplan.wire.errors import RequestFault, UnknownOperationException, ValidationException, one_or_more
+from keyplan.wire.errors import CountFault, RequestFault, UnknownOperationException, ValidationException, one_or_more
 from keyplan.wire.explanation import Wording, check_types, explain
 from keyplan.wire.members import (
     ARN,
@@ -134,7 +134,7 @@ class Operation:
                 continue
             count = sum(1 + len(member.get("AttributeValueList") or ()) for member in members.values())
             if count > limits.OLD_MEMBERS_MAX:
-                raise ValidationException(
+                raise CountFault(
                     f"1 validation error detected: Value at '{name}' failed to satisfy constraint: "
                     f"Member must have length less than or equal to {limits.OLD_MEMBERS_MAX}"
                 )
