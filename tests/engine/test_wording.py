@@ -331,6 +331,7 @@ def test_a_transaction_stops_at_the_first_action_that_does_not_fit(engine: Engin
 
 SYNTAX = 'Invalid ConditionExpression: Syntax error; token: "=", near: "= = b"'
 B = {"pk": s("b"), "sk": s("1")}
+NO_VALUES, NO_NAMES = (f"ExpressionAttribute{kind} must not be empty" for kind in ("Values", "Names"))
 
 
 @pytest.mark.parametrize(
@@ -354,14 +355,8 @@ B = {"pk": s("b"), "sk": s("1")}
             ],
             "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size;",
         ),
-        (
-            [action("Put", KEY, ConditionExpression="a = = b", ExpressionAttributeValues={})],
-            "ExpressionAttributeValues must not be empty",
-        ),
-        (
-            [action("Put", KEY, ConditionExpression="a = = b", ExpressionAttributeNames={})],
-            "ExpressionAttributeNames must not be empty",
-        ),
+        ([action("Put", KEY, ConditionExpression="= b", ExpressionAttributeValues={})], NO_VALUES),
+        ([action("Put", KEY, ConditionExpression="= b", ExpressionAttributeNames={})], NO_NAMES),
         (
             [action("Put", KEY), action("ConditionCheck", B, **V)],
             "Value provided in ExpressionAttributeValues unused in expressions: keys: {:v}",
