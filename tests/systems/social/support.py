@@ -125,14 +125,14 @@ def _notifications(there: dict[type[Entity], list[Any]], users: dict[str, User])
     posts: dict[str, Post] = {post.post_id: post for post in there[Post] if not post.shards}
     wanted = {
         *((like.liked_at, "like", like.user_id, like.post_id) for like in there[Like]),
-        *((said.created_at, "comment", said.user_id, said.comment_id) for said in there[Comment]),
-        *((link.since, "follow", link.user_id, link.user_id) for link in there[Following]),
+        *((said.created_at, "comment", said.user_id, said.post_id) for said in there[Comment]),
+        *((link.since, "follow", link.user_id, None) for link in there[Following]),
     }
     for heard in there[Notification]:
         assert heard.by_user_id != heard.user_id
         lasting = heard.kind == "acceptance" or (heard.kind == "follow" and users[heard.user_id].shards)
         if not lasting and (heard.post_id is None or heard.post_id in posts):
-            assert (heard.at, heard.kind, heard.by_user_id, heard.about) in wanted
+            assert (heard.at, heard.kind, heard.by_user_id, heard.post_id) in wanted
 
 
 def _conversations(there: dict[type[Entity], list[Any]]) -> None:

@@ -49,6 +49,7 @@ from keyplan_systems.social.people import PeopleWrites
 __all__ = ["Social"]
 
 _REASONS = {
+    "KP602 Notification.expires_at": "what somebody did may be heard of some days longer: it is true, and does no harm",
     "KP303 deliveries_of": "a delivery ends within seconds, so an author has one or two that haven't",
     "KP304 feed": "the rule is up to 200 read in rounds of 20; who follows more gets the others' posts on write",
 }

@@ -105,45 +105,44 @@ class Block(Entity):
 
 class Notification(Entity):
     """Somebody did something that ``user_id`` hears of. Its key is made of what was done, so that it goes when that is
-    undone: ``at`` is its moment, ``about`` the id of the post, the comment or the user. It expires after a while.
+    undone: ``at`` is its moment. It expires after a while.
     """
 
     user_id: Id
     at: datetime
     kind: NotificationKind
     by_user_id: Id
-    about: Id
     post_id: Id | None = None
     text: str = ""
     expires_at: Ttl
 
-    primary = Key("user#{user_id}#notifications", "date#{at:%Y%m%d%H%M%S%f}#{kind}#{by_user_id}#{about}")
+    primary = Key("user#{user_id}#notifications", "date#{at:%Y%m%d%H%M%S%f}#{kind}#{by_user_id}")
 
     @classmethod
     def of_follow(cls, link: Following) -> Self:
         """Somebody is followed."""
-        return cls._of(link.followed_id, "follow", link.user_id, link.since, link.user_id)
+        return cls._of(link.followed_id, "follow", link.user_id, link.since)
 
     @classmethod
     def of_acceptance(cls, link: Following) -> Self:
         """Somebody who asked may follow."""
-        return cls._of(link.user_id, "acceptance", link.followed_id, link.since, link.followed_id)
+        return cls._of(link.user_id, "acceptance", link.followed_id, link.since)
 
     @classmethod
     def of_said(cls, post: Post, said: Like | Comment) -> Self:
         """Somebody likes a post, or comments on it."""
         if isinstance(said, Like):
-            made = cls._of(post.user_id, "like", said.user_id, said.liked_at, post.post_id)
+            made = cls._of(post.user_id, "like", said.user_id, said.liked_at)
             text = post.text
         else:
-            made = cls._of(post.user_id, "comment", said.user_id, said.created_at, said.comment_id)
+            made = cls._of(post.user_id, "comment", said.user_id, said.created_at)
             text = said.text
         return made.model_copy(update={"post_id": post.post_id, "text": preview_of(text)})
 
     @classmethod
-    def _of(cls, user_id: str, kind: NotificationKind, by_user_id: str, at: datetime, about: str) -> Self:
+    def _of(cls, user_id: str, kind: NotificationKind, by_user_id: str, at: datetime) -> Self:
         expires_at = (at + NOTIFICATIONS_KEPT).replace(microsecond=0)
-        return cls(user_id=user_id, at=at, kind=kind, by_user_id=by_user_id, about=about, expires_at=expires_at)
+        return cls(user_id=user_id, at=at, kind=kind, by_user_id=by_user_id, expires_at=expires_at)
 
 
 class NotificationsSeen(Entity):
