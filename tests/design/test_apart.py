@@ -45,6 +45,10 @@ def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] |
         pytest.param({"C": "C#{n:03d}", "A": "A#{n:03d}"}, {"B": "B#{n:03d}"}, ["A", "C"], id="in the keys' order"),
         pytest.param({"A": "A#{n:03d}", "C": "C#{n:03d}"}, {"B": "B#HEAD"}, [], id="an item between"),
         pytest.param({"A": "A#{n:03d}", "C": "C#{n:03d}"}, {"B": "B#{p}"}, [], id="an item of the partition's field"),
+        pytest.param({"A": "A#{n:03d}", "C": "C#{p}", "E": "E#{n:03d}"}, {}, [], id="an item asked for, of that field"),
+        pytest.param(
+            {"A": "A#{p}", "C": "C#{n:03d}"}, {"B": "B#{n:03d}"}, ["A", "C"], id="many behind an item of that field"
+        ),
         pytest.param({"A": "A#{n:03d}", "C": "C#{n:03d}"}, {"D": "D#{n:03d}", "0": "0#{n:03d}"}, [], id="outside"),
         pytest.param({"A": "A#{n:03d}", "C": "C#{n:03d}"}, {"B": "B#{n:03d} Q#{p}"}, [], id="other partitions"),
         pytest.param({"A": "A#{n:03d}", "C": "C#{n:03d}"}, {"X": "A#X#{n:03d}"}, [], id="among the first"),

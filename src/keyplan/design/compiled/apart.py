@@ -34,21 +34,21 @@ class _Run:
     """How many parts of their templates all sort keys of the question have in common."""
 
     @property
-    def is_item(self) -> bool:
-        """Whether it is the one sort key that the text is."""
-        return all(len(match.sort[0].known) == self.common + 1 and match.sort[0].complete for match in self.matches)
-
-    @property
     def narrowed(self) -> bool:
         """Whether its entities have items besides that begin with the same text, and aren't asked for."""
         return any(
-            len(match.sort[0].known) > self.common + 1 or match.sort[0].condition is not None for match in self.matches
+            match.sort[0].condition is not None or _open(match.key, match.sort[0].known[self.common + 1 :])
+            for match in self.matches
         )
 
     @property
     def behind(self) -> str:
         """The least text behind all its sort keys, what isn't asked for of the same entities among them."""
-        return f"{self.start}\0" if self.is_item else _successor(self.start)
+        if all(len(match.sort[0].known) == self.common + 1 and match.sort[0].complete for match in self.matches):
+            return f"{self.start}\0"
+        if all(match.sort[0].complete for match in self.matches):
+            return self.start  # one item, whose sort key repeats a field of the partition
+        return _successor(self.start)
 
 
 def read_apart(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> QueryPlan:
@@ -150,10 +150,14 @@ def _behind(common: Sequence[_Part], template: Template) -> tuple[str, Sequence[
 
 def _many(key: CompiledKey, rest: Sequence[_Part]) -> bool:
     """Whether one partition can have more than one item of a key, as far as the rest of its sort key says."""
-    fixed = {variable.field for _, template in key.partition for variable in template.variables}
     later = [variable for _, template in key.sort[1:] for variable in template.variables]
-    opened = [part for part in rest if isinstance(part, Variable)]
-    return any(variable.field not in fixed for variable in (*opened, *later))
+    return _open(key, (*rest, *later))
+
+
+def _open(key: CompiledKey, parts: Sequence[_Part]) -> bool:
+    """Whether parts of a key's sort key have fields that its partition key doesn't fix."""
+    fixed = {variable.field for _, template in key.partition for variable in template.variables}
+    return any(isinstance(part, Variable) and part.field not in fixed for part in parts)
 
 
 def _between(before: _Run, run: _Run, low: str, high: str | None) -> bool:
