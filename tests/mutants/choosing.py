@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,28 +60,30 @@ def record(rooms: Sequence[str] = ()) -> None:
         blocks, number = marked_tree(ROOT, tree)
         for room in rooms or sorted(_rooms()):
             marks.write_bytes(bytes(number))
-            kept = KEPT / f"{room.replace('/', '-')}.json"
+            part = Path(folder) / "ran.json"
             environment = {
                 **os.environ,
                 HITS: str(marks),
-                RECORD: str(kept),
+                RECORD: str(part),
                 "PYTHONPATH": f"{tree}:systems/src",
                 "PYTHONDONTWRITEBYTECODE": "1",
             }
             command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.recording"]
             subprocess.run([*command, f"tests/{room}"], cwd=ROOT, env=environment, check=False)
-            _complete(kept, blocks)
+            _keep(part, KEPT / f"{room.replace('/', '-')}.json", blocks)
 
 
 def _rooms() -> set[str]:
     return {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").rglob("test_*.py")} - LEFT_OUT
 
 
-def _complete(kept: Path, blocks: Blocks) -> None:
-    """Add to a record what its marks mean."""
-    whole = json.loads(kept.read_text(encoding="utf-8"))
+def _keep(part: Path, kept: Path, blocks: Blocks) -> None:
+    """Keep a record together with what its marks mean, at once: who reads meanwhile finds the one before."""
+    whole = json.loads(part.read_text(encoding="utf-8"))
     digests = {path: _digest((ROOT / path).read_text(encoding="utf-8")) for path in blocks}
-    kept.write_text(json.dumps({**whole, "blocks": blocks, "digests": digests}), encoding="utf-8")
+    part.write_text(json.dumps({**whole, "blocks": blocks, "digests": digests}), encoding="utf-8")
+    shutil.copyfile(part, kept.with_suffix(".new"))
+    kept.with_suffix(".new").replace(kept)
 
 
 def _digest(source: str) -> str:
