@@ -8,8 +8,10 @@ ordered by how much their keys change and read; what they cost is judged in ``pl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from heapq import nsmallest
 from itertools import product
 from typing import Any, TypeAlias
@@ -17,19 +19,14 @@ from typing import Any, TypeAlias
 from keyplan.design.compiled.constants import domain_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
-from keyplan.planner.candidates import (
-    KEY_ATTRIBUTES_MAX,
-    Candidate,
-    exclude,
-    index_candidates,
-    primary_candidates,
-)
+from keyplan.planner.candidates import Candidate, exclude, index_candidates, primary_candidates
 from keyplan.planner.copies import mirror
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
+from keyplan.planner.forms import TEXT, Forms, attribute_form, own_form, sort_forms
 from keyplan.planner.needs import ANY_INDEX, Need
 
-__all__ = ["OWN", "PARTITION", "Choice", "EntityChoice", "Search", "Unserved", "choices", "own_form", "sort_forms"]
+__all__ = ["Choice", "EntityChoice", "Search", "Unserved", "choices"]
 
 Bundle: TypeAlias = tuple[Candidate, ...]
 """Keys of one entity that share an index, since no item stands under two of them."""
@@ -57,19 +54,19 @@ class EntityChoice:
     bundles: tuple[int, ...] = ()
     """For each index key a number: keys of the same one exclude each other, and share an index."""
 
-    @property
+    @cached_property
     def places(self) -> int:
         """How many indexes its keys need."""
         return len(set(self.bundles))
 
-    @property
+    @cached_property
     def ambiguous(self) -> int:
         """How many questions without an order two keys answer in different orders: the compiler asks for one then."""
         keys = (self.primary, *self.indexed)
         open_ = (number for number, need in enumerate(self.needs) if need.next is None and not need.one)
         return sum(sum(number in key.serves for key in keys) > 1 for number in open_)
 
-    @property
+    @cached_property
     def refused(self) -> int:
         """How many fields stand in its index keys that are changed without the whole item, which can't be done then."""
         keyed = {
@@ -79,7 +76,7 @@ class EntityChoice:
         own = {name for key in self.indexed if own_form(self.entity, key) for name in key.sort[:1]}
         return len(((keyed - own) | claimed) & self.entity.blind)
 
-    @property
+    @cached_property
     def few(self) -> int:
         """How many of its index keys have partitions of few values, which become large and busy."""
         return sum(
@@ -87,13 +84,63 @@ class EntityChoice:
             for candidate in self.indexed
         )
 
-    @property
+    @cached_property
     def changes(self) -> int:
         """How many fields that updates change stand in its index keys: each such update writes an entry twice."""
         keyed = [
             name for candidate in self.indexed for name in (*candidate.fields, *(name for name, _ in candidate.when))
         ]
         return sum(name in self.entity.changing for name in keyed)
+
+    @cached_property
+    def forms(self) -> tuple[Forms, ...]:
+        """The forms that each index key may have, the preferred first."""
+        own = [own_form(self.entity, key) for key in self.indexed]
+        return tuple(
+            sort_forms(self.entity, key) if form is None else (form,)
+            for form, key in zip(own, self.indexed, strict=True)
+        )
+
+    @cached_property
+    def forms_of_attributes(self) -> tuple[Forms, ...]:
+        """The same where a key is of several attributes if it can be."""
+        native = [
+            None if self.collections[at] else attribute_form(self.entity, key) for at, key in enumerate(self.indexed)
+        ]
+        return tuple(
+            forms if form is None or own_form(self.entity, key) else (form,)
+            for form, forms, key in zip(native, self.forms, self.indexed, strict=True)
+        )
+
+    @cached_property
+    def number_keys(self) -> int:
+        """How many of its index keys can't be one joined text."""
+        return sum(TEXT not in sort_forms(self.entity, key) for key in self.indexed)
+
+    @cached_property
+    def text_keys(self) -> int:
+        """How many of its index keys can be nothing else."""
+        return sum(sort_forms(self.entity, key) == (TEXT,) for key in self.indexed)
+
+    @cached_property
+    def collections(self) -> tuple[tuple[str, ...], ...]:
+        """The places of the collections that each index key serves."""
+        return tuple(
+            tuple(self.needs[number].place for number in sorted(key.serves) if self.needs[number].together)
+            for key in self.indexed
+        )
+
+    @cached_property
+    def read_whole(self) -> tuple[frozenset[str], ...]:
+        """The indexes that are read whole by questions that each index key serves."""
+        wanted = ([self.needs[number].all_of for number in key.serves] for key in self.indexed)
+        return tuple(frozenset(text for text in texts if text is not None) for texts in wanted)
+
+    def with_slots(self, slots: tuple[int, ...]) -> EntityChoice:
+        """The same keys in these indexes; what is known of the keys stays known."""
+        result = copy(self)
+        object.__setattr__(result, "slots", slots)
+        return result
 
 
 @dataclass(frozen=True)
@@ -448,20 +495,16 @@ def _slotted(
     forms = fixed.forms
     slots: dict[int, dict[int, int]] = {}
     texts = _indexes_of_text(entities)
-
-    def forms_of(choice: EntityChoice, key: Candidate) -> tuple[tuple[str, ...], ...]:
-        own = own_form(choice.entity, key)
-        if own is not None:
-            return (own,)
-        native = attribute_form(choice.entity, key) if search.attributes and not _collections(choice, key) else None
-        return (native,) if native is not None else sort_forms(choice.entity, key)
-
     for choice in sorted(entities, key=lambda choice: -choice.places):
         own: dict[int, int] = {}
+        forms_of = choice.forms_of_attributes if search.attributes else choice.forms
         for bundle in _by_forms(choice, forms_of):
             keys = [choice.indexed[number] for number in bundle]
             groups = [
-                group for key in keys for group in _collections(choice, key) if group in placed and not placed[group]
+                group
+                for number in bundle
+                for group in choice.collections[number]
+                if group in placed and not placed[group]
             ]
             given = {shared[group] for group in groups if group in shared}
             if len(given) > 1:
@@ -469,10 +512,8 @@ def _slotted(
             slot = next(iter(given), None)
             held = {place for other, place in own.items() if not _all_exclude(keys, choice.indexed[other])}
             held |= fixed.taken(choice.entity.cls, keys)
-            possible = [
-                form for form in forms_of(choice, keys[0]) if all(form in forms_of(choice, key) for key in keys)
-            ]
-            if sum(forms[own_slot] == _TEXT for own_slot in {*own.values()}) >= texts:
+            possible = [form for form in forms_of[bundle[0]] if all(form in forms_of[number] for number in bundle)]
+            if sum(forms[own_slot] == TEXT for own_slot in {*own.values()}) >= texts:
                 possible.reverse()
             if slot is None:
                 slot = next(
@@ -487,101 +528,37 @@ def _slotted(
         slots[id(choice)] = own
     names: dict[int, str] = {}
     for choice in entities:  # an index that is read whole holds nothing else
-        for number, key in enumerate(choice.indexed):
-            wanted = _read_whole(choice, key)
+        for number, wanted in enumerate(choice.read_whole):
             if len(wanted) > 1:
                 return None
             if wanted:
                 slot = slots[id(choice)][number] = max(forms, default=0) + 1
-                forms[slot] = forms_of(choice, key)[0]
+                forms[slot] = (choice.forms_of_attributes if search.attributes else choice.forms)[number][0]
                 if wanted != {ANY_INDEX}:
-                    names[slot] = wanted.pop()
+                    (names[slot],) = wanted
     placed_in = {entity: tuple(slots[entity][number] for number in sorted(slots[entity])) for entity in slots}
-    return Choice(tuple(replace(entity, slots=placed_in[id(entity)]) for entity in entities), len(forms), forms, names)
+    return Choice(tuple(entity.with_slots(placed_in[id(entity)]) for entity in entities), len(forms), forms, names)
 
 
-def _by_forms(
-    choice: EntityChoice, forms_of: Callable[[EntityChoice, Candidate], tuple[tuple[str, ...], ...]]
-) -> list[list[int]]:
+def _by_forms(choice: EntityChoice, forms_of: Sequence[Forms]) -> list[list[int]]:
     """The numbers of an entity's keys, bundle by bundle, those first that can stand in the fewest kinds of index. What
     is read whole stands in an index of its own.
     """
     bundles: dict[int, list[int]] = {}
-    for number, (key, bundle) in enumerate(zip(choice.indexed, choice.bundles, strict=True)):
-        if not _read_whole(choice, key):
+    for number, bundle in enumerate(choice.bundles):
+        if not choice.read_whole[number]:
             bundles.setdefault(bundle, []).append(number)
-    return sorted(bundles.values(), key=lambda own: min(len(forms_of(choice, choice.indexed[each])) for each in own))
+    return sorted(bundles.values(), key=lambda own: min(len(forms_of[number]) for number in own))
 
 
 def _all_exclude(keys: Sequence[Candidate], other: Candidate) -> bool:
     return all(exclude(dict(key.when), dict(other.when)) for key in keys)
 
 
-def _read_whole(choice: EntityChoice, key: Candidate) -> set[str]:
-    """The indexes that are read whole by questions that a key serves."""
-    wanted = (choice.needs[number].all_of for number in key.serves)
-    return {text for text in wanted if text is not None}
-
-
 def _indexes_of_text(entities: Sequence[EntityChoice]) -> int:
     """How many indexes should have a joined text as their sort key: what can stand in either kind fills up the others,
     so that there are the fewest in all.
     """
-    counts = [[sort_forms(entity.entity, key) for key in entity.indexed] for entity in entities]
-    numbers = max((sum(_TEXT not in forms for forms in count) for count in counts), default=0)
-    texts = max((sum(forms == (_TEXT,) for forms in count) for count in counts), default=0)
-    return max(texts, max((len(count) for count in counts), default=0) - numbers)
-
-
-def _collections(choice: EntityChoice, key: Candidate) -> list[str]:
-    return [choice.needs[number].place for number in sorted(key.serves) if choice.needs[number].together]
-
-
-_TEXT = ("S",)
-
-
-def sort_forms(entity: EntityFacts, key: Candidate) -> tuple[tuple[str, ...], ...]:
-    """The types that a key's sort attributes may have, the preferred first: one joined text, or native ones where a
-    number orders that no text keeps in order. A whole number alone can be either.
-    """
-    kinds = [kind_of(entity.kinds[name]) for name in key.sort[: key.needed]]
-    if any(kind in {float, Decimal} for kind in kinds):
-        return (tuple("N" if kind in {float, Decimal} else "S" for kind in kinds),)
-    return (_TEXT, ("N",)) if kinds == [int] and not key.merged and not key.turned else (_TEXT,)
-
-
-OWN = "="
-"""Begins the form of an index whose sort attribute is a field's own; the attribute's name stands behind it."""
-
-
-def own_form(entity: EntityFacts, key: Candidate) -> tuple[str, ...] | None:
-    """The form of a key that orders by a number which updates change by the item's key alone, a counter: the index has
-    the number's own attribute, so that the change moves the entry by itself. None for any other key.
-    """
-    if len(key.sort[: key.needed]) != 1 or not key.partition or key.turned or key.merged or key.sorted_as:
-        return None
-    (name, *_), rest = key.sort, {*key.partition, *(name for name, _ in key.when)}
-    counts = name in entity.blind and name in entity.cls.model_fields and name not in entity.optional
-    if not counts or rest & entity.blind or kind_of(entity.kinds[name]) not in {int, float, Decimal}:
-        return None
-    info = entity.cls.model_fields[name]
-    return (OWN, info.serialization_alias or info.alias or name)
-
-
-PARTITION = "P"
-"""Stands in a form for each partition attribute, where there are attributes instead of joined texts."""
-
-
-def attribute_form(entity: EntityFacts, key: Candidate) -> tuple[str, ...] | None:
-    """The form of a key of several attributes: a partition attribute for each field, then the types of the fields that
-    its needs ask for, or of what tells items apart. None for a key that has more fields than an index has attributes,
-    or whose order needs a joined text.
-    """
-    sort = key.sort[: key.needed or len(key.sort)]
-    if not key.partition or not sort or key.merged or key.turned or key.sorted_as:
-        return None
-    if max(len(key.partition), len(sort)) > KEY_ATTRIBUTES_MAX:
-        return None
-    numbers = {int, float, Decimal}
-    types = tuple("N" if kind_of(entity.kinds[name]) in numbers else "S" for name in sort)
-    return (*(PARTITION for _ in key.partition), *types)
+    numbers = max((entity.number_keys for entity in entities), default=0)
+    texts = max((entity.text_keys for entity in entities), default=0)
+    return max(texts, max((len(entity.indexed) for entity in entities), default=0) - numbers)

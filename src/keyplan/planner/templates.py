@@ -16,8 +16,9 @@ from keyplan.design.declared.keys import Key, Unique
 from keyplan.planner.candidates import Candidate, values_of
 from keyplan.planner.facts import EntityFacts, word
 from keyplan.planner.fixed import Fixed
+from keyplan.planner.forms import OWN, PARTITION, sort_forms
 from keyplan.planner.needs import Need
-from keyplan.planner.search import OWN, PARTITION, Choice, EntityChoice, sort_forms
+from keyplan.planner.search import Choice, EntityChoice
 
 __all__ = ["Declared", "declared"]
 
