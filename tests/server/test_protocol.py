@@ -30,6 +30,15 @@ def test_an_answer(server: Server) -> None:
         assert answer.json() == {"Item": {"pk": s("a"), "sk": s("001"), "g": s("g"), "note": s("n" * 100)}}
 
 
+def test_tag_operations_answer_without_a_body(server: Server) -> None:
+    arn = server.call("DescribeTable", {"TableName": TABLE})["Table"]["TableArn"]
+    asked = {"TagResource": {"Tags": [{"Key": "team", "Value": "a"}]}, "UntagResource": {"TagKeys": ["team"]}}
+    with server.raw() as raw:
+        for operation, given in asked.items():
+            answer = raw.ask(request(operation, {"ResourceArn": arn, **given}))
+            assert (answer.status, answer.headers["content-length"], answer.body) == (200, "0", b"")
+
+
 def test_items_whole_filtered_projected_and_from_the_index_agree(server: Server) -> None:
     whole = server.call("Query", QUERY)
     assert whole["Count"] == 30
