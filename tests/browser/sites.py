@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import queue
 import re
 import socket
 import threading
@@ -22,7 +24,7 @@ from tests.systems.support import silent
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-__all__ = ["AXE", "Arrive", "Scheme", "arriving", "faults_of", "faults_of_load", "serving", "sign_in"]
+__all__ = ["AXE", "Arrive", "Scheme", "arriving", "faults_of", "faults_of_load", "letter", "serving", "sign_in"]
 
 HOST = "127.0.0.1"
 TIMEOUT_MS = 15_000
@@ -80,6 +82,36 @@ def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
     for context in contexts:
         context.close()
     assert [text for text in said if not REFUSED.search(text)] == [], said
+
+
+class _Letters(logging.Handler):
+    """Holds what a site without a mail server writes into the log instead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: queue.Queue[str] = queue.Queue()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a letter."""
+        self.texts.put(record.getMessage())
+
+
+@contextmanager
+def letter() -> Iterator[Callable[[], str]]:
+    """Gives the link of the letter that is sent meanwhile."""
+    letters = _Letters()
+    logger = logging.getLogger("keyplan.mail")
+    logger.addHandler(letters)
+
+    def link() -> str:
+        match = re.search(r"http://\S+", letters.texts.get(timeout=TIMEOUT_MS / 1000))
+        assert match is not None
+        return match[0]
+
+    try:
+        yield link
+    finally:
+        logger.removeHandler(letters)
 
 
 def sign_in(page: Page, label: str, login: str, password: str) -> None:

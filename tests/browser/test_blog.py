@@ -10,7 +10,7 @@ import pytest
 
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.sample import DEMO_PASSWORD
-from tests.browser.sites import Arrive, arriving, faults_of_load, serving
+from tests.browser.sites import Arrive, arriving, faults_of_load, letter, serving
 from tests.browser.sites import sign_in as sign_in_at
 
 if TYPE_CHECKING:
@@ -62,14 +62,17 @@ def sign_in(page: Page, login: str) -> None:
 
 
 def join(page: Page, name: str, *, writes: bool = True) -> None:
-    """Join by the form."""
+    """Join by the form, and by the letter that comes then."""
     page.goto("/")
     page.get_by_role("link", name="Join", exact=True).click()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Username").fill(name.split(maxsplit=1)[0].lower())
     page.get_by_label("Email").fill(f"{name.split(maxsplit=1)[0].lower()}@example.org")
-    page.get_by_label("Password").fill("a quiet sentence of mine")
     page.get_by_label("I would like to write, too").set_checked(writes)
+    with letter() as link:
+        page.get_by_role("button", name="Join").click()
+        page.goto(link())
+    page.get_by_label("Password").fill("a quiet sentence of mine")
     page.get_by_role("button", name="Join").click()
     page.get_by_text(f"Menu of {name}").wait_for(state="attached")
 

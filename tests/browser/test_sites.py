@@ -16,7 +16,7 @@ from keyplan_systems.shop.sample import DEMO_PASSWORD as SHOP_PASSWORD
 from keyplan_systems.shop.sample import DEMO_USERS as SHOP_USERS
 from keyplan_systems.social.sample import DEMO_PASSWORD as SOCIAL_PASSWORD
 from keyplan_systems.social.sample import DEMO_USERS as SOCIAL_USERS
-from tests.browser.sites import Arrive, arriving, faults_of_load, serving, sign_in
+from tests.browser.sites import Arrive, arriving, faults_of_load, letter, serving, sign_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -65,10 +65,14 @@ def cms(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]
 
 
 def join(page: Page, label: str, login: str, name: str) -> None:
-    """Join by the form, from wherever one is."""
+    """Join by the form, from wherever one is; who gives an address goes on by the letter that comes there."""
     page.get_by_role("link", name="Join", exact=True).first.click()
     page.get_by_label(label).fill(login)
     page.get_by_label("Name", exact=True).fill(name)
+    if label == "Email":
+        with letter() as link:
+            page.get_by_role("button", name="Join").click()
+            page.goto(link())
     page.get_by_label("Password").fill("a quiet sentence of mine")
     page.get_by_role("button", name="Join").click()
     page.get_by_text(f"Menu of {name}").wait_for(state="attached")

@@ -15,6 +15,7 @@ from keyplan.engine import Engine
 from keyplan.export.create_table import requests
 from keyplan.export.deployment import Deployment
 from tests.export.designs import NAMES, design
+from tests.studio.school import School
 from tests.export.test_cloudformation import WHOLE
 
 
@@ -53,4 +54,4 @@ def test_what_only_an_update_sets_follows() -> None:
         "UpdateTimeToLive",
         "UpdateContinuousBackups",
     ]
-    assert list(requests(design("Social").compiled, Deployment())) == ["CreateTable"]
+    assert list(requests(School.compiled, Deployment())) == ["CreateTable"]

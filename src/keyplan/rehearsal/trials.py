@@ -438,6 +438,10 @@ def _trials(design: CompiledDesign, pattern: WritePattern, asked: Mapping[str, N
     for number in (1, 2):
         for missing in combinations(list(asked), number):
             yield from (replace(call, missing=frozenset(missing)) for call in calls)
+    for flag in _flags(design):
+        for number in (0, 1, 2):
+            for missing in combinations(list(asked), number):
+                yield replace(calls[0], fields=flag, missing=frozenset(missing))
     for fields in _fields(design):
         yield from (replace(call, fields=fields) for call in calls)
         yield from (replace(calls[0], fields=fields, missing=frozenset([name])) for name in list(asked))
@@ -450,6 +454,14 @@ def _calls(pattern: WritePattern) -> Iterator[_Trial]:
     several = [dict(zip(choices, chosen, strict=True)) for chosen in islice(product(*choices.values()), CALLS_MAX)]
     for numbers in (True, False):
         yield from (_Trial(numbers=numbers, choices=chosen) for chosen in several)
+
+
+def _flags(design: CompiledDesign) -> Iterator[Mapping[tuple[str, str], Any]]:
+    """The other value of each flag, which whole writes hang on."""
+    for entity in design.entities.values():
+        for stored_field in entity.fields.values():
+            if kind_of(stored_field.annotation) is bool and not stored_field.computed:
+                yield {(entity.name, stored_field.name): False}
 
 
 def _fields(design: CompiledDesign) -> Iterator[Mapping[tuple[str, str], Any]]:
