@@ -90,9 +90,10 @@ def doubtful_of_all() -> Report:
     raise AssertionError("it is wrong")
 
 
-@pytest.mark.parametrize(("phase", "says"), [("Verifying", "not every plan is verified"), ("Planning", "best so far")])
-def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path, phase: str, says: str) -> None:
-    """In a terminal, where the progress bar is drawn: Ctrl-C goes to the program as it says what it does."""
+def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path) -> None:
+    """In a terminal, where the progress bar is drawn: Ctrl-C goes to the program as it says what it does. While plans
+    are searched for, tests/planner sends it.
+    """
     path = tmp_path / "orders.py"
     path.write_text(MODULE.format(slow=SLOW))
     before = path.read_text()
@@ -100,7 +101,7 @@ def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path, phase: str, says: str)
     with program("plan", f"{path}:Orders", "--write", stderr=theirs, cwd=tmp_path) as running:
         os.close(theirs)
         seen = ""
-        while not re.search(rf"{phase}[^\r\n]*[1-9]\d*/[2-9]", seen):
+        while not re.search(r"Verifying[^\r\n]*[1-9]\d*/[2-9]", seen):
             seen += os.read(ours, 1000).decode()
         os.kill(running.pid, signal.SIGINT)
         shown, _ = running.end()
@@ -108,5 +109,5 @@ def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path, phase: str, says: str)
     os.close(ours)
     assert running.returncode == 130
     assert "Orders: 2 indexes" in shown
-    assert says in seen
+    assert "not every plan is verified" in seen
     assert path.read_text() == before

@@ -15,8 +15,8 @@ from keyplan.engine import Engine
 from keyplan.export.create_table import requests
 from keyplan.export.deployment import Deployment
 from tests.export.designs import NAMES, design
-from tests.studio.school import School
 from tests.export.test_cloudformation import WHOLE
+from tests.studio.school import School
 
 
 @cache
