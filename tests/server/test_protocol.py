@@ -32,7 +32,10 @@ def test_an_answer(server: Server) -> None:
 
 def test_tag_operations_answer_without_a_body(server: Server) -> None:
     arn = server.call("DescribeTable", {"TableName": TABLE})["Table"]["TableArn"]
-    asked = {"TagResource": {"Tags": [{"Key": "team", "Value": "a"}]}, "UntagResource": {"TagKeys": ["team"]}}
+    asked: dict[str, Any] = {
+        "TagResource": {"Tags": [{"Key": "team", "Value": "a"}]},
+        "UntagResource": {"TagKeys": ["team"]},
+    }
     with server.raw() as raw:
         for operation, given in asked.items():
             answer = raw.ask(request(operation, {"ResourceArn": arn, **given}))
