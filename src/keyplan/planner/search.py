@@ -534,7 +534,7 @@ def _slotted(
             if wanted:
                 slot = slots[id(choice)][number] = max(forms, default=0) + 1
                 forms[slot] = (choice.forms_of_attributes if search.attributes else choice.forms)[number][0]
-                if wanted != {ANY_INDEX}:
+                if wanted != frozenset({ANY_INDEX}):
                     (names[slot],) = wanted
     placed_in = {entity: tuple(slots[entity][number] for number in sorted(slots[entity])) for entity in slots}
     return Choice(tuple(entity.with_slots(placed_in[id(entity)]) for entity in entities), len(forms), forms, names)
