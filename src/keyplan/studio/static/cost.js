@@ -18,7 +18,7 @@ function Stack({ parts, label }) {
   const sum = parts.reduce((total, part) => total + (part.usd ?? 0), 0);
   return html`<figure class="stack"><div role="img" aria-label=${`${label}: ${parts.map((part) => `${part.name} ${usd(part.usd)}`).join(", ")}`}>
     ${parts.filter((part) => part.usd > 0).sort((a, b) => b.usd - a.usd).map((part) => html`<span class=${`slice k${part.colour}`} ref=${(node) => { if (node) node.style.flexGrow = String(part.usd / sum); }} title=${`${part.name}: ${usd(part.usd)}`}>${part.usd / sum > (innerWidth > 700 ? 0.09 : 0.3) ? part.name : ""}</span>`)}
-    ${sum ? null : html`<span class="quiet">No rates are given: move a slider, or begin with a call of each a second.</span>`}</div></figure>`;
+    ${sum ? null : html`<span class="quiet">No rates yet: move a slider.</span>`}</div></figure>`;
 }
 
 let chart = null;
