@@ -14,7 +14,7 @@ from functools import partial
 
 from keyplan_systems.paging import pages_of
 from keyplan_systems.papers.design import Paper, Papers, byline
-from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
+from keyplan_systems.site.searching import Document, FtsSearch, Search, found_items, search_beside
 
 __all__ = ["found_papers", "rebuild", "search_of"]
 
@@ -49,9 +49,8 @@ def found_papers(papers: Papers, search: Search, query: str, limit: int) -> list
 
     They are read from the store, so that nothing is shown that isn't published now, whatever the index says.
     """
-    ids = list(search.find(query, limit))
-    there = {paper.paper_id: paper for paper in papers.papers(ids)} if ids else {}
-    return [there[paper_id] for paper_id in ids if paper_id in there and there[paper_id].status == "published"]
+    matching = found_items(search.find(query, limit), papers.papers, lambda paper: paper.paper_id)
+    return [paper for paper in matching if paper.status == "published"]
 
 
 def _main(url: str) -> None:

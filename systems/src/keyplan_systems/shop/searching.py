@@ -14,7 +14,7 @@ from functools import partial
 from keyplan_systems.paging import pages_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Product
-from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
+from keyplan_systems.site.searching import Document, FtsSearch, Search, found_items, search_beside
 
 __all__ = ["found_products", "keep_found", "rebuild", "search_of"]
 
@@ -61,9 +61,8 @@ def found_products(shop: Shop, search: Search, query: str, limit: int) -> list[P
 
     They are read from the store, so that nothing is shown that isn't sold now, whatever the index says.
     """
-    ids = list(search.find(query, limit))
-    there = {product.product_id: product for product in shop.products(ids)} if ids else {}
-    return [there[product_id] for product_id in ids if product_id in there and there[product_id].listed_at is not None]
+    products = found_items(search.find(query, limit), shop.products, lambda product: product.product_id)
+    return [product for product in products if product.listed_at is not None]
 
 
 def _main(url: str) -> None:
