@@ -133,14 +133,19 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
             created.append(made)
     if faults:
         raise RequestError("this can't be brought in", faults=faults[:50])
+    if len(rows) > ROWS_MAX:  # before any of them is compared with what is there
+        raise _too_many(len(rows))
     edits = _beside_what_is_there(subject, created)
-    same = len(created) - len(edits)
-    if len(rows) > ROWS_MAX or len(edits) > EDITS_MAX or not created:
-        raise RequestError(
-            f"{len(rows) if len(rows) > ROWS_MAX else len(edits)} items; 1 to {EDITS_MAX} go into one transaction",
-            hint="bring them in parts, or write them with a program: design.batch(...)",
-        )
-    return {"edits": edits, "left_out": left, "same": same}
+    if len(edits) > EDITS_MAX or not created:
+        raise _too_many(len(edits))
+    return {"edits": edits, "left_out": left, "same": len(created) - len(edits)}
+
+
+def _too_many(number: int) -> RequestError:
+    return RequestError(
+        f"{number} items; 1 to {EDITS_MAX} go into one transaction",
+        hint="bring them in parts, or write them with a program: design.batch(...)",
+    )
 
 
 def _beside_what_is_there(subject: Subject, created: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
