@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import strategies as st
 
-from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, Through, read
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, Through, read
 from keyplan.errors import DesignError
 from keyplan.explain.explanation import explain
 from keyplan.testing import verify
@@ -120,6 +120,60 @@ def test_it_is_explained_by_both_ways() -> None:
     assert explanation.key == "Opened.primary → Note.primary → Pointer.primary → Note.primary"
     assert "and besides" in explanation.proof
     assert [request.operation for request in explanation.requests] == ["Query", "Query", "Query", "BatchGetItem"]
+
+
+class Essay(Entity):
+    """An end whose partition has a constant besides what the junction names."""
+
+    box: str
+    state: Literal["draft", "out", "old"]
+    number: int
+    language: Literal["en", "de"] = "en"
+
+    primary = Key("BOX#{box}#{state}", "{number:06d}")
+    by_language = Key("IN#{box}#{language}", "{state}#{number:06d}", index=GSI1)
+
+
+class Cover(Entity):
+    """An end with a constant in its key, which is read by it."""
+
+    box: str
+    state: Literal["draft", "out", "old"]
+
+    primary = Key("COVER#{box}", "{state}")
+
+
+class Shelf(Design):
+    """Constants, and several values, beside a junction's."""
+
+    table = Table("shelf", indexes=[GSI1])
+
+    @read("S1", through=Opened, where={"state": "out"}, newest_first=True, key=Essay.primary)
+    def out(self, reader: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Essay]: ...
+
+    @read("S2", through=Opened, where={"state": ("draft", "old")}, key=Essay.primary)
+    def not_out(self, reader: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Essay]: ...
+
+    @read("S3", through=Opened, key=Essay.primary)
+    def in_states(self, reader: str, state: Each[str], limit: int = 5, cursor: Cursor | None = None) -> Page[Essay]: ...
+
+    @read("S4", through=Opened, where={"state": "out"})
+    def covers(self, reader: str) -> list[Cover]: ...
+
+    @read("S5", through=Opened, where={"language": "de"}, key=Essay.by_language)
+    def german(self, reader: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Essay]: ...
+
+
+def test_an_end_found_by_a_constant_besides_equals_a_filter() -> None:
+    values: dict[Any, st.SearchStrategy[Any]] = {
+        "box": st.sampled_from(["a", "b#"]),
+        "reader": st.sampled_from(["x", "y"]),
+        "number": st.integers(0, 3),
+        "state": st.sampled_from(["draft", "out", "old"]),
+    }
+    report = verify(Shelf, stores=12, seed=seed(4), strategies=values)
+    assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")
+    assert [len(explain(Shelf, name).requests) > 0 for name in Shelf.compiled.reads] == [True] * 5
 
 
 def test_junctions_that_make_no_one_answer_are_refused() -> None:

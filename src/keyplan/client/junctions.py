@@ -16,6 +16,7 @@ from keyplan.client.merges import MergeReader, Place
 from keyplan.client.parted import PartedReader, entries_reader
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader, batch_entities
 from keyplan.client.target import Target
+from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import GetPlan, QueryPlan, ThroughPlan
 from keyplan.design.declared.entity import Entity
 
@@ -85,7 +86,8 @@ class FanOutReader:
         """The next items of all the ends' partitions."""
         links = yield from self._junction.chunk(values, None, None)
         sets = [end_values(self.plan, link.instance, values) for link in links.entries]
-        return (yield from self._ends.merge(sets, size, position))
+        each = [known for one in sets for known in value_sets(self._ends.plan.each, one)]
+        return (yield from self._ends.merge(each, size, position))
 
 
 class UnionReader:

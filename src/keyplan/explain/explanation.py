@@ -17,6 +17,7 @@ from keyplan.client.junctions import end_values, query_reader
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import batch_entities, get_item
 from keyplan.client.target import Target
+from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.design.compiled.shapes import ShapeKind
@@ -211,7 +212,7 @@ def _end(
     if isinstance(end, QueryPlan):
         if one:
             return query_reader(end, target).first(known)
-        return MergeReader(end, target).merge([known], limit, None)
+        return MergeReader(end, target).merge(value_sets(end.each, known), limit, None)
     key = end.entity.item_key(end.entity.primary, known)
     if one:
         return get_item(target, end.entity, key, consistent=end.consistent)

@@ -533,7 +533,8 @@ class _Question:
                 f"keep a copy of it in {junction.name}, or leave out what isn't wanted where the answer is used",
             )
         fields = {name: mapping.get(name, name) for name in fields_of(second) if end_knowns[name].source == "junction"}
-        return ThroughPlan(first, second, fields, tuple(rest), one=self.shape.kind is ShapeKind.ONE)
+        fixed = sorted(name for name in fields_of(second) if end_knowns[name].source == "constant")
+        return ThroughPlan(first, second, fields, (*rest, *fixed), one=self.shape.kind is ShapeKind.ONE)
 
     def _sub_question(self, junction: CompiledEntity) -> _Question:
         sub = _Question(self.signature, replace(self.options, through=None, complete=False), self.entities)

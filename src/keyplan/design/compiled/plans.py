@@ -279,7 +279,7 @@ class ThroughPlan:
     end: GetPlan | QueryPlan
     fields: Mapping[str, str]
     arguments: tuple[str, ...] = ()
-    """Parameters that speak of the end."""
+    """Parameters and constants that speak of the end."""
     one: bool = False
     """Whether one junction leads to one end."""
     also: tuple[ThroughPlan, ...] = ()
