@@ -34,7 +34,7 @@ READABLE = (
     "/email/verify?token=none",
     "/nothing",
 )
-OWN = ("/", "/desk?status=published", "/write", "/account")
+OWN = ("/", "/following", "/following/authors", "/authors/author", "/desk?status=published", "/write", "/account")
 MODERATED = ("/moderation", "/moderation/posts", "/inbox?month=2026-11")
 
 
@@ -94,6 +94,15 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     page.get_by_role("button", name="4 of 5").click()
     page.get_by_text("Your rating").wait_for()
     assert page.get_by_role("button", name="4 of 5").get_attribute("aria-current") == "true"
+    page.get_by_role("button", name=re.compile("^Follow")).focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name=re.compile("^You follow")).wait_for()
+    page.locator("summary").click()
+    page.get_by_role("link", name="Following").click()
+    assert page.locator(".card").count() > 0
+    page.get_by_role("link", name="Authors", exact=True).click()
+    page.get_by_role("button", name=re.compile("^You follow")).click()
+    page.get_by_text("You follow nobody yet.").wait_for()
     page.goto("/write")
     assert "For authors" in page.get_by_role("main").inner_text()
 

@@ -71,6 +71,7 @@ STRATEGIES: dict[Any, SearchStrategy[Any]] = {
     FrontPage: _FRONT_PAGES,
     "user_id": _IDS,
     "viewed_id": _IDS,
+    "author_id": _IDS,
     "edited_by": _IDS,
     "post_id": _IDS,
     "slug": _SLUGS,

@@ -7,7 +7,7 @@ from typing import Annotated
 from keyplan import Check, Create, Field, Update, Writes, ulid, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.counting import counted
-from keyplan_systems.blog.entities import Comment, CommentStatus, Moderation, Post
+from keyplan_systems.blog.entities import Comment, CommentStatus, Moderation, Post, User
 from keyplan_systems.blog.reads import Reads
 
 __all__ = ["CommentWrites"]
@@ -43,6 +43,7 @@ class CommentWrites(Reads):
         )
         yield Create(comment)
         yield Check(Post, post_id=post_id).only_if(status="published").if_missing(missing)
+        yield Check(User, user_id=user_id).only_if(status="active")
         yield counted("post", post_id, {"comments": 1})
         return comment
 

@@ -36,6 +36,8 @@ __all__ = [
     "USER_SECONDS",
     "CountingWrites",
     "Refreshed",
+    "closed",
+    "counted",
     "parts",
 ]
 
@@ -50,6 +52,9 @@ FRONT_PAGE_SECONDS = 10
 Refreshed = Literal["refreshed", "unchanged", "too early", "missing"]
 """What became of a refreshing."""
 
+CLOSED_SECONDS = 3600
+"""So long the counter of what was deleted stays closed: longer than any request takes."""
+
 FRONT_POSTS = 10
 FRONT_TAGS = 20
 
@@ -62,11 +67,27 @@ def parts(kind: CounterKind) -> list[int]:
 def counted(kind: CounterKind, subject: str, changes: Mapping[str, int], *, alone: bool = False) -> Update:
     """Add to a part of a counter. ``alone``: as a request of its own, kept apart from the parts that transactions use,
     since a transaction makes others wait for the items it writes.
+
+    Nothing is added to what is closed: so what counts needn't read the post or the user that it is about, and leaves
+    no mark on one that is deleted at this moment.
     """
     shard = random.randrange(COUNTER_SHARDS[kind])  # noqa: S311 - to spread writes, not a secret
     slot = COUNTER_SLOTS if alone else random.randrange(COUNTER_SLOTS)  # noqa: S311
     added = {name: Add(amount) for name, amount in changes.items()}
-    return Update(Counter, kind=kind, subject=subject, shard=shard, slot=slot).set(**added).or_create()
+    update = Update(Counter, kind=kind, subject=subject, shard=shard, slot=slot).set(**added).or_create()
+    return update.only_if("attribute_not_exists(closed)").final()
+
+
+def closed(kind: CounterKind, subject: str) -> list[Put]:
+    """Close every part of a counter, before what was counted is removed: whatever is on its way fails as a whole. The
+    parts expire when nothing can be on its way any more.
+    """
+    over = now() + timedelta(seconds=CLOSED_SECONDS)
+    return [
+        Put(Counter(kind=kind, subject=subject, shard=shard, slot=slot, closed=True, expires_at=over))
+        for shard in parts(kind)
+        for slot in range(COUNTER_SLOTS + 1)
+    ]
 
 
 class CountingWrites(Reads):
@@ -190,17 +211,19 @@ class CountingWrites(Reads):
 
     @write("W19", attempts=3)
     def refresh_user(self, user_id: str) -> Writes[Refreshed]:
-        """Bring an author's rating and the views of their profile up to date, at most once in USER_SECONDS."""
+        """Bring an author's rating, views and followers up to date, at most once in USER_SECONDS."""
         user = yield from self.user.ask(user_id)
         if user is None:
             return "missing"
         if not _due(user.ranked_at, USER_SECONDS):
             return "too early"
         totals = totals_of((yield from self.counters.ask("user", user_id, parts("user"))))
-        rating = max(0, totals.points)
-        if (rating, totals.views) == (user.rating, user.views):
+        rating, followers = max(0, totals.points), max(0, totals.followers)
+        if (rating, totals.views, followers) == (user.rating, user.views, user.followers):
             return "unchanged"
-        yield Update(user, rating=rating, views=totals.views, ranked_at=now()).only_if(ranked_at=user.ranked_at)
+        yield Update(user, rating=rating, views=totals.views, followers=followers, ranked_at=now()).only_if(
+            ranked_at=user.ranked_at
+        )
         return "refreshed"
 
     @write("W20", attempts=3)

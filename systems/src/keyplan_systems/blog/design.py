@@ -1,7 +1,7 @@
 """The design of the blog: one table, eight indexes, and every question and write of the document.
 
-Its parts: entities in ``entities.py``, questions in ``reads.py``, writes in ``posts.py``, ``people.py`` and
-``counting.py``.
+Its parts: entities in ``entities.py``, questions in ``reads.py``, writes in ``posts.py``, ``people.py``,
+``comments.py``, ``following.py`` and ``counting.py``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from keyplan_systems.blog.entities import (
     ContactMessage,
     Counter,
     Credential,
+    Follow,
     FrontPage,
     Moderation,
     Post,
@@ -36,6 +37,7 @@ from keyplan_systems.blog.entities import (
     User,
     UserImpression,
 )
+from keyplan_systems.blog.following import FollowWrites
 from keyplan_systems.blog.people import PeopleWrites
 from keyplan_systems.blog.posts import PostWrites
 
@@ -47,6 +49,7 @@ __all__ = [
     "ContactMessage",
     "Counter",
     "Credential",
+    "Follow",
     "FrontPage",
     "Moderation",
     "Post",
@@ -81,15 +84,17 @@ _REASONS = {
     "KP203 Moderation.primary": "moderators write it, a few a minute",
     "KP203 ContactMessage.primary": "people write to moderators, and are limited in how often",
     "KP209 Blog.refresh_tag": "this is the refresh at a bounded rate",
+    "KP304 followed_posts": "a reader follows FOLLOWS_MAX authors at most: see docs/decisions/0084",
     "KP306 Blog.refresh_front_page": "a copy is to be replaced, on the condition that the first was",
     "KP306 Blog.lead": "an import says anew where its addresses lead",
     "KP405": "index names are the document's, so that its readers find them",
+    "KP602 Counter.expires_at": "what expires is closed, and counts nothing",
     "KP602 Session.expires_at": "accounts.session_of compares it with the time",
 }
 """Findings of ``keyplan check`` that are right so, and why."""
 
 
-class Blog(CommentWrites, CountingWrites, PeopleWrites, PostWrites, Design, silence=_REASONS):
-    """A blog platform: nineteen questions, one table, eight indexes."""
+class Blog(CommentWrites, CountingWrites, FollowWrites, PeopleWrites, PostWrites, Design, silence=_REASONS):
+    """A blog platform: twenty-two questions, one table, eight indexes."""
 
     table = Table("blog", indexes=INDEXES, entities=[PostAddress, RateLimit, Upload])

@@ -21,6 +21,7 @@ __all__ = [
     "CONTENT_BYTES_MAX",
     "COUNTER_SHARDS",
     "COUNTER_SLOTS",
+    "FOLLOWS_MAX",
     "FRONT_PAGE_REPLICAS",
     "INDEXES",
     "READER_SHARDS",
@@ -34,6 +35,7 @@ __all__ = [
     "CounterKind",
     "Credential",
     "Excerpt",
+    "Follow",
     "FrontPage",
     "Moderation",
     "Month",
@@ -96,6 +98,8 @@ COUNTER_SHARDS = {"post": 32, "user": 4, "tag": 4}
 COUNTER_SLOTS = 8
 """Items of a counter in each of its partitions that transactions count in; one more takes single additions."""
 FRONT_PAGE_REPLICAS = 8
+FOLLOWS_MAX = 50
+"""Authors whom a reader may follow: the page of their posts asks for each of them."""
 COMBO_TAGS_MAX = 5
 """Tags that a post may have: n tags are 2ⁿ−1 combinations."""
 CONTENT_BYTES_MAX = 390 * 1024
@@ -154,8 +158,8 @@ class User(Entity):
     """A user as everybody may see them: profile, role, counters. Email and password are in Credential.
 
     ``drafts``, ``published`` and ``archived`` count the user's posts by status. ``rating`` is the sum of their posts'
-    ratings and ``views`` counts their profile's, both gathered now and then. A session is valid while it has the
-    user's ``session_epoch``.
+    ratings, ``views`` counts their profile's and ``followers`` those who follow them, all gathered now and then. A
+    session is valid while it has the user's ``session_epoch``.
     """
 
     user_id: Id = Field(default_factory=ulid)
@@ -168,6 +172,7 @@ class User(Entity):
     published: int = Field(default=0, ge=0)
     archived: int = Field(default=0, ge=0)
     views: int = Field(default=0, ge=0)
+    followers: int = Field(default=0, ge=0)
     rating: int = Field(default=0, ge=0, lt=10**15)
     ranked_at: datetime | None = None
     session_epoch: int = 0
@@ -259,6 +264,17 @@ class UserImpression(Entity):
     at: datetime = Field(default_factory=now)
 
     primary = Key("USER#{user_id}", "REL#USER#{viewed_id}")
+
+
+class Follow(Entity):
+    """A reader follows an author. By author, in the order of time, for the deletion of the author."""
+
+    user_id: Id
+    author_id: Id
+    at: datetime = Field(default_factory=now)
+
+    primary = Key("USER#{user_id}", "FOLLOWS#{author_id}")
+    by_author = Key("FOLLOWERS#USER#{author_id}", "{at:ms}", index=POSTS_BY_USER_STATUS_CREATED_AT)
 
 
 # Posts
@@ -442,6 +458,7 @@ class Counter(Entity):
     """A part of the counts of one post, user or tag: the sum over the parts is the count.
 
     Whoever counts adds to a part taken at random, so that no item is hot. A part that was never needed isn't there.
+    Those of a deleted post or user are ``closed`` until they expire: nothing that was on its way is counted any more.
     """
 
     kind: CounterKind
@@ -453,7 +470,10 @@ class Counter(Entity):
     ratings: int = 0
     stars: int = 0
     comments: int = 0
+    followers: int = 0
     points: int = 0
+    closed: bool | None = None
+    expires_at: Ttl | None = None
 
     primary = Key("COUNTER#{kind}#{subject}#{shard}", "{slot:02d}")
 

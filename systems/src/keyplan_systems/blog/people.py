@@ -192,8 +192,9 @@ class PeopleWrites(Reads):
 
     @write("W32")
     def note_upload(self, user_id: str, name: str) -> Writes:
-        """Remember that a user has sent a picture."""
+        """Remember that a user has sent a picture. Raises ItemNotFound; ConditionFailed for one who isn't active."""
         yield Put(Upload(user_id=user_id, name=name))
+        yield Check(User, user_id=user_id).only_if(status="active").if_missing(_unknown(user_id))
 
     # Messages and limits
 

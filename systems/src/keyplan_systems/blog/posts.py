@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import combinations
 
-from keyplan import Add, Batch, Create, Delete, Put, Update, Writes, now, write
+from keyplan import Add, Batch, Check, Create, Delete, Put, Update, Writes, now, write
 from keyplan.errors import ConditionFailed, Fault, ItemNotFound, ItemTooLarge, Refused
 from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import (
@@ -223,7 +223,9 @@ class PostWrites(Reads):
 
     @write("W31")
     def lead(self, path: str, post_id: str) -> Writes:
-        """Let an address from elsewhere lead to a post: for an import."""
+        """Let an address from elsewhere lead to a post: for an import. Raises ItemNotFound."""
+        missing = ItemNotFound(f"there is no post {post_id!r}", place="Blog.lead")
+        yield Check(Post, post_id=post_id).if_missing(missing)
         yield Put(Redirect(path=path, post_id=post_id))
         yield Put(PostAddress(post_id=post_id, address=path))
 

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
 """The blog's questions: B1 to B15 as the document has them (a letter marks a further form), B16 to B19 about comments
-and what moderators did, and R1 to R16, which the site and the writes need besides.
+and what moderators did, B20 to B22 about following, and R1 to R18, which the site and the writes need besides.
 
 What the entities are is in ``entities.py``. The class ``Blog`` in ``design.py`` puts questions and writes together.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from keyplan import Cursor, Each, Page, Prefix, Range, read
+from keyplan import Cursor, Each, Page, Prefix, Range, Through, read
 from keyplan_systems.blog.entities import (
     Account,
     Comment,
@@ -18,6 +18,7 @@ from keyplan_systems.blog.entities import (
     Counter,
     CounterKind,
     Credential,
+    Follow,
     FrontPage,
     Moderation,
     Month,
@@ -184,6 +185,28 @@ class Reads:
         """What moderators did in a month, newest first."""
         ...
 
+    # Following
+
+    @read(
+        "B20",
+        through=Through(Follow, user_id="author_id"),
+        where={"status": "published"},
+        newest_first=True,
+    )
+    def followed_posts(self, user_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Post]:
+        """The published posts of everyone whom a user follows, newest first."""
+        ...
+
+    @read("B21", through=Through(Follow, user_id="author_id"))
+    def followed_authors(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[User]:
+        """Whom a user follows."""
+        ...
+
+    @read("B22")
+    def follows(self, user_id: str, author_id: str) -> Follow | None:
+        """Whether a user follows an author, and since when."""
+        ...
+
     # What the site and the writes need besides
 
     @read("R1")
@@ -264,4 +287,14 @@ class Reads:
     @read("R16")
     def posts(self, post_id: Each[str]) -> list[Post]:
         """Several posts by their ids: what a search finds."""
+        ...
+
+    @read("R17", items=20)
+    def follows_of(self, user_id: str) -> list[Follow]:
+        """Whom a user follows, by id: for the limit, for export and deletion."""
+        ...
+
+    @read("R18")
+    def followers_of(self, author_id: str, limit: int = 100, cursor: Cursor | None = None) -> Page[Follow]:
+        """Who follows an author: for deletion."""
         ...

@@ -1,19 +1,20 @@
 """Deletion for good: a post or an account, with everything that points to it; and what somebody may take along.
 
 Each step can be repeated: what others would miss goes last, so a deletion that was interrupted is done again from the
-start. What stays is said in README.md: the marks that a deleted user left on others' posts (seen, liked, rated) are
-found by post only, and name nobody any more.
+start. Nothing is added meanwhile: comments expect a published post, and views, likes, ratings and follows count in
+parts of a counter, which are closed before what they counted is removed. What stays is said in README.md: the marks
+that a deleted user left on others' posts (seen, liked, rated), or others on theirs, name nobody any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 from keyplan import Delete, Page
-from keyplan.errors import ItemNotFound
-from keyplan_systems.blog.counting import counted, parts
+from keyplan.errors import ConditionFailed, ItemNotFound
+from keyplan_systems.blog.counting import closed, counted
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import (
     Credential,
@@ -37,7 +38,10 @@ PAGE = 100
 
 
 def delete_post(blog: Blog, post_id: str) -> None:
-    """Delete a post: its text, its addresses, its comments, who saw it, its counts. Raises ItemNotFound."""
+    """Delete a post: its text, its addresses, its comments, who saw it, its counts. Raises ItemNotFound.
+
+    One that was never published nobody has seen, so it has no counts to close.
+    """
     post = blog.post(post_id)
     if post is None:
         raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.post")
@@ -48,9 +52,10 @@ def delete_post(blog: Blog, post_id: str) -> None:
     _all(blog, [*led])
     for said in _pages(partial(blog.comments, post_id, limit=PAGE)):
         _all(blog, [Delete(comment) for comment in said])
-    for seen in _pages(partial(blog.who_saw_post, post_id, limit=PAGE)):
-        _all(blog, [Delete(impression) for impression in seen])
-    _all(blog, [Delete(counter) for counter in blog.counters("post", post_id, parts("post"))])
+    if post.published_at is not None:
+        _all(blog, closed("post", post_id))
+        for seen in _pages(partial(blog.who_saw_post, post_id, limit=PAGE)):
+            _all(blog, [Delete(impression) for impression in seen])
     blog.delete_post(post_id)
 
 
@@ -73,13 +78,25 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
         blog.delete(upload)
     for viewed in _pages(partial(blog.viewed_by, user_id, limit=PAGE)):
         for seen in viewed:
-            blog.transact([Delete(seen), counted("user", seen.viewed_id, {"views": -1})])
-    _all(blog, [Delete(counter) for counter in blog.counters("user", user_id, parts("user"))])
+            _uncount(blog, Delete(seen), seen.viewed_id, {"views": -1})
+    for follow in blog.follows_of(user_id):
+        _uncount(blog, Delete(follow), follow.author_id, {"followers": -1})
+    _all(blog, closed("user", user_id))
+    for followers in _pages(partial(blog.followers_of, user_id, limit=PAGE)):
+        _all(blog, [Delete(follower) for follower in followers])
     _remove_user(blog, user)
-    stays = ["That posts of others were seen, liked or rated: by an id that names nobody any more."]
+    stays = ["That posts of others were seen, liked or rated, and your page by others: by an id that is nobody's."]
     if comments:
         stays.append(f"The places of {comments} {'comment' if comments == 1 else 'comments'}, without their texts.")
     return stays
+
+
+def _uncount(blog: Blog, delete: Delete, subject: str, changes: Mapping[str, int]) -> None:
+    """Remove what was counted of another user; only that, where they were deleted a moment ago."""
+    try:
+        blog.transact([delete, counted("user", subject, changes)])
+    except ConditionFailed:
+        _all(blog, [delete])
 
 
 def _remove_user(blog: Blog, user: User) -> None:
@@ -98,7 +115,7 @@ def _remove_user(blog: Blog, user: User) -> None:
 
 
 def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
-    """All that is stored of a user, as JSON: profile, posts with their texts, comments, pictures, sign-ins."""
+    """All that is stored of a user, as JSON: profile, posts with their texts, comments, follows, pictures, sign-ins."""
     account = blog.account(user_id)
     credential = blog.get(Credential, user_id=user_id, consistent=True)
     if account is None or credential is None:
@@ -110,6 +127,8 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
     comments = [
         _plain(comment) for page in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)) for comment in page
     ]
+    since = {follow.author_id: follow.at for follow in blog.follows_of(user_id)}
+    authors = blog.users(list(since)) if since else []
     return {
         "profile": _plain(account.user),
         "email": credential.email,
@@ -120,6 +139,10 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
         ],
         "posts": posts,
         "comments": comments,
+        "follows": [
+            {"username": author.username, "name": author.name, "since": since[author.user_id].isoformat()}
+            for author in authors
+        ],
         "pictures": [f"/files/{upload.name}" for upload in blog.uploads_of(user_id)],
     }
 

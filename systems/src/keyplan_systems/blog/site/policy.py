@@ -42,6 +42,11 @@ _FILLED: Mapping[str, Collection[str]] = {
     "rate_post": ("user_id",),
     "view_user": ("user_id",),
     "add_comment": ("user_id",),
+    "followed_posts": ("user_id",),
+    "followed_authors": ("user_id",),
+    "follows": ("user_id",),
+    "follow": ("user_id",),
+    "unfollow": ("user_id",),
     "moderate_comment": ("by",),
     "take_down": ("by",),
     "set_status": ("by",),
@@ -201,7 +206,9 @@ class BlogPolicy:
         return answer
 
     def _page(self, answer: Page[Any], caller: User | None) -> Page[Any]:
-        """A page without the posts of authors who aren't active, and without the texts of hidden comments."""
+        """A page without the posts of authors who aren't active, without those authors, and without the texts of hidden
+        comments.
+        """
         if caller is not None and caller.role == "moderator":
             return answer
         posts = [item for item in answer.items if isinstance(item, Post)]
@@ -210,7 +217,8 @@ class BlogPolicy:
         items = [
             item.model_copy(update={"text": ""}) if isinstance(item, Comment) and item.status != "shown" else item
             for item in answer.items
-            if not isinstance(item, Post) or item.user_id in there or item.user_id == own
+            if (not isinstance(item, Post) or item.user_id in there or item.user_id == own)
+            and (not isinstance(item, User) or _is_there(item, caller))
         ]
         return Page(items, answer.cursor)
 

@@ -12,8 +12,9 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 
-from keyplan.errors import KeyplanError
+from keyplan.errors import ConditionFailed, KeyplanError
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, PostWithContent
 from keyplan_systems.blog.ranking import Gatherer
@@ -73,6 +74,10 @@ class Views:
         self.forget(post.post_id)
         self._gatherer.saw(post)
 
+    def saw_author(self, user_id: str) -> None:
+        """A reader has looked at an author's page, follows them or stops: their counts are made anew soon."""
+        self._gatherer.saw_user(user_id)
+
     def saw(self, post: Post, user_id: str | None, *, seen: bool) -> None:
         """A published post has been shown. A user counts once; ``seen`` says that they have."""
         if user_id is None:
@@ -90,7 +95,8 @@ class Views:
         with self._lock:
             waiting, self._waiting = self._waiting, Counter()
         for post_id, views in waiting.items():
-            self.blog.count_view(post_id, views)
+            with suppress(ConditionFailed):  # it was deleted a moment ago
+                self.blog.count_view(post_id, views)
 
     def start(self) -> None:
         """Flush and gather in a thread of their own until ``stop``."""

@@ -15,6 +15,7 @@ from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.searching import found_posts
 from keyplan_systems.blog.site.cards import card, cards, shown_cards
 from keyplan_systems.blog.site.pages.commenting import said
+from keyplan_systems.blog.site.pages.following import follow_of, followers_shown
 from keyplan_systems.blog.site.rendering import TAG_SLUGS, post_path, tags_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.markdown import render_markdown, without_title
@@ -132,6 +133,7 @@ def post(turn: Turn) -> Response:
         post=card(about, name, username),
         body=Markup(render_markdown(without_title(whole.content.content, about.title))),  # noqa: S704 - it is made safe there
         mine=mine,
+        follow=None if mine else follow_of(turn, writer),
         beside=beside,
         taken_down=about.taken_down,
         comments=said(turn, about),
@@ -206,11 +208,16 @@ def author(turn: Turn) -> Response:
     user = author_of(turn)
     page = turn.blog.posts_of_user(user.user_id, "published", limit=PAGE, cursor=turn.cursor)
     reader = turn.visitor.user
-    if reader is not None and reader.user_id != user.user_id and turn.request.method == "GET":
+    mine = reader is not None and reader.user_id == user.user_id
+    if reader is not None and not mine and turn.request.method == "GET":
         turn.after.append(partial(_saw_author, turn, reader.user_id, user.user_id))
+    follow = follow_of(turn, user)
     return turn.page(
         "author.html",
         author=user,
+        mine=mine,
+        follow=follow,
+        followers=followers_shown(user, follow),
         feed=f"/authors/{quote(user.username, safe='')}/feed",
         heading=user.name,
         lede=user.bio or f"Posts by {user.name}",
@@ -222,7 +229,8 @@ def author(turn: Turn) -> Response:
 
 
 def _saw_author(turn: Turn, user_id: str, viewed_id: str) -> None:
-    turn.blog.view_user(user_id, viewed_id)
+    if turn.blog.view_user(user_id, viewed_id):
+        turn.site.views.saw_author(viewed_id)
 
 
 def tags(turn: Turn) -> Response:

@@ -1,0 +1,52 @@
+"""The writes about following: a reader follows an author, and stops.
+
+An author's new post is written once, whoever follows them: the page of followed authors' posts asks for them when it is
+read (docs/decisions/0084).
+"""
+
+from __future__ import annotations
+
+from keyplan import Check, Create, Delete, Writes, write
+from keyplan.errors import ItemNotFound, Refused
+from keyplan_systems.blog.counting import counted
+from keyplan_systems.blog.entities import FOLLOWS_MAX, Follow, User
+from keyplan_systems.blog.reads import Reads
+
+__all__ = ["FollowWrites"]
+
+
+class FollowWrites(Reads):
+    """The writes about following."""
+
+    @write("W38", attempts=10)
+    def follow(self, user_id: str, author_id: str) -> Writes[bool]:
+        """A user follows an author: whether they didn't before.
+
+        Raises ItemNotFound for an author who isn't there or isn't active; Refused for oneself, beyond FOLLOWS_MAX
+        authors, and for a user who isn't active.
+        """
+        if user_id == author_id:
+            raise Refused("nobody follows themselves", place="Blog.follow")
+        if (yield from self.follows.ask(user_id, author_id)) is not None:
+            return False
+        author = yield from self.user.ask(author_id)
+        if author is None or author.status != "active":
+            raise ItemNotFound(f"there is no author {author_id!r}", place="Blog.follow")
+        if len((yield from self.follows_of.ask(user_id))) >= FOLLOWS_MAX:
+            raise Refused(
+                f"a reader follows {FOLLOWS_MAX} authors at most", place="Blog.follow", hint="unfollow somebody first"
+            )
+        yield Create(Follow(user_id=user_id, author_id=author_id))
+        yield Check(User, user_id=user_id).only_if(status="active")
+        yield counted("user", author_id, {"followers": 1})  # refused when the author is deleted at this moment
+        return True
+
+    @write("W39", attempts=10)
+    def unfollow(self, user_id: str, author_id: str) -> Writes[bool]:
+        """A user follows an author no longer: whether they did."""
+        follow = yield from self.follows.ask(user_id, author_id)
+        if follow is None:
+            return False
+        yield Delete(follow).only_if(at=follow.at)
+        yield counted("user", author_id, {"followers": -1})
+        return True

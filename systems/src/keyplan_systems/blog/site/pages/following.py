@@ -1,0 +1,64 @@
+"""Following authors: the button, the page of their posts, the list of them."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from keyplan_systems.blog.entities import FOLLOWS_MAX, Follow, User
+from keyplan_systems.blog.site.cards import shown_cards
+from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.problems import not_found
+
+__all__ = ["authors", "change", "follow_of", "followers_shown", "posts"]
+
+PAGE = 10
+
+
+def posts(turn: Turn) -> Response:
+    """The posts of those whom the reader follows, newest first: a query for each of them."""
+    page = turn.blog.followed_posts(turn.user.user_id, limit=PAGE, cursor=turn.cursor)
+    return turn.page(
+        "following.html",
+        cards=shown_cards(turn.blog, page.items),
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        path="/following",
+    )
+
+
+def authors(turn: Turn) -> Response:
+    """Those whom the reader follows."""
+    followed = turn.blog.followed_authors(turn.user.user_id, limit=FOLLOWS_MAX)
+    shown = sorted((user for user in followed if user.status == "active"), key=lambda user: user.name.casefold())
+    return turn.page("followed_authors.html", authors=shown, most=FOLLOWS_MAX)
+
+
+def change(turn: Turn) -> Response:
+    """Follow an author, or stop; then back to the page where the button was."""
+    username = turn.path("username")
+    author = turn.blog.user_by_username(username) if 3 <= len(username) <= 40 else None
+    if author is None:
+        raise not_found()
+    turn.limit("respond", turn.user.user_id)
+    if turn.form["action"] == "unfollow":
+        turn.blog.unfollow(turn.user.user_id, author.user_id)
+    else:
+        turn.blog.follow(turn.user.user_id, author.user_id)
+    turn.site.views.saw_author(author.user_id)
+    return turn.go(turn.form["next"] or f"/authors/{quote(author.username, safe='')}")
+
+
+def follow_of(turn: Turn, author: User | None) -> Follow | None:
+    """Whether the reader follows an author."""
+    reader = turn.visitor.user
+    if reader is None or author is None or reader.user_id == author.user_id:
+        return None
+    return turn.blog.follows(reader.user_id, author.user_id)
+
+
+def followers_shown(author: User, follow: Follow | None) -> int:
+    """How many follow an author: those that were counted, and the reader, who may have come since."""
+    counted = follow is None or (author.ranked_at is not None and follow.at <= author.ranked_at)
+    return author.followers + (not counted)
