@@ -16,6 +16,7 @@ from keyplan.errors import Refused, WriteFailed
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import FrontPage
+from keyplan_systems.blog.files import FILES_VARIABLE
 from keyplan_systems.blog.sample import sample
 from keyplan_systems.site import passwords
 from tests.contract.remote import local_address, new_table, server_address
@@ -56,7 +57,10 @@ def answers(blog: Blog) -> dict[str, Any]:
     return result
 
 
-def test_every_read_answers_as_on_the_store_in_memory(store: Blog) -> None:
+def test_every_read_answers_as_on_the_store_in_memory(
+    store: Blog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FILES_VARIABLE, str(tmp_path / "files"))  # a store elsewhere has no place for pictures
     with Blog.open(":memory:") as memory:
         wanted = answers(filled(memory))
     result = answers(filled(store))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from keyplan.errors import RequestError
 from keyplan_systems.blog.design import Blog
@@ -13,6 +15,10 @@ __all__ = ["FILES_VARIABLE", "files_of"]
 
 FILES_VARIABLE = "KEYPLAN_FILES"
 """A folder, or ``s3://bucket/prefix``."""
+
+
+_IN_MEMORY: WeakKeyDictionary[Any, MemoryFiles] = WeakKeyDictionary()
+"""The files of each store in memory, as long as it lasts."""
 
 
 class _Nowhere:
@@ -42,7 +48,7 @@ def files_of(blog: Blog, place: str | None = None) -> Files:
         return files_at(named)
     url = blog.store.url
     if url == ":memory:":
-        return MemoryFiles()
+        return _IN_MEMORY.setdefault(blog.store, MemoryFiles())
     if "://" in url:
         return _Nowhere()
     return files_at(str(Path(url).with_suffix(".files")))

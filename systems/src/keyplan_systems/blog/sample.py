@@ -1,5 +1,8 @@
 """The blog's sample: people, and their posts with tags, readers and popularity.
 
+The first ten posts are essays with pictures, comments and several authors (``essays``); the others are put together
+from sentences (``texts.py``).
+
 Post number n is the same in every sample, whatever its size, and there are people enough for the posts: a tenth of
 them, twelve at the least. What is there already is left as it is, so sampling again changes nothing. Three people can
 sign in, with DEMO_PASSWORD: reader@example.com, author@example.com and moderator@example.com (or by username).
@@ -22,14 +25,17 @@ from functools import cache, lru_cache, partial
 from argon2.low_level import Type, hash_secret
 
 from keyplan import Add, Create, Put, Update
-from keyplan.errors import WriteFailed
+from keyplan.errors import RequestError, WriteFailed
 from keyplan.systems import Progress
 from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.drawings import drawn
 from keyplan_systems.blog.entities import (
+    Comment,
     ContactMessage,
     Counter,
     CounterKind,
     Credential,
+    Follow,
     Post,
     PostContent,
     PostImpression,
@@ -38,14 +44,18 @@ from keyplan_systems.blog.entities import (
     PostTag,
     PostTagCombo,
     Role,
+    Upload,
     User,
 )
+from keyplan_systems.blog.essays import ESSAYS, Essay
+from keyplan_systems.blog.files import files_of
 from keyplan_systems.blog.posts import tag_combos
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated, points_of
 from keyplan_systems.blog.searching import rebuild
 from keyplan_systems.blog.texts import BIOS, FIRST_NAMES, LAST_NAMES, MESSAGES, SUBJECTS, essay, title_of
 from keyplan_systems.posts import stable_id
 from keyplan_systems.sampling import in_steps, zipf
+from keyplan_systems.site.files import name_of
 from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.texts import Subject
 from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
@@ -82,11 +92,13 @@ def sample(design: Blog, count: int, progress: Progress) -> int:
         _write_users(design, range(start, min(start + USERS_AT_ONCE, people)))
         progress(start, total)
     _write_messages(design)
+    _write_pictures(design, count)
 
     def write(numbers: range) -> int:
         return _write_block(design, [whole_post(number) for number in numbers])
 
     written = in_steps(count, BLOCK, write, lambda done, _: progress(people + done, total))
+    _write_follows(design)
     with suppress(WriteFailed):  # somebody else makes it at the same moment
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
@@ -187,6 +199,49 @@ def _write_messages(design: Blog) -> None:
     )
 
 
+def _write_pictures(design: Blog, count: int) -> None:
+    """Draw the pictures of the essays that aren't there; none for a store that has no place for files."""
+    places = files_of(design)
+    for number, written in enumerate(ESSAYS[:count]):
+        author = sample_user(written.author).user_id
+        noted = {upload.name for upload in design.uploads_of(author)} if written.pictures else set[str]()
+        for picture in written.pictures:
+            name = _picture_name(picture)
+            try:
+                if places.get(name) is None:
+                    places.put(name, drawn(picture))
+            except RequestError:
+                return
+            if name not in noted:
+                design.put(Upload(user_id=author, name=name, at=NEWEST - _age(number)))
+
+
+def _picture_name(picture: str) -> str:
+    """The name of a drawing's file: of what it shows, since it is drawn alike by every version of Pillow, and stored
+    differently.
+    """
+    return name_of(f"keyplan blog sample picture {picture}".encode(), "png")
+
+
+def _write_follows(design: Blog) -> None:
+    """Let the first people follow those who write essays, where they don't, with the counts that go with it."""
+    writers = sorted({written.author for written in ESSAYS})
+    for number in range(USERS_MIN):
+        chance = random.Random(f"keyplan blog follows {number}")  # noqa: S311 - a sample, and the same one each time
+        reader, at = sample_user(number), NEWEST - timedelta(days=number)
+        for author in sorted(chance.sample(writers, 2 + chance.randrange(3))):
+            followed = sample_user(author).user_id
+            if author == number or design.follows(reader.user_id, followed) is not None:
+                continue
+            design.transact(
+                [
+                    Create(Follow(user_id=reader.user_id, author_id=followed, at=at)),
+                    _added("user", followed, followers=1),
+                    Update(User, user_id=followed).set(followers=Add(1)),
+                ]
+            )
+
+
 # Posts
 
 
@@ -197,6 +252,7 @@ class WholePost:
     post: Post
     content: PostContent
     readers: list[PostImpression]
+    comments: list[Comment]
 
     @property
     def slug(self) -> PostSlug:
@@ -216,6 +272,7 @@ class WholePost:
             likes=post.likes,
             ratings=post.ratings,
             stars=post.stars,
+            comments=post.comments,
         )
 
     @property
@@ -233,6 +290,8 @@ class WholePost:
 def whole_post(number: int) -> WholePost:
     """Sample post ``number``."""
     chance = random.Random(f"keyplan blog post {number}")  # noqa: S311 - a sample, and the same one each time
+    if number < len(ESSAYS):
+        return _essay_post(number, ESSAYS[number], chance)
     title, subject, again = title_of(number)
     made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
     post_id = stable_id(f"sample/post/{number}", made)
@@ -261,7 +320,57 @@ def whole_post(number: int) -> WholePost:
         published_at=out,
     )
     written = PostContent(post_id=post_id, content=content, edited_at=made, edited_by=author)
-    return WholePost(post.model_copy(update={"rating": points_of(post)}), written, readers)
+    return WholePost(post.model_copy(update={"rating": points_of(post)}), written, readers, [])
+
+
+def _essay_post(number: int, written: Essay, chance: random.Random) -> WholePost:
+    """One of the first posts, which somebody wrote."""
+    made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
+    out = made + timedelta(minutes=20)
+    post_id = stable_id(f"sample/post/{number}", made)
+    content = written.with_pictures(lambda picture: f"/files/{_picture_name(picture)}")
+    readers = _readers(chance, post_id, out, USERS_MIN, most=USERS_MIN)
+    rated = [reader.stars for reader in readers if reader.stars is not None]
+    comments = _comments(post_id, written, out)
+    author = sample_user(written.author).user_id
+    post = Post(
+        post_id=post_id,
+        user_id=author,
+        co_authors=tuple(sample_user(beside).user_id for beside in written.beside),
+        slug=slug_from(written.title),
+        title=written.title,
+        excerpt=excerpt_from(content),
+        status="published",
+        tags=written.tags,
+        words=word_count(content),
+        views=written.views + len(readers),
+        likes=sum(reader.liked for reader in readers),
+        ratings=len(rated),
+        stars=sum(rated),
+        comments=len(comments),
+        created_at=made,
+        updated_at=out,
+        published_at=out,
+    )
+    text = PostContent(post_id=post_id, content=content, edited_at=made, edited_by=author)
+    return WholePost(post.model_copy(update={"rating": points_of(post)}), text, readers, comments)
+
+
+def _comments(post_id: str, written: Essay, out: datetime) -> list[Comment]:
+    """What was said of an essay: each with its number as its id, so that it is the same in every sample."""
+    result: list[Comment] = []
+    for place, (user, text, replies_to) in enumerate(written.comments):
+        result.append(
+            Comment(
+                post_id=post_id,
+                thread_id=f"{place if replies_to is None else replies_to:04d}",
+                comment_id=f"{place:04d}",
+                user_id=sample_user(user).user_id,
+                text=text,
+                at=out + timedelta(minutes=47 * (place + 1)),
+            )
+        )
+    return result
 
 
 def _age(number: int) -> timedelta:
@@ -273,6 +382,12 @@ def _age(number: int) -> timedelta:
 def _block(block: int) -> tuple[list[int], frozenset[str]]:
     """The numbers of the authors of a block of posts, the busy ones more often; and the tags that it may use."""
     chance = random.Random(f"keyplan blog block {block}")  # noqa: S311 - a sample, and the same one each time
+    if block == 0:  # the essays' authors and tags, and no more than fit besides
+        named = {
+            *(tag_from(subject.tags[0]) for subject in SUBJECTS),
+            *(tag for written in ESSAYS for tag in written.tags),
+        }
+        return sorted({written.author for written in ESSAYS}), frozenset(named)
     users = users_for(block * BLOCK)
     authors = [1, *range(3, USERS_MIN), *range(15, users, AUTHORS_SHARE)]
     chosen = chance.choices(authors, zipf(len(authors)), k=BLOCK_AUTHORS)
@@ -290,9 +405,11 @@ def _tags(chance: random.Random, subject: Subject, allowed: frozenset[str]) -> t
     return tuple(sorted(chosen)[:5])
 
 
-def _readers(chance: random.Random, post_id: str, out: datetime, users: int) -> list[PostImpression]:
-    """Some users who saw a post, liked it, gave it stars: few for most posts, many for some."""
-    count = min(READERS_MAX, users, int(0.6 * (1 - chance.random()) ** -0.8))
+def _readers(
+    chance: random.Random, post_id: str, out: datetime, users: int, most: int | None = None
+) -> list[PostImpression]:
+    """Some users who saw a post, liked it, gave it stars: few for most posts, many for some; ``most`` of an essay."""
+    count = most or min(READERS_MAX, users, int(0.6 * (1 - chance.random()) ** -0.8))
     impressions: list[PostImpression] = []
     for number in sorted(chance.sample(range(users), count)):
         stars = chance.choice((None, None, None, 3, 4, 4, 5, 5))
@@ -318,7 +435,9 @@ def _write_block(design: Blog, wholes: Sequence[WholePost]) -> int:
         if not new:
             return 0
         new = _with_free_slugs(design, new)
-        design.batch(Put(item) for post in new for item in (post.slug, post.counter, *post.combos, *post.readers))
+        design.batch(
+            Put(item) for post in new for item in (post.slug, post.counter, *post.combos, *post.readers, *post.comments)
+        )
         try:
             design.transact(_block_actions(design, new))
         except WriteFailed:
@@ -359,7 +478,7 @@ def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | U
                 rating=user.rating + points,
             ).only_if(rating=user.rating)
         )
-        actions.append(_added("user", user.user_id, points))
+        actions.append(_added("user", user.user_id, points=points))
     public = [post for post in posts if post.status == "published"]
     names = sorted({tag for post in public for tag in post.tags})
     there = {tag.tag: tag for tag in design.tags(names)} if names else {}
@@ -375,7 +494,7 @@ def _tag_actions(name: str, posts: Sequence[Post], tag: PostTag | None, begun: t
     for post in posts:
         rating = heated(rating, post.rating + PUBLISHED_POINTS, post.listed_at)
     points = sum(element.rating for element in posts)
-    counts = _added("tag", name, points)
+    counts = _added("tag", name, points=points)
     if tag is None:
         first = min(element.listed_at for element in posts) + begun
         return [Create(PostTag(tag=name, posts=len(posts), rating=rating, counted=points, created_at=first)), counts]
@@ -383,5 +502,6 @@ def _tag_actions(name: str, posts: Sequence[Post], tag: PostTag | None, begun: t
     return [update.only_if(rating=tag.rating, counted=tag.counted), counts]
 
 
-def _added(kind: CounterKind, subject: str, points: int) -> Update:
-    return Update(Counter, kind=kind, subject=subject, shard=0, slot=0).set(points=Add(points)).or_create()
+def _added(kind: CounterKind, subject: str, **counts: int) -> Update:
+    added = {name: Add(count) for name, count in counts.items()}
+    return Update(Counter, kind=kind, subject=subject, shard=0, slot=0).set(**added).or_create()
