@@ -108,15 +108,22 @@ def key_conditions(request: Request) -> Translated:
     Raises:
         RequestFault, ValueFault: it can't be one, whatever the key.
     """
-    conditions: Conditions = request["KeyConditions"]
-    plain = _checked(conditions)
+    plain = _checked(request["KeyConditions"])
     if not plain:
         raise RequestFault("Conditions can be of length 1 or 2 only")
-    if any(operator not in _INDEXABLE for operator, _ in plain.values()):
-        raise RequestFault("Attempted conditional constraint is not an indexable operation")
     translated = _joined(plain, None)
     assert translated is not None  # noqa: S101 - there is a condition
     return translated
+
+
+def check_indexable(request: Request) -> None:
+    """Refuse ``KeyConditions`` with an operator that keys can't be found by. The service does so last of all.
+
+    Raises:
+        RequestFault: there is one.
+    """
+    if any(condition["ComparisonOperator"] not in _INDEXABLE for condition in request["KeyConditions"].values()):
+        raise RequestFault("Attempted conditional constraint is not an indexable operation")
 
 
 def attribute_updates(request: Request) -> BoundUpdate | None:

@@ -135,11 +135,9 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
         start = check_item(start)
     except ValueFault as fault:
         raise ValidationException(f"The provided starting key is invalid: {fault.message}") from None
-    names = {attribute.name for attribute in target.position}
-    fits = names == start.keys() and all(attribute.type in start[attribute.name] for attribute in target.position)
-    if not fits:
-        detail = f": {MISMATCH}" if target.index is None else ""
-        raise ValidationException(f"The provided starting key is invalid{detail}")
+    fault = _start_fault(target, start)
+    if fault is not None:
+        raise ValidationException(fault)
     texts = [key_text(start[attribute.name]) for attribute in target.position]
     for attribute, text in zip(target.position, texts, strict=True):
         if not text:
@@ -151,6 +149,22 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
     if target.table.sort is None:
         texts.append(NO_SORT)
     return tuple(texts)
+
+
+def _start_fault(target: Target, start: Item) -> str | None:
+    """Why a position isn't one of the target, if it isn't. Of an index, its own key is looked at before the table's."""
+    in_detail = f"The provided starting key is invalid: {MISMATCH}"
+    position = {attribute.name: attribute.type for attribute in target.position}
+    if target.index is None:
+        fits = position.keys() == start.keys() and all(type_ in start[name] for name, type_ in position.items())
+        return None if fits else in_detail
+    own = {attribute.name: attribute.type for attribute in target.index.keys}
+    if len(start) != len(position) or not own.keys() <= start.keys():
+        return "The provided starting key is invalid"
+    if any(type_ not in start[name] for name, type_ in own.items()):
+        return MISMATCH
+    fits = all(type_ in start.get(name, ()) for name, type_ in position.items())
+    return None if fits else in_detail
 
 
 class Projection(Protocol):

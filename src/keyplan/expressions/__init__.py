@@ -18,6 +18,7 @@ from keyplan.expressions.binding import (
     bind_paths,
     bind_projection,
     bind_update,
+    check_key_condition,
     parse_condition,
     parse_projection,
     parse_update,
@@ -26,7 +27,7 @@ from keyplan.expressions.binding import (
 )
 from keyplan.expressions.charges import statement_bytes
 from keyplan.expressions.faults import ExpressionFault, UpdateFault
-from keyplan.expressions.keys import KeyCondition, KeyTerm
+from keyplan.expressions.keys import KeyCondition, KeyTerm, check_key_names
 from keyplan.expressions.placeholders import CheckedPlaceholders, Placeholders
 from keyplan.expressions.printer import to_text
 from keyplan.expressions.reserved import RESERVED_WORDS
@@ -50,6 +51,8 @@ __all__ = [
     "bind_paths",
     "bind_projection",
     "bind_update",
+    "check_key_condition",
+    "check_key_names",
     "parse_condition",
     "parse_projection",
     "parse_update",

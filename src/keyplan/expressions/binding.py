@@ -15,7 +15,7 @@ from typing import TypeAlias
 from keyplan.expressions import rules, tree
 from keyplan.expressions.conditions import Predicate, bind_predicate
 from keyplan.expressions.faults import ExpressionFault
-from keyplan.expressions.keys import KeyCondition, narrow
+from keyplan.expressions.keys import KeyCondition, narrow, read_terms
 from keyplan.expressions.parser import TOO_MANY_OPERATORS, Parser
 from keyplan.expressions.paths import Steps, check_overlaps, resolve, select
 from keyplan.expressions.placeholders import Placeholders
@@ -33,6 +33,7 @@ __all__ = [
     "bind_paths",
     "bind_projection",
     "bind_update",
+    "check_key_condition",
     "parse_condition",
     "parse_projection",
     "parse_update",
@@ -189,13 +190,23 @@ def bind_key_condition(
     tags (S, N, B).
     Raises ``ExpressionFault``.
     """
+    condition = _plain_key_condition(expression, given)
+    return narrow(condition, given, partition=partition, sort=sort, types=types)
+
+
+def check_key_condition(text: str, given: Placeholders) -> None:
+    """Refuse a KeyConditionExpression that can't be one, whatever the key. Raises ``ExpressionFault``."""
+    read_terms(_plain_key_condition(text, given), given)
+
+
+def _plain_key_condition(expression: str | tree.Condition, given: Placeholders) -> tree.Condition:
     try:
         parsed = _parsed(expression)
         bind_predicate(parsed.condition, given)
         _check_count(parsed.operators)
     except ExpressionFault as fault:
         raise _named("KeyConditionExpression", fault) from None
-    return narrow(parsed.condition, given, partition=partition, sort=sort, types=types)
+    return parsed.condition
 
 
 @dataclass(frozen=True, slots=True)

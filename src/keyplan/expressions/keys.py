@@ -7,7 +7,7 @@ at most one condition on each sort attribute, from left to right, of which only 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ from keyplan.expressions.paths import resolve
 from keyplan.expressions.placeholders import Placeholders
 from keyplan.values import AttributeValue
 
-__all__ = ["KeyCondition", "KeyTerm", "narrow"]
+__all__ = ["KeyCondition", "KeyTerm", "check_key_names", "narrow", "read_terms"]
 
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _CONDITION = "Invalid condition in KeyConditionExpression: "
@@ -62,21 +62,12 @@ def narrow(
     ``types`` gives the type tag of each key attribute. Raises ``ExpressionFault`` with the service's whole
     text.
     """
-    terms: dict[str, KeyTerm] = {}
-    for term in (_term(part, given) for part in _flat(condition)):
-        if term.name in terms:
-            raise _unfit("must only contain one condition per key")
-        terms[term.name] = term
-    attributes = len(partition) + len(sort)
-    if len(terms) > attributes:
-        raise ExpressionFault(
-            f"The number of query conditions ({len(terms)}) exceeds the number of key attributes defined in the schema "
-            f"({attributes})"
-        )
+    terms = read_terms(condition, given)
+    check_key_names(terms, partition, sort)
     if len(partition) > 1 or len(sort) > 1:
         _check_many(terms, partition, sort)
-    else:
-        _check_pair(terms, partition[0], sort[0] if sort else None)
+    elif terms[partition[0]].operator != "=":
+        raise ExpressionFault(_NOT_SUPPORTED)
     for term in terms.values():
         if any(types[term.name] not in value for value in term.values):
             raise ExpressionFault(_TYPE_MISMATCH)
@@ -84,14 +75,31 @@ def narrow(
     return KeyCondition(tuple(terms[name].values[0] for name in partition), sort_terms)
 
 
-def _check_pair(terms: Mapping[str, KeyTerm], partition: str, sort: str | None) -> None:
-    """Judge the conditions on a key of one partition attribute and at most one sort attribute."""
-    if partition not in terms:
-        raise _missed(partition)
-    if len(terms) == 2 and sort not in terms:
-        raise _missed(str(sort))
-    if terms[partition].operator != "=":
-        raise ExpressionFault(_NOT_SUPPORTED)
+def read_terms(condition: tree.Condition, given: Placeholders) -> dict[str, KeyTerm]:
+    """The conditions on keys by their attributes, whatever the key. Raises ``ExpressionFault``."""
+    terms: dict[str, KeyTerm] = {}
+    for part in _flat(condition):
+        term = _term(part, given)
+        if term.name in terms:
+            raise _unfit("must only contain one condition per key")
+        terms[term.name] = term
+    return terms
+
+
+def check_key_names(names: Collection[str], partition: Sequence[str], sort: Sequence[str]) -> None:
+    """Refuse conditions on more attributes than a key has, or, where it has one partition attribute and at most one
+    sort attribute, on others. Raises ``ExpressionFault``.
+    """
+    attributes = len(partition) + len(sort)
+    if len(names) > attributes:
+        raise ExpressionFault(
+            f"The number of query conditions ({len(names)}) exceeds the number of key attributes defined in the schema "
+            f"({attributes})"
+        )
+    if len(partition) == 1 and len(sort) <= 1:
+        for name in (*partition, *sort)[: len(names)]:
+            if name not in names:
+                raise _missed(name)
 
 
 def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Sequence[str]) -> None:
@@ -146,28 +154,33 @@ def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:
             operands = arguments
         case _:
             raise ExpressionFault(f"Invalid operator used in KeyConditionExpression: {_operator(condition)}")
-    if any(isinstance(operand, tree.Call) for operand in operands):
-        raise _unfit("cannot contain nested operations")
+    is_first = operator in _TURNED or isinstance(operands[0], (tree.Path, tree.Call))
+    if not is_first:
+        raise ExpressionFault(f"{_CONDITION}{operator} operator must have the key attribute as its first operand")
     name = _key_name(operands, given)
     if isinstance(operands[0], tree.Path):
         values = operands[1:]
-    elif operator in _TURNED:
-        operator, values = _TURNED[operator], operands[:1]
     else:
-        raise ExpressionFault(f"{_CONDITION}{operator} operator must have the key attribute as its first operand")
+        operator, values = _TURNED[operator], operands[:1]
     return KeyTerm(name, operator, tuple(given.value(value.name) for value in values if isinstance(value, tree.Value)))
 
 
 def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:
-    """The one key attribute among the operands of a condition."""
-    paths = [resolve(operand, given) for operand in operands if isinstance(operand, tree.Path)]
-    if any(len(steps) > 1 for steps in paths):
-        raise _unfit("cannot have conditions on nested attributes")
-    if not paths:
+    """The one key attribute among the operands of a condition, which are judged from the first to the last."""
+    name: str | None = None
+    for operand in operands:
+        if isinstance(operand, tree.Call):
+            raise _unfit("cannot contain nested operations")
+        if isinstance(operand, tree.Path):
+            if name is not None:
+                raise ExpressionFault(f"{_CONDITION}Multiple attribute names used in one condition")
+            steps = resolve(operand, given)
+            if len(steps) > 1:
+                raise _unfit("cannot have conditions on nested attributes")
+            name = str(steps[0])
+    if name is None:
         raise ExpressionFault(f"{_CONDITION}No key attribute specified")
-    if len(paths) > 1:
-        raise ExpressionFault(f"{_CONDITION}Multiple attribute names used in one condition")
-    return str(paths[0][0])
+    return name
 
 
 def _operator(condition: tree.Condition) -> str:

@@ -62,22 +62,25 @@ def getter(steps: Steps) -> Getter:
 
 
 def check_overlaps(paths: Sequence[Steps]) -> None:
-    """Refuse two paths of which one holds the other, or that need an attribute to be both map and list."""
+    """Refuse two paths of which one holds the other, and then two that need an attribute to be both map and list."""
     # A trie: each node is a dict by step; a path that ends in a node is kept under None.
     root: dict[Any, Any] = {}
+    conflict: ExpressionFault | None = None
     for steps in paths:
         node = root
         for step in steps:
             if None in node:
                 raise _two_paths("overlap", node[None], steps)
             for other in node:
-                if isinstance(other, str) != isinstance(step, str):
-                    raise _two_paths("conflict", _any_path(node[other]), steps)
+                if isinstance(other, str) != isinstance(step, str) and conflict is None:
+                    conflict = _two_paths("conflict", _any_path(node[other]), steps)
                 break
             node = node.setdefault(step, {})
         if node:
             raise _two_paths("overlap", _any_path(node), steps)
         node[None] = steps
+    if conflict is not None:
+        raise conflict
 
 
 def _any_path(node: dict[Any, Any]) -> Steps:

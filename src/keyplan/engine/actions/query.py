@@ -33,6 +33,8 @@ from keyplan.expressions import (
     ExpressionFault,
     KeyCondition,
     Placeholders,
+    check_key_condition,
+    check_key_names,
 )
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException
 
@@ -56,6 +58,8 @@ def query(database: Database, request: Request) -> Answer:
     """Read items of one partition of a table or an index, in order."""
     if request.get("KeyConditionExpression") is None and request.get("KeyConditions") is None:
         placeholders(request, EXPRESSIONS, "ProjectionExpression")
+        legacy.filtered(request, "QueryFilter")
+        attributes_to_get(request)
         raise ValidationException(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
         )
@@ -74,6 +78,8 @@ def _table(database: Database, request: Request) -> Table:
             condition_of(request, parts.given, "KeyConditionExpression")
         parts.filter(request)
         parts.projection(request)
+        if parts.given is not None and parts.old_key is None:
+            check_key_condition(request["KeyConditionExpression"], parts.given)
         parts.check_unused()
         raise
 
@@ -139,6 +145,10 @@ class _Parts:
 def _condition(target: Target, request: Request, parts: _Parts) -> KeyCondition | ExpressionFault | ValidationException:
     """The key condition; or, for later, why it can't be one: other expressions are read first, as the service does."""
     try:
+        if parts.old_key is not None:
+            partition = [attribute.name for attribute in target.partition]
+            check_key_names(request["KeyConditions"], partition, [attribute.name for attribute in target.sort])
+            legacy.check_indexable(request)
         return bound_condition(target, *parts.key(request))
     except (ExpressionFault, ValidationException) as fault:
         if fault.message.startswith("Invalid KeyConditionExpression"):
