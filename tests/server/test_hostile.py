@@ -4,24 +4,30 @@ and judged, others are answered.
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import os
 import random
 import sys
 import threading
+import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from types import FrameType
-from typing import Any
+from collections.abc import Callable, Iterator
+from types import FrameType, SimpleNamespace
+from typing import Any, cast
+from unittest.mock import MagicMock
 
 import orjson
 import pytest
 
 from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
-from keyplan.server import parsing
+from keyplan.server import answers, parsing
+from keyplan.server.connection import Connection, Connections
+from keyplan.server.service import Incoming, Service
+from keyplan.server.settings import Limits
 from tests.server.support import CREATE, TABLE, Answer, Server, request, s, serving
 
 KEY = {"pk": s("a"), "sk": s("1")}
@@ -290,3 +296,59 @@ def test_no_piece_is_large() -> None:
         assert parsed.value == orjson.loads(body)
         assert max(len(orjson.dumps(piece)) for piece in parsed._pieces) < 70_000
     assert not parsing.is_many(b'"' + b"x" * MEGABYTES + b'"')
+
+
+# --- what comes together, and what is packed
+
+
+def test_requests_that_come_together_are_answered_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the turns others have theirs, and the order stays."""
+    now = 0.0
+    asked: list[bytes] = []
+
+    def handle(incoming: Incoming, reply: Callable[[bytes], None]) -> None:
+        nonlocal now
+        now += 0.004  # each takes so long
+        asked.append(incoming.body)
+        reply(b"answer")
+
+    async def talk() -> list[int]:
+        service = cast("Service", SimpleNamespace(handle=handle))
+        connection = Connection(Connections(service, Limits()))
+        connection.connection_made(MagicMock())
+        bodies = [b"%d" % number for number in range(50)]
+        monkeypatch.setattr(time, "monotonic", lambda: now)
+        connection.data_received(b"".join(request("GetItem", body) for body in bodies))
+        turns = [len(asked)]
+        while len(asked) < len(bodies):
+            await asyncio.sleep(0)
+            turns.append(len(asked) - sum(turns))
+        assert asked == bodies
+        return turns
+
+    assert max(asyncio.run(talk())) <= 4
+
+
+@pytest.mark.parametrize("size", [0, 700, 5000])
+def test_members_of_a_packed_body_are_looked_at_once(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """What follows a member isn't copied with each of them: a body may consist of a million."""
+    chance = random.Random(size)
+    member = gzip.compress(chance.randbytes(size))
+    looked_at = 0
+
+    class Counting:
+        def __init__(self, window: int) -> None:
+            self._unpacker = zlib.decompressobj(window)
+
+        def decompress(self, data: bytes, length: int) -> bytes:
+            nonlocal looked_at
+            looked_at += len(data)
+            return self._unpacker.decompress(data, length)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._unpacker, name)
+
+    monkeypatch.setattr(answers, "zlib", SimpleNamespace(decompressobj=Counting, error=zlib.error))
+    unpacked = answers.unpacked(member * 300, b"gzip", MEGABYTES)
+    assert len(unpacked) == size * 300
+    assert looked_at < 300 * (4 * len(member) + 1024)

@@ -135,9 +135,9 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
         start = check_item(start)
     except ValueFault as fault:
         raise ValidationException(f"The provided starting key is invalid: {fault.message}") from None
-    fault = _start_fault(target, start)
-    if fault is not None:
-        raise ValidationException(fault)
+    unfit = _start_fault(target, start)
+    if unfit is not None:
+        raise ValidationException(unfit)
     texts = [key_text(start[attribute.name]) for attribute in target.position]
     for attribute, text in zip(target.position, texts, strict=True):
         if not text:

@@ -19,6 +19,10 @@ PACKED_BYTES_MIN = 4096
 _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
 """zlib's way to say: with gzip's header and trailer."""
+_PACKED_PIECE_BYTES = 1024
+"""Where a member begins, so much of the body is looked at first: what follows a member is copied each time, and a body
+may consist of a million empty ones.
+"""
 
 HEALTH = b"healthy: dynamodb.local.amazonaws.com "
 """What the service answers to GET, with its space."""
@@ -140,16 +144,21 @@ def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
     window = _GZIP_WINDOW if encoding == b"gzip" else zlib.MAX_WBITS
     parts: list[bytes] = []
     left = bytes_max
-    while body or not parts:
+    start = 0
+    while start < len(body) or start == 0:
         unpacker = zlib.decompressobj(window)
-        part = unpacker.decompress(body, left + 1)
-        if len(part) > left:
-            raise TooLargeError
+        size = _PACKED_PIECE_BYTES
+        while not unpacker.eof and start < len(body):
+            piece = body[start : start + size]
+            part = unpacker.decompress(piece, left + 1)
+            if len(part) > left:
+                raise TooLargeError
+            parts.append(part)
+            left -= len(part)
+            start += len(piece) - len(unpacker.unused_data)
+            size *= 2  # never far beyond the member's end
         if not unpacker.eof:
             raise zlib.error("cut short")
-        parts.append(part)
-        left -= len(part)
-        body = unpacker.unused_data
-        if body and encoding != b"gzip":
+        if start < len(body) and encoding != b"gzip":
             raise zlib.error("more than one")
     return b"".join(parts)

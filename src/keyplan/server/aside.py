@@ -1,6 +1,6 @@
 """What would hold up the event loop, in threads beside it: large requests, and large answers that are to be packed.
 
-Python's threads take turns every few milliseconds, so that the loop goes on answering others meanwhile, as long as
+Python's threads take turns, so that the loop goes on answering others meanwhile, as long as
 nothing runs for long in one go (``parsing``).
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,27 +19,36 @@ LARGE_BYTES_MIN = 64 * 1024
 PACKED_BYTES_MIN = 256 * 1024
 """An answer of more than that isn't packed on the event loop."""
 _THREADS = 3
+_TURN_S = 0.0005
+"""How long a thread goes on, beside large requests, while others wait for their turn."""
 
 
 class Resting:
     """Lets the garbage collector rest while large requests are answered: it would look at all that is made of them,
-    again and again, in one go each time, and nearly nothing of it is garbage that it is needed for.
+    again and again, in one go each time, and nearly nothing of it is garbage that it is needed for. And lets threads
+    take turns more often: the event loop gives up its own several times in a small request, wherever SQLite or a
+    socket is asked, and has to wait each time until all others have had theirs.
     """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._count = 0
+        self._usual_s = sys.getswitchinterval()
 
     def __enter__(self) -> None:
         with self._guard:
             self._count += 1
-            gc.disable()
+            if self._count == 1:
+                gc.disable()
+                self._usual_s = sys.getswitchinterval()
+                sys.setswitchinterval(_TURN_S)
 
     def __exit__(self, *exception: object) -> None:
         with self._guard:
             self._count -= 1
             if self._count == 0:
                 gc.enable()
+                sys.setswitchinterval(self._usual_s)
 
 
 resting = Resting()

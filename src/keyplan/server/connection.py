@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_TURN_S = 0.01
+"""How long requests that came together are answered in one go; then others have their turn."""
 
 
 class Connections:
@@ -83,7 +85,7 @@ class Connection(asyncio.Protocol):
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
         self._header_bytes = 0
-        self._chunks: list[bytes] = []
+        self._body: bytes | bytearray = b""
         self._body_bytes = 0
 
     # --- asyncio's side
@@ -186,12 +188,17 @@ class Connection(asyncio.Protocol):
         if self._all.buffered_bytes > self._limits.buffered_bytes_max:
             fault = protocol_fault("ServiceUnavailableException", RETRY)
             raise _RefusedError(answers.error_answer(fault, self._headers))
-        self._chunks.append(body)
+        if not self._body:
+            self._body = body
+            return
+        if isinstance(self._body, bytes):
+            self._body = bytearray(self._body)
+        self._body += body
 
     def on_message_complete(self) -> None:
         """A request is complete."""
-        body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
-        request = Incoming(self._parser.get_method(), self._url, self._headers, body)
+        request = Incoming(self._parser.get_method(), self._url, self._headers, bytes(self._body))
+        self._body = b""
         self._waiting.append((request, bool(self._parser.should_keep_alive())))
         self._waiting_bytes += self._body_bytes
         self._body_bytes = 0
@@ -207,11 +214,17 @@ class Connection(asyncio.Protocol):
         self._waiting.append(answer)
 
     def _run(self) -> None:
-        """Answer what waits, in order, until an answer is pending or the client doesn't read."""
+        """Answer what waits, in order, until an answer is pending or the client doesn't read, or for a turn."""
         if self._is_running:
             return
         self._is_running = True
+        ends: float | None = None
         while self._waiting and not self._is_answering and not self._is_write_paused:
+            if ends is None:
+                ends = time.monotonic() + _TURN_S
+            elif time.monotonic() > ends:
+                asyncio.get_running_loop().call_soon(self._run)
+                break
             self._is_answering = True
             next_ = self._waiting.popleft()
             if isinstance(next_, bytes):
