@@ -18,7 +18,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, computed_field
+from pydantic import BaseModel, StringConstraints, computed_field
 
 from keyplan import *
 

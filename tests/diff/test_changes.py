@@ -12,7 +12,11 @@ CASES: list[tuple[str, str, list[str]]] = [
     # The table
     ('Table("shop"', 'Table("shop2"', ["breaks table-renamed table"]),
     ("entities=[User])", 'entities=[User], sort="range")', ["breaks table-key-changed table"]),
-    ("expires: Ttl", "expires: datetime", ["migrate expiry-removed table"]),
+    (
+        "expires: Ttl",
+        "expires: datetime",
+        ["migrate expiry-removed table", "migrate stored-type-changed User.expires"],
+    ),
     (
         "expires: Ttl | None = None",
         "ends: Ttl | None = Field(default=None)",
@@ -54,6 +58,28 @@ CASES: list[tuple[str, str, list[str]]] = [
     ),
     ("return self.name[:1]", "return self.name[:2]", ["migrate computed-field-changed User.initial"]),
     ("return self.name[:1]", "\n        return self.name[:1]", []),
+    # What a put keeps, and what a type makes of a text
+    ("class Order(Entity):", 'class Order(Entity, extra="allow"):', ["safe undeclared-kept Order"]),
+    (
+        "    merchant: str\n",
+        "    merchant: Annotated[str, StringConstraints(to_lower=True)]\n",
+        ["migrate spelling-changed Order.merchant"],
+    ),
+    (
+        "    order_id: str\n",
+        "    order_id: Annotated[str, StringConstraints(strip_whitespace=True)]\n",
+        ["breaks spelling-changed Order.order_id"],
+    ),
+    (
+        "    placed: str\n",
+        "    placed: Annotated[str, StringConstraints(to_upper=True)]\n",
+        ["migrate spelling-changed Order.placed"],
+    ),
+    (
+        "    note: str | None = None\n",
+        "    note: Annotated[str, StringConstraints(to_lower=True)] | None = None\n",
+        ["safe spelling-changed Order.note"],
+    ),
     # As other programs store it
     (
         "    parts: list[str] = []",
@@ -230,6 +256,108 @@ def test_a_pattern_served_by_another_index() -> None:
         "safe key-removed Order.pending",
         "safe pattern-moved pending_orders",
     ]
+
+
+RANKED = SHOP.replace('"{placed}#{order_id}"', '"{kind:rank}#{placed}#{order_id}"').replace(
+    "class Order(Entity):", 'class Order(Entity, extra="allow"):'
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ('    LARGE = "large"', '    LARGE = "large"\n    HUGE = "huge"', ["safe type-widened Order.kind"]),
+        (
+            '    LARGE = "large"',
+            '    MIDDLE = "middle"\n    LARGE = "large"',
+            ["breaks key-changed Order.pending", "safe type-widened Order.kind"],
+        ),
+        (
+            '    SMALL = "small"\n    LARGE = "large"',
+            '    LARGE = "large"\n    SMALL = "small"',
+            ["breaks key-changed Order.pending"],
+        ),
+        (', extra="allow"', "", ["breaks undeclared-dropped Order"]),
+    ],
+)
+def test_what_a_rank_counts_and_a_put_keeps_is_compared(old: str, new: str, wanted: list[str]) -> None:
+    """Values that an enum ranks otherwise stand where others are looked for, though the type only takes more."""
+    result = difference(loaded(RANKED).compiled, loaded(RANKED.replace(old, new)).compiled)
+    assert codes(result.changes) == wanted
+
+
+FLAGGED = SHOP.replace("    parts: list[str] = []", "    parts: set[str] = set()\n    gift: bool = False")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        (
+            "    parts: set[str] = set()",
+            "    parts: list[str] = []",
+            ["migrate stored-type-changed Order.parts", "safe type-widened Order.parts"],
+        ),
+        (
+            "    pending = Key(",
+            '    gifts = Key("{gift}", "{order_id}", index=GIFTS)\n    pending = Key(',
+            ["migrate index-added GIFTS", "migrate key-added Order.gifts", "migrate stored-type-changed Order.gift"],
+        ),
+    ],
+)
+def test_what_is_stored_as_another_type_is_compared(old: str, new: str, wanted: list[str]) -> None:
+    """The field takes the same values, but what items hold is another type of DynamoDB's."""
+    changed = FLAGGED.replace(old, new)
+    if "GIFTS" in new:
+        changed = changed.replace("LSI1 = Index", 'GIFTS = Index("GIFTS", "gift", "order_id")\nLSI1 = Index')
+        changed = changed.replace("[GSI1, GSI2, LSI1]", "[GSI1, GSI2, LSI1, GIFTS]")
+    assert codes(difference(loaded(FLAGGED).compiled, loaded(changed).compiled).changes) == wanted
+
+
+COUNTED = """
+from keyplan import *
+
+
+class Page(Entity):
+    page_id: str
+    views: int = 0
+    bytes_: int = 0
+
+    primary = Key("PAGE#{page_id}", "#HEAD")
+
+
+class Link(Entity):
+    page_id: str
+    to: str
+    back: str = ""
+
+    primary = Key("PAGE#{page_id}", "LINK#{to}")
+
+
+class Shop(Design):
+    table = Table("shop")
+
+    @read("S1", through=Through(Link, page_id="to"))
+    def linked(self, page_id: str, limit: int = 10) -> Page[Page_]: ...
+
+    @read("S2", of=Link)
+    def links(self, page_id: str) -> int: ...
+
+    @read("S3", of=Page_, total="views")
+    def views(self, page_id: str) -> int: ...
+""".replace("class Page(", "class Page_(")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ('page_id="to"', 'page_id="back"', ["callers junction-changed linked"]),
+        ('total="views"', 'total="bytes_"', ["callers number-changed views"]),
+        ("of=Link", "of=[Link, Page_]", ["callers number-changed links"]),
+    ],
+)
+def test_another_junction_and_another_number_are_another_answer(old: str, new: str, wanted: list[str]) -> None:
+    result = difference(loaded(COUNTED).compiled, loaded(COUNTED.replace(old, new)).compiled)
+    assert [code for code in codes(result.changes) if "moved" not in code] == wanted
 
 
 OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, Stored("iso s")]').replace(

@@ -7,9 +7,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.operands import stored_field
+from keyplan.design.declared.indexes import KeyAttribute
 from keyplan.design.declared.styles import OURS
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import ISO, DateFormat, Format, IntegerFormat, StoredFormat, TextFormat, TimeFormat
+from keyplan.design.stored.formats import (
+    ISO,
+    DateFormat,
+    Format,
+    IntegerFormat,
+    RankFormat,
+    StoredFormat,
+    TextFormat,
+    TimeFormat,
+)
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Template, Variable
 from keyplan.diff.changes import Change, Severity
@@ -52,6 +63,7 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
         yield from _labels(place, before, after)
         yield from _claims(place, before, after)
         yield from _version(place, before, after)
+        yield from _undeclared(place, before, after)
         yield from field_changes(place, before, after)
 
 
@@ -67,7 +79,7 @@ def _same_key(entity: CompiledEntity, left: Mapping[str, CompiledEntity]) -> Com
 
 
 def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
-    if _shape(before.primary) != _shape(after.primary):
+    if _stands_elsewhere(before.primary, after.primary):
         yield Change(
             Severity.BREAKS,
             "primary-key-changed",
@@ -88,9 +100,9 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             )
         elif old is None and new is not None:
             yield _added(f"{place}.{new.name}", new, before, after)
-        elif old is not None and new is not None and _shape(old) != _shape(new):
+        elif old is not None and new is not None and _stands_elsewhere(old, new):
             yield Change(
-                Severity.MIGRATE,
+                Severity.BREAKS if _moved_ranks(old, new) else Severity.MIGRATE,
                 "key-changed",
                 f"{place}.{new.name}",
                 f"its key on {new.place} {_was_and_is(old, new)}",
@@ -128,6 +140,8 @@ def _left_behind(index: str, before: CompiledKey, after: CompiledKey) -> str:
     """What a changed key does to items written before."""
     if _shape(replace(before, when=after.when)) == _shape(after):
         return f"items written before are in {index}, or aren't, by the old condition"
+    if _moved_ranks(before, after):
+        return f"items written before stand in {index} under the old ranks, and are found where others are asked for"
     return f"items written before stand in {index} under the old key, where patterns don't look"
 
 
@@ -151,7 +165,7 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
     if (
         not key.when
         and key.shards == 1
-        and all(_stands(before, attribute.name, template) for attribute, template in key.attributes)
+        and all(_stands(before, attribute, template) for attribute, template in key.attributes)
     ):
         effect = "items written before have its attributes already: DynamoDB's own backfill brings them in"
         return Change(Severity.SAFE, "key-added", place, what, effect)
@@ -165,15 +179,17 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
     )
 
 
-def _stands(entity: CompiledEntity, attribute: str, template: Template) -> bool:
+def _stands(entity: CompiledEntity, attribute: KeyAttribute, template: Template) -> bool:
     """Whether each item of an entity has the attribute already, with what the template gives."""
     for key in entity.keys:
         if key.shards == 1 and not key.when:
-            held = next((element for name, element in key.attributes if name.name == attribute), None)
+            held = next((element for name, element in key.attributes if name.name == attribute.name), None)
             if held is not None:
                 return str(held) == str(template)
-    field = next((stored_field for stored_field in entity.fields.values() if stored_field.attribute == attribute), None)
-    return field is not None and not field.computed and str(template) == f"{{{field.name}}}"
+    field = next((each for each in entity.fields.values() if each.attribute == attribute.name), None)
+    if field is None or field.computed or str(template) != f"{{{field.name}}}":
+        return False
+    return stored_field(entity, field.name).tag == attribute.type  # a bool isn't stored as the key would hold it
 
 
 def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -223,6 +239,23 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
         )
 
 
+def _undeclared(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
+    """Attributes that no field declares: whether a put keeps them."""
+    kept = [entity.cls.model_config.get("extra") == "allow" for entity in (before, after)]
+    if kept[0] and not kept[1]:
+        yield Change(
+            Severity.BREAKS,
+            "undeclared-dropped",
+            place,
+            'attributes that no field declares are no longer kept (extra="allow")',
+            "a put of an item that was read removes them, whoever wrote them",
+            'declare them as fields, or keep extra="allow"',
+        )
+    elif kept[1] and not kept[0]:
+        what = 'attributes that no field declares are kept now (extra="allow")'
+        yield Change(Severity.SAFE, "undeclared-kept", place, what, "they are read with the item, and put back")
+
+
 def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     olds = {key.name: key for key in before.claims}
     news = {key.name: key for key in after.claims}
@@ -241,7 +274,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
             )
     for name, claim in news.items():
         other = olds.get(name)
-        if _shape(claim) in shapes:
+        if _shape(claim) in shapes and not (other is not None and _moved_ranks(other, claim)):
             continue
         what = (
             f"{_texts(claim)} is unique" if other is None else f"it claimed {_texts(other)}, and claims {_texts(claim)}"
@@ -267,6 +300,30 @@ def _shape(key: CompiledKey) -> tuple[object, ...]:
     )
     spread = tuple(str(template) for template in key.hash_input) if key.shards > 1 else ()
     return sides, when, key.shards, spread
+
+
+def _stands_elsewhere(before: CompiledKey, after: CompiledKey) -> bool:
+    """Whether items written before stand under another key than the same items would now."""
+    return _shape(before) != _shape(after) or bool(_moved_ranks(before, after))
+
+
+def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
+    """The values that a ``rank`` writes otherwise than before, in words: an enum with a further member stands as it did
+    only where the member comes last.
+    """
+    result: list[str] = []
+    for (_, old), (_, new) in zip(before.attributes, after.attributes, strict=False):
+        for one, other in zip(old.variables, new.variables, strict=False):
+            if isinstance(one.format, RankFormat) and isinstance(other.format, RankFormat):
+                ranks = [
+                    {_plain(value): form.write(value) for value in form.ranks} for form in (one.format, other.format)
+                ]
+                result += [
+                    f"{value} of {other.field} was {text}, and is {ranks[1][value]}"
+                    for value, text in ranks[0].items()
+                    if ranks[1].get(value, text) != text
+                ]
+    return result
 
 
 def _template(template: Template) -> tuple[object, ...]:
@@ -296,6 +353,9 @@ def _written(form: Format) -> object:
 
 def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
     texts = [_texts(before), _texts(after)]
+    moved = _moved_ranks(before, after)
+    if texts[0] == texts[1] and moved:
+        return f"{texts[0]} ranks its values anew: {'; '.join(moved)}"
     if texts[0] == texts[1] and _styles(before) != _styles(after):
         return f"{texts[0]} was written with {_styles(before)}, and is written with {_styles(after)}"
     if texts[0] == texts[1]:

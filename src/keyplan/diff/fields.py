@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any, cast
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
+from keyplan.design.compiled.operands import stored_field
 from keyplan.design.compiled.questions import type_name
 from keyplan.design.declared.fields import kind_of
 from keyplan.design.declared.forms import Stored
@@ -41,9 +42,9 @@ _INNER = ("items", "additionalProperties", "properties", "required")
 
 def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     """What is different in the fields that are stored."""
-    olds = {name: stored_field for name, stored_field in before.fields.items() if not stored_field.computed}
-    news = {name: stored_field for name, stored_field in after.fields.items() if not stored_field.computed}
-    by_attribute = {stored_field.attribute: stored_field for name, stored_field in olds.items() if name not in news}
+    olds = {name: field for name, field in before.fields.items() if not field.computed}
+    news = {name: field for name, field in after.fields.items() if not field.computed}
+    by_attribute = {field.attribute: field for name, field in olds.items() if name not in news}
     for name, field in news.items():
         where = f"{place}.{name}"
         old = olds.get(name) or by_attribute.pop(field.attribute, None)
@@ -56,7 +57,11 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
         elif old.attribute != field.attribute:
             yield _moved(where, old, field, _held_in_keys(name, before, after))
         yield from _form_changes(where, old, field, after)
-        yield from _type_changes(where, old, field, after)
+        narrowed = list(_type_changes(where, old, field, after))
+        yield from narrowed
+        if not any(change.severity is Severity.BREAKS for change in narrowed):
+            yield from _lie_changes(where, old, field, before, after)
+            yield from _spelling_changes(where, old, field, after)
         yield from _default_changes(where, old, field, before, after)
     kept = {new.attribute for new in news.values()}
     for name, field in olds.items():
@@ -162,6 +167,71 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
     )
 
 
+_LIE = {"S": "a text", "N": "a number", "B": "bytes", "BOOL": "true or false", "L": "a list", "M": "a map"}
+"""DynamoDB's types in words."""
+
+
+def _lie_changes(
+    place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
+) -> Iterator[Change]:
+    """A type that takes the same values, and is another type of DynamoDB's: a set that becomes a list, a moment that
+    becomes a Ttl, a flag that a key attribute holds as a text.
+    """
+    if old.codec is not None or new.codec is not None:
+        return  # told as a stored form
+    was, now = stored_field(before, old.name), stored_field(after, new.name)
+    if was.tag is None or now.tag is None or was.tag == now.tag:
+        return
+    yield Change(
+        Severity.MIGRATE,
+        "stored-type-changed",
+        place,
+        f"it was stored as {_LIE.get(was.tag, was.tag)}, and is stored as {_LIE.get(now.tag, now.tag)}",
+        "items written before are read, but hold the old type: no condition, filter, index or expiry that goes by the "
+        "new one finds them, and Add, Append, Include and Discard fail on them",
+        f"write it anew in every {after.name}: read it, and Update(item, {new.name}=item.{new.name})",
+    )
+
+
+_SPELLINGS = ("Ada", "ada@Example.COM", " Ada ", "ada  ", "ADA")
+"""Texts that a type may fold, or strip."""
+
+
+def _spelling_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
+    """Texts that a type folds by case, or strips of spaces, and didn't, or the other way round."""
+    if kind_of(old.annotation) is not str or kind_of(new.annotation) is not str:
+        return
+    differing = next(((text, *both) for text in _SPELLINGS if len(set(both := _both_spelt(text, old, new))) > 1), None)
+    if differing is None:
+        return
+    keys = [key for key in (*after.keys, *after.claims) if new.name in after.inputs_of(key)]
+    what = f"{differing[0]!r} was taken as {differing[1]!r}, and is taken as {differing[2]!r}"
+    if not keys:
+        effect = "items written before read as the new spelling; conditions and filters go by what is stored"
+        yield Change(Severity.SAFE, "spelling-changed", place, what, effect)
+        return
+    primary = after.primary in keys
+    yield Change(
+        Severity.BREAKS if primary else Severity.MIGRATE,
+        "spelling-changed",
+        place,
+        what,
+        f"items written before stand in {' and '.join(key.name for key in keys)} under the old spelling: "
+        "questions by the new one don't find them",
+        "copy each item to its new key and delete the old one, before the new code reads"
+        if primary
+        else f"read every {after.name} with the old design and write it in the new spelling",
+    )
+
+
+def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...]:
+    """What a text is taken as, before and now; nothing where it isn't taken."""
+    try:
+        return tuple(str(TypeAdapter[Any](field.annotation).validate_python(text)) for field in (old, new))
+    except (ValidationError, PydanticSchemaGenerationError):
+        return ()
+
+
 def _form(mark: Stored | None) -> object:
     """What a stored form does to values; of functions their code, wherever it stands."""
     if mark is None:
@@ -237,6 +307,8 @@ def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
         return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth + 1)
     left_out = {"title", "description", "$defs", "default"}
     result = {name: _resolved(value, definitions, depth) for name, value in schema.items() if name not in left_out}
+    if "enum" in schema:  # their order counts in the keys that rank them, and is told there
+        result["enum"] = sorted(schema["enum"], key=repr)
     if "properties" in schema:  # a member may be called "title"
         members = schema["properties"].items()
         result["properties"] = {name: _resolved(value, definitions, depth) for name, value in members}

@@ -134,6 +134,14 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             f"it asked for {asked[0]}, and asks for {asked[1]}",
             "callers get other items",
         )
+    ways = [_ways(pattern) for pattern in (before, after)]
+    if ways[0] != ways[1]:
+        what = f"it went through {ways[0]}, and goes through {ways[1]}"
+        yield Change(Severity.CALLERS, "junction-changed", place, what, "callers get other items")
+    counted = [_counted(pattern) for pattern in (before, after)]
+    if counted[0] != counted[1]:
+        what = f"it gave {counted[0]}, and gives {counted[1]}"
+        yield Change(Severity.CALLERS, "number-changed", place, what, "callers get another number")
     strong = [bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after)]
     if strong[0] and not strong[1]:
         effect = "a caller may not see what was written a moment before"
@@ -181,6 +189,30 @@ def _queries(plan: Plan) -> Iterator[QueryPlan]:
     elif isinstance(plan, ThroughPlan):
         for way in plan.ways:
             yield from _queries(way.end if isinstance(way.end, QueryPlan) else way.junction)
+
+
+def _ways(pattern: ReadPattern) -> str:
+    """The junctions by which the answer is found, and which of their fields name it."""
+    if not isinstance(pattern.plan, ThroughPlan):
+        return "none"
+    result: list[str] = []
+    for way in pattern.plan.ways:
+        junction = way.junction
+        matches = junction.matches if isinstance(junction, QueryPlan) else (junction,)
+        names = dict.fromkeys(match.entity.name for match in matches)
+        fields = ", ".join(f"{end} by {own}" for end, own in sorted(way.fields.items()))
+        result.append(f"{' and '.join(names)} ({fields})")
+    return " and ".join(result)
+
+
+def _counted(pattern: ReadPattern) -> str:
+    """What a number is of: how many items there are, or the sum of a field."""
+    shape = pattern.shape
+    if not shape.told:
+        return "items"
+    names = " and ".join(sorted(entity.__name__ for entity in shape.entities))
+    total = pattern.options.total
+    return f"the number of {names}" if total is None else f"the sum of {names}.{total}"
 
 
 def _where(pattern: ReadPattern) -> str:
