@@ -347,11 +347,11 @@ SCENARIOS: dict[str, list[Step]] = {
         update("REMOVE g", ReturnConsumedCapacity="INDEXES"),
         with_answer(
             update("SET h = :n", ExpressionAttributeValues=values(n="text")),
-            fault("The update expression attempted to update the secondary index key to unsupported type"),
+            invalid("Type mismatch for Index Key h Expected: N Actual: S IndexName: ByG"),
         ),
         with_answer(
             update("SET l = :n", ExpressionAttributeValues=values(n=n(1))),
-            fault("The update expression attempted to update the secondary index key to unsupported type"),
+            invalid("Type mismatch for Index Key l Expected: S Actual: N IndexName: ByL"),
         ),
         update("REMOVE l"),
         update("SET g = :n", ExpressionAttributeValues=values(n="")),
@@ -630,7 +630,8 @@ SCENARIOS: dict[str, list[Step]] = {
             cancelled(
                 {
                     "Code": "ValidationError",
-                    "Message": "The update expression attempted to update the secondary index key to unsupported type",
+                    "Message": "One or more parameter values were invalid: "
+                    "Type mismatch for Index Key g Expected: S Actual: N IndexName: ByG",
                 }
             ),
         ),

@@ -41,6 +41,7 @@ _EMPTY = (
     "One or more parameter values are not valid. "
     "The AttributeValue for a key attribute cannot contain an empty {kind} value. Key: {name}"
 )
+_NOT_SCALAR = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
 _UPDATED_INDEX_KEY = "The update expression attempted to update the secondary index key"
 _EMPTY_UPDATED = (
     "One or more parameter values are not valid. "
@@ -226,12 +227,46 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
                 raise SchemaFault(f"{_UPDATED_INDEX_KEY} beyond allowed size limits")
 
 
+def check_types(table: Table, types: Mapping[str, str]) -> None:
+    """Refuse an update that gives the key of an index another type, whatever the item.
+
+    Raises:
+        SchemaFault: it does.
+    """
+    for index in table.indexes:
+        for attribute in index.keys:
+            actual = types.get(attribute.name)
+            if actual is not None and actual != attribute.type:
+                raise _mismatch(index, attribute, actual)
+
+
+def check_scalars(table: Table, nested: Collection[str]) -> None:
+    """Refuse paths into what is a key of the table or of its indexes; ``nested`` are the attributes they look into.
+
+    Raises:
+        SchemaFault: there is such a path.
+    """
+    if not nested:
+        return
+    for attribute in table.keys:
+        if attribute.name in nested:
+            raise SchemaFault(f"{_NOT_SCALAR}Key: {attribute.name}")
+    for index in table.indexes:
+        for attribute in index.keys:
+            if attribute.name in nested:
+                raise SchemaFault(f"{_NOT_SCALAR}IndexKey: {attribute.name}")
+
+
+def _mismatch(index: Index, attribute: KeyAttribute, actual: str) -> SchemaFault:
+    return _unfit(
+        f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
+        f"Actual: {actual} IndexName: {index.name}"
+    )
+
+
 def _index_key_fault(index: Index, attribute: KeyAttribute, value: Mapping[str, Any]) -> SchemaFault:
     if attribute.type not in value:
-        return _unfit(
-            f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
-            f"Actual: {next(iter(value))} IndexName: {index.name}"
-        )
+        return _mismatch(index, attribute, next(iter(value)))
     kind = "binary" if attribute.type == "B" else "string"
     return SchemaFault(_EMPTY_INDEX.format(kind=kind, index=index.name, name=attribute.name))
 

@@ -15,7 +15,9 @@ from keyplan.engine.keys import (
     SchemaFault,
     check_key_values,
     check_names,
+    check_scalars,
     check_size,
+    check_types,
     key_of_item,
     key_of_request,
 )
@@ -152,7 +154,8 @@ def change_of(
     """The change that a bound update makes of an item of this table with this key; None is no change.
 
     Raises:
-        SchemaFault: it would change the key.
+        SchemaFault: it would change the key, look into a key of the table or its indexes, or give an index's key
+            another type.
     """
     updated = bound.first_of(table.key_names) if bound is not None else None
     if updated is not None:
@@ -160,6 +163,10 @@ def change_of(
             "One or more parameter values were invalid: "
             f"Cannot update attribute {updated}. This attribute is part of the key"
         )
+    if bound is not None:
+        if table.indexes:
+            check_types(table, bound.types())
+        check_scalars(table, bound.nested)
 
     def apply(old: Item | None) -> Item:
         base = old if old is not None else dict(key_item)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from keyplan.engine.database import Database
 from keyplan.engine.effort import spend_on_items
 from keyplan.engine.items import decode
-from keyplan.engine.keys import MISMATCH, NO_SORT
+from keyplan.engine.keys import MISMATCH, NO_SORT, check_scalars
 from keyplan.engine.keys import projection_of as index_projection
 from keyplan.engine.requests import Answer, Request, wants_capacity
 from keyplan.engine.storage.layouts import Bounds, KeyText, Row
@@ -90,6 +90,17 @@ def check_select(target: Target, request: Request, operation: str) -> None:
     index = target.index
     if select == "ALL_PROJECTED_ATTRIBUTES" and index is None:
         raise ValidationException(f"ALL_PROJECTED_ATTRIBUTES can be used only when {operation} using an IndexName")
+
+
+def check_paths(target: Target, filter_: BoundCondition | None, projection: BoundProjection | None) -> None:
+    """Refuse paths into what is a key of the table or of its indexes: of the projection, then of the filter.
+
+    Raises:
+        ValidationException: there is such a path.
+    """
+    for expression in (projection, filter_):
+        if expression is not None:
+            check_scalars(target.table, expression.nested)
 
 
 def fetches_items(

@@ -6,7 +6,7 @@ Errors of binding carry the prefix that names the expression, ``Invalid FilterEx
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
@@ -49,10 +49,13 @@ Expression: TypeAlias = str | tree.Condition
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """A condition's tree with what is known of it by itself: the first parts of its paths, its operators."""
+    """A condition's tree with what is known of it by itself: the first parts of its paths, those of paths into a
+    value, its operators.
+    """
 
     condition: tree.Condition
     roots: tuple[str, ...]
+    nested: tuple[str, ...]
     operators: int
 
 
@@ -60,7 +63,7 @@ def _parsed(expression: str | tree.Condition) -> _Parsed:
     """What is known of a condition: of a text, or of a tree, which has no limits of its own."""
     if isinstance(expression, str):
         return _parsed_condition(expression)
-    return _Parsed(expression, _roots(expression), 0)
+    return _described(expression, 0)
 
 
 @lru_cache(_CACHED_TEXTS_MAX)
@@ -70,7 +73,13 @@ def _parsed_condition(text: str) -> _Parsed:
     condition = parser.condition()
     parser.end()
     rules.check_condition(condition)
-    return _Parsed(condition, _roots(condition), rules.count_operators(condition))
+    return _described(condition, rules.count_operators(condition))
+
+
+def _described(condition: tree.Condition, operators: int) -> _Parsed:
+    paths = [path.parts for path in _paths(condition)]
+    nested = [str(parts[0]) for parts in paths if len(parts) > 1]
+    return _Parsed(condition, tuple({str(parts[0]): None for parts in paths}), tuple(nested), operators)
 
 
 def parse_condition(text: str) -> tree.Condition:
@@ -101,9 +110,21 @@ def parse_projection(text: str) -> tree.Projection:
     return projection
 
 
-@lru_cache(_CACHED_TEXTS_MAX)
+@dataclass(frozen=True, slots=True)
+class _ParsedUpdate:
+    """An update's actions with the first parts of its paths into a value, written or read."""
+
+    actions: tuple[tree.Action, ...]
+    nested: tuple[str, ...]
+
+
 def parse_update(text: str) -> tree.Update:
     """The tree of an update expression. Raises ``ExpressionFault`` without a prefix."""
+    return tree.Update(_parsed_update(text).actions)
+
+
+@lru_cache(_CACHED_TEXTS_MAX)
+def _parsed_update(text: str) -> _ParsedUpdate:
     rules.check_size(text, tells_size=False)
     parser = Parser(text)
     update = parser.update()
@@ -112,7 +133,15 @@ def parse_update(text: str) -> tree.Update:
     if parser.repeated is not None:
         raise ExpressionFault(f'The "{parser.repeated}" section can only be used once in an update expression;')
     _check_count(rules.count_operators(update))
-    return update
+    return _described_update(update)
+
+
+def _described_update(update: tree.Update) -> _ParsedUpdate:
+    nested: list[str] = []
+    for action in update.actions:
+        read = _paths(action.value) if isinstance(action, tree.Set) else ()
+        nested += [str(path.parts[0]) for path in (action.path, *read) if len(path.parts) > 1]
+    return _ParsedUpdate(update.actions, tuple(nested))
 
 
 def _check_count(operators: int) -> None:
@@ -127,12 +156,13 @@ def _named(kind: str, fault: ExpressionFault) -> ExpressionFault:
 
 @dataclass(frozen=True, slots=True)
 class BoundCondition:
-    """A condition ready to judge items. ``attributes`` are the top-level attributes it names; its operators, with its
-    functions, are counted.
+    """A condition ready to judge items. ``attributes`` are the top-level attributes it names, ``nested`` those it
+    looks into; its operators, with its functions, are counted.
     """
 
     matches: Predicate
     attributes: frozenset[str]
+    nested: frozenset[str]
     operators: int
 
 
@@ -148,17 +178,18 @@ def bind_condition(
         _check_count(parsed.operators)
     except ExpressionFault as fault:
         raise _named(kind, fault) from None
-    return BoundCondition(matches, frozenset([given.name(part) for part in parsed.roots]), parsed.operators)
+    attributes = frozenset([given.name(part) for part in parsed.roots])
+    nested = frozenset([given.name(part) for part in parsed.nested])
+    return BoundCondition(matches, attributes, nested, parsed.operators)
 
 
-def _roots(condition: tree.Condition) -> tuple[str, ...]:
-    """The first part of every path in a condition, as written."""
-    result: dict[str, None] = {}
-    stack: list[tree.Condition | tree.Operand] = [condition]
+def _paths(of: tree.Condition | tree.Operand) -> Iterator[tree.Path]:
+    """Every path in a condition or an operand, as written."""
+    stack: list[tree.Condition | tree.Operand] = [of]
     while stack:
         match stack.pop():
-            case tree.Path(parts):
-                result[str(parts[0])] = None
+            case tree.Path() as path:
+                yield path
             case tree.And(inner) | tree.Or(inner):
                 stack.extend(inner)
             case tree.Not(one):
@@ -173,7 +204,6 @@ def _roots(condition: tree.Condition) -> tuple[str, ...]:
                 stack.extend(arguments)
             case tree.Value():
                 pass
-    return tuple(result)
 
 
 def bind_key_condition(
@@ -216,6 +246,11 @@ class BoundProjection:
     paths: tuple[Steps, ...]
     attributes: frozenset[str]
 
+    @property
+    def nested(self) -> frozenset[str]:
+        """The top-level attributes it looks into."""
+        return frozenset([str(steps[0]) for steps in self.paths if len(steps) > 1])
+
     def project(self, item: Item) -> Item:
         """The projected parts of an item; what is absent is left out. Shares values with the item."""
         return select(self.paths, item)
@@ -239,12 +274,16 @@ def bind_projection(text: str, given: Placeholders) -> BoundProjection:
 
 @dataclass(frozen=True, slots=True)
 class BoundUpdate:
-    """An update ready to be applied. ``attributes`` are the top-level attributes it writes."""
+    """An update ready to be applied. ``attributes`` are the top-level attributes it writes, ``nested`` those it looks
+    into, to write or to read.
+    """
 
     paths: tuple[Steps, ...]
     attributes: frozenset[str]
+    nested: frozenset[str]
     evaluations: tuple[Evaluation, ...]
     actions: tuple[tree.Action, ...]
+    given: Placeholders
 
     @property
     def only_removes(self) -> bool:
@@ -262,6 +301,21 @@ class BoundUpdate:
         """The attribute that the text updates first, of those with these names."""
         return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
 
+    def types(self) -> dict[str, str]:
+        """The types it gives to whole attributes, where the item doesn't decide of them."""
+        result: dict[str, str] = {}
+        for steps, action in zip(self.paths, self.actions, strict=True):
+            if len(steps) > 1 or isinstance(action, tree.Remove):
+                continue
+            match action.value:
+                case tree.Value(name):
+                    (result[str(steps[0])],) = self.given.value(name)
+                case tree.Arithmetic():
+                    result[str(steps[0])] = "N"
+                case tree.Call("list_append"):
+                    result[str(steps[0])] = "L"
+        return result
+
     def touched(self, item: Item | None) -> Item:
         """The parts of an item that the update writes: of the old UPDATED_OLD, of the new UPDATED_NEW."""
         return {} if item is None else select(self.paths, item)
@@ -276,7 +330,8 @@ def project_attributes(names: Iterable[str]) -> BoundProjection:
 def bind_update(expression: str | tree.Update, given: Placeholders, kind: str = "UpdateExpression") -> BoundUpdate:
     """Bind an UpdateExpression: its text, or its tree. Raises ``ExpressionFault``."""
     try:
-        actions = (parse_update(expression) if isinstance(expression, str) else expression).actions
+        parsed = _parsed_update(expression) if isinstance(expression, str) else _described_update(expression)
+        actions = parsed.actions
         paths = tuple([resolve(action.path, given) for action in actions])
         check_overlaps(paths)
         # The service binds the actions from the last to the first, and computes them so too: SET before the
@@ -289,4 +344,5 @@ def bind_update(expression: str | tree.Update, given: Placeholders, kind: str = 
     except ExpressionFault as fault:
         raise _named(kind, fault) from None
     attributes = frozenset([str(steps[0]) for steps in paths])
-    return BoundUpdate(paths, attributes, tuple([evaluate for _, evaluate in bound]), actions)
+    nested = frozenset([given.name(part) for part in parsed.nested])
+    return BoundUpdate(paths, attributes, nested, tuple([evaluate for _, evaluate in bound]), actions, given)

@@ -7,7 +7,7 @@ from typing import Any
 from keyplan.engine.database import Database
 from keyplan.engine.effort import spend_on_copies, spend_on_items
 from keyplan.engine.items import decode
-from keyplan.engine.keys import Key, SchemaFault, check_key_values, key_of_request
+from keyplan.engine.keys import Key, SchemaFault, check_key_values, check_scalars, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
 from keyplan.engine.tables import Table
 from keyplan.errors import DynamoDBError
@@ -36,6 +36,9 @@ def batch_get_item(database: Database, request: Request) -> Answer:
         for of_table in asked.values():
             _check_alone(of_table["Keys"])
         raise
+    for table, projection in zip(tables, projections, strict=True):
+        if projection is not None:
+            check_scalars(table, projection.nested)
     read = _Reading(database)
     for (name, of_table), table, projection, its_keys in zip(asked.items(), tables, projections, keys, strict=True):
         read.table(name, table, of_table, projection, its_keys)

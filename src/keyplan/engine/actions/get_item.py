@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyplan.engine.database import Database
 from keyplan.engine.effort import spend
 from keyplan.engine.items import decode
-from keyplan.engine.keys import key_of_request
+from keyplan.engine.keys import check_scalars, key_of_request
 from keyplan.engine.requests import Answer, Request, only_projection, wants_capacity
 from keyplan.wire.capacity import Consumed, read_units
 
@@ -17,6 +17,8 @@ def get_item(database: Database, request: Request) -> Answer:
     projection = None if plain else only_projection(request)
     table = database.table(request["TableName"], request["Key"])
     key = key_of_request(table, request["Key"])
+    if projection is not None:
+        check_scalars(table, projection.nested)
     row = table.stored.get(*key)
     answer: Answer = {}
     if row is not None:

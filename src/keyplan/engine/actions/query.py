@@ -11,6 +11,7 @@ from keyplan.engine.reading import (
     Question,
     Target,
     answer_page,
+    check_paths,
     check_select,
     fetches_items,
     start_of,
@@ -104,6 +105,7 @@ def _question(target: Target, request: Request) -> Question:
     check_select(target, request, "Querying")
     bounds = _after_start(target, request, bounds_of(condition, forward=forward))
     _check_filter(target, filter_, "QueryFilter" if request.get("QueryFilter") else "Filter Expression")
+    check_paths(target, filter_, projection)
     fetches = fetches_items(target, request, filter_, projection)
     if only_key and parts.given is not None:
         remember(target, request, parts.given, condition)

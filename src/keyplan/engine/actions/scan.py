@@ -7,6 +7,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.reading import (
     Question,
     answer_page,
+    check_paths,
     check_select,
     fetches_items,
     start_of,
@@ -43,6 +44,7 @@ def scan(database: Database, request: Request) -> Answer:
             "Please use ExclusiveStartKey with correct Segment. "
             f"TotalSegments: {segment[1]} Segment: {segment[0]}"
         )
+    check_paths(target, filter_, projection)
     bounds = Bounds(after=start, segment=segment)
     return answer_page(database, Question(target, bounds, filter_, projection, fetches), request)
 

@@ -7,12 +7,13 @@ from typing import Any
 from keyplan.engine.database import Database
 from keyplan.engine.effort import spend_on_items
 from keyplan.engine.items import decode
-from keyplan.engine.keys import Key, SchemaFault, check_key_values, key_of_request
+from keyplan.engine.keys import Key, SchemaFault, check_key_values, check_scalars, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
 from keyplan.engine.storage.layouts import Row
 from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.tables import Table
 from keyplan.engine.throttle import Meter, cancellation_of
+from keyplan.expressions import BoundProjection
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import THROTTLING, TransactionCanceledException, ValidationException
 from keyplan.wire.limits import TRANSACT_BYTES_MAX
@@ -25,7 +26,7 @@ def transact_get_items(database: Database, request: Request) -> Answer:
         check_key_values(get["Key"])
     projections = [only_projection(get) for get in gets]
     tables = [database.table(get["TableName"]) for get in gets]
-    keys = _keys(tables, gets)
+    keys = _keys(tables, gets, projections)
     rows = read_together(database, tables, keys)
     responses: list[Answer] = []
     for row, projection in zip(rows, projections, strict=True):
@@ -89,12 +90,15 @@ def _charge(meter: Meter, tables: list[Table], keys: list[Key], rows: list[Row |
         raise TransactionCanceledException(reasons)
 
 
-def _keys(tables: list[Table], gets: list[dict[str, Any]]) -> list[Key]:
+def _keys(tables: list[Table], gets: list[dict[str, Any]], projections: list[BoundProjection | None]) -> list[Key]:
     keys: list[Key] = []
     reasons: list[dict[str, Any]] = []
-    for table, get in zip(tables, gets, strict=True):
+    for table, get, projection in zip(tables, gets, projections, strict=True):
         try:
-            keys.append(key_of_request(table, get["Key"]))
+            key = key_of_request(table, get["Key"])
+            if projection is not None:
+                check_scalars(table, projection.nested)
+            keys.append(key)
             reasons.append({"Code": "None"})
         except SchemaFault as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})
