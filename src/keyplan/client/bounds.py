@@ -23,7 +23,7 @@ from keyplan.design.stored.templates import DELIMITER, Variable, escape
 from keyplan.errors import KeyFieldError
 from keyplan.wire.limits import PARTITION_KEY_BYTES_MAX
 
-__all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts"]
+__all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts", "text_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,13 @@ def order_of(text: str, kind: str) -> Any:
     if kind == "S":
         return text
     return Decimal(text) if kind == "N" else base64.b64decode(text)
+
+
+def text_of(ordered: Any, kind: str) -> str:
+    """The text of a key attribute that has this place in the order: of ``order_of``, the inverse."""
+    if kind == "B":
+        return base64.b64encode(ordered).decode("ascii")
+    return str(ordered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan.client.answer_filters import AnswerFilter, answer_filter_of
-from keyplan.client.bounds import order_of, partition_texts
+from keyplan.client.bounds import order_of, partition_texts, text_of
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader
@@ -53,6 +53,7 @@ class MergeReader:
         partition = tuple(attribute for attribute, _ in plan.key.partition)
         sort = tuple(attribute for attribute, _ in plan.key.sort)
         self._order = (*sort, *partition, *(base if plan.index else ()))
+        self._named = tuple((attribute.name, attribute.type) for attribute in self._order)
         self._sorts = len(sort)
         self._texts = all(value.type == "S" for value in self._order)
 
@@ -80,24 +81,13 @@ class MergeReader:
         bounded = self._sorts == 1
         shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
         result: list[tuple[Place, Entry]] = []
-        sorts: dict[Place, str] = {}
         while asks := shares.asks():
-            ends = [None if ask.end is None else sorts[ask.end] for ask in asks]
-            requests = [
-                (ask, self._request(streams[ask.partition], ask.limit, end))
-                for ask, end in zip(asks, ends, strict=True)
-            ]
-            asked = [(ask, request) for ask, request in requests if request is not None]
-            responses = iter((yield [request for _, request in asked]) if asked else ())
+            requests = [(ask, self._request(streams[ask.partition], ask)) for ask in asks]
+            asked = [request for _, request in requests if request is not None]
+            responses = iter((yield asked) if asked else ())
             for ask, request in requests:
                 response = {"Items": []} if request is None else next(responses)
-                taken = self._take(streams[ask.partition], response, after, shares, ask)
-                result.extend(taken)
-                sorts.update((place, self._reader.position(entry.item)[0]) for place, entry in taken if self._sorts)
-                start = streams[ask.partition].start
-                if self._sorts and start is not None:  # the last that was looked at may be no entry of the answer
-                    last = self.position(start)
-                    sorts[self.place_of(last)] = last[0]
+                result.extend(self._take(streams[ask.partition], response, after, shares, ask))
         # Entries of one partition with the same sort key stay as they came: an index has them in an order of its own
         behind = self._sorts + len(self.plan.key.partition)
         result.sort(key=lambda pair: pair[0][:behind], reverse=not self.plan.forward)
@@ -109,7 +99,7 @@ class MergeReader:
 
     def position(self, item: Item) -> Position:
         """Where an item stands in the merged order."""
-        return [item[value.name][value.type] for value in self._order]
+        return [item[name][kind] for name, kind in self._named]
 
     def _streams(self, value_sets: Iterable[Mapping[str, Any]], position: Position | None) -> list[_Stream]:
         streams: dict[tuple[str, ...], _Stream] = {}
@@ -143,8 +133,9 @@ class MergeReader:
             values, partition, answer_filter, behind=False, cut=position[0] if sorts == 1 else None, start=None
         )
 
-    def _request(self, stream: _Stream, limit: int | None, end: str | None) -> Request | None:
-        """The next request of a partition, up to the sort key ``end``; None when nothing lies there."""
+    def _request(self, stream: _Stream, ask: Ask) -> Request | None:
+        """The next request of a partition; None when nothing lies before the ask's end."""
+        end = None if ask.end is None else text_of(ask.end[0], self._order[0].type)
         if end is not None and stream.start is not None:
             order = self._compare(stream.start, end)
             if order > 0:
@@ -154,8 +145,8 @@ class MergeReader:
         parameters = self._reader.request(stream.values, stream.partition, stream.cut, end)
         if parameters is None:
             return None
-        if limit is not None:
-            parameters["Limit"] = limit
+        if ask.limit is not None:
+            parameters["Limit"] = ask.limit
         if stream.start is not None:
             parameters["ExclusiveStartKey"] = stream.start
         return Request("Query", parameters)
@@ -168,7 +159,7 @@ class MergeReader:
         items = response["Items"]
         given_before = 0
         for item in items:
-            place = self.place_of(self.position(item))
+            place = self._place_of_item(item)
             if after is not None and not stream.behind and not self.before(after, place):
                 given_before += 1
                 continue
@@ -180,7 +171,7 @@ class MergeReader:
             stream.start = following
         elif items:
             stream.start = self._reader.start_key(stream.partition, self._reader.position(items[-1]))
-        last = None if following is None else self.place_of(self.position(following))
+        last = None if following is None else self._place_of_item(following)
         shares.took(ask, [place for place, _ in entries], len(items) - given_before, last)
         return entries
 
@@ -198,6 +189,12 @@ class MergeReader:
             return tuple(texts)
         pairs = zip(self._order, texts, strict=True)
         return tuple(order_of(text, value.type) for value, text in pairs)
+
+    def _place_of_item(self, item: Item) -> Place:
+        """Where an item stands in the merged order, as what it is ordered by."""
+        if self._texts:
+            return tuple([item[name][kind] for name, kind in self._named])
+        return self.place_of(self.position(item))
 
     def before(self, place: Place, other: Place) -> bool:
         """Whether one place comes before another in the answer."""

@@ -9,7 +9,7 @@ the page is expected to reach. Nothing is read here: the client asks, and the co
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -65,7 +65,7 @@ class _Partition:
     mixed: bool = False
     """Whether items were looked at that are no entries of the answer."""
     entries: list[Place] = field(default_factory=list[Place])
-    """What it gave, in the order of places."""
+    """What it gave, in the order of places; kept only where partitions aren't taken to be alike."""
     weight: float = 0.0
     """Its expected share of what isn't read yet."""
 
@@ -118,9 +118,13 @@ class Shares:
             partition.ended = True
         elif self._is_before(partition.known, ask.end):
             partition.known = ask.end
-        for place in entries:
-            insort(self._found, place)
-            insort(partition.entries, place)
+        if self._wanted is None:  # all of them are read, wherever they stand
+            return
+        self._found += entries
+        self._found.sort()
+        if not self._even:
+            partition.entries += entries
+            partition.entries.sort()
 
     def _first_share(self, wanted: int) -> int:
         if len(self._partitions) == 1 and not self._sifted:
@@ -151,7 +155,7 @@ class Shares:
         if end is None and not self._even:
             end = self._furthest(opened)
         going_on = sum(partition.weight for partition in self._partitions if not partition.ended)
-        beyond = len(self._found) - sum(count <= wanted for count in counts)
+        beyond = len(self._found) - bisect_right(counts, wanted)
         wasted = max(WASTED_LATER, round(WASTED_MAX - beyond / len(self._partitions), 1))
         asks: list[Ask] = []
         for at in opened:
@@ -176,7 +180,7 @@ class Shares:
         """Expect of each partition as large a share as it has of what is known of all."""
         known = [self._partitions[at].known for at in opened]
         least = min(known, key=self._rank)
-        counts = [self._own_rank(partition, least) for partition in self._partitions]
+        counts = [self._rank(least, partition.entries) for partition in self._partitions]
         whole = sum(counts) + len(counts)
         for partition, count in zip(self._partitions, counts, strict=True):
             partition.weight = (count + 1) / whole
@@ -230,19 +234,12 @@ class Shares:
             return None
         return self._found[self._wanted - 1 if self._forward else -self._wanted]
 
-    def _rank(self, place: Place | None) -> int:
-        """How many entries were found up to a place, it included."""
-        return self._count(self._found, place, forward=self._forward)
-
-    @staticmethod
-    def _count(entries: Sequence[Place], place: Place | None, *, forward: bool) -> int:
+    def _rank(self, place: Place | None, given: Sequence[Place] | None = None) -> int:
+        """How many entries were found up to a place, it included; or how many of those that one partition gave."""
         if place is None:
             return 0
-        return bisect_right(entries, place) if forward else len(entries) - bisect_left(entries, place)
-
-    def _own_rank(self, partition: _Partition, place: Place | None) -> int:
-        """How many entries a partition gave up to a place, it included."""
-        return self._count(partition.entries, place, forward=self._forward)
+        entries = self._found if given is None else given
+        return bisect_right(entries, place) if self._forward else len(entries) - bisect_left(entries, place)
 
     def _is_before(self, place: Place | None, other: Place | None) -> bool:
         if place is None or other is None:

@@ -88,7 +88,7 @@ class _Reading:
         keys: list[Key],
     ) -> None:
         consistent = bool(of_table.get("ConsistentRead"))
-        items = self.responses[name] = []
+        bodies: list[bytes] = []
         consumed = self.units.setdefault(table.name, Consumed(table.name, "Read"))
         for number, key in enumerate(keys):
             row = table.stored.get(*key)
@@ -98,15 +98,16 @@ class _Reading:
             if self._size_bytes > BATCH_GET_BYTES_MAX or not self._is_let_in(table, key, units):
                 rest = {member: value for member, value in of_table.items() if value is not None}
                 self.unprocessed[name] = {**rest, "Keys": of_table["Keys"][number:]}
-                return
+                break
             consumed.table_units += units
             if row is not None:
-                if projection is None:
-                    spend_on_copies(len(row[1]))
-                    items.append(self._show(row[1]))
-                else:
-                    spend_on_items((row[1],), shown=len(projection.paths))
-                    items.append(projection.project(decode(row[1])))
+                bodies.append(row[1])
+        if projection is None:
+            spend_on_copies(sum(map(len, bodies)))
+            self.responses[name] = list(map(self._show, bodies))
+        else:
+            spend_on_items(bodies, shown=len(projection.paths))
+            self.responses[name] = [projection.project(decode(body)) for body in bodies]
 
     def _is_let_in(self, table: Table, key: Key, units: float) -> bool:
         if self._meter is None:
