@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import CallRecord, Range, Unreadable, Update
+from keyplan import CallRecord, Cursor, Design, Page, Range, Table, Unreadable, Update, read
 from keyplan.errors import ArgumentError, ConditionFailed, CursorError, ItemNotReadable, UpdateRefused
 from keyplan.plain.answers import answer_json
 from keyplan.testing import verify
-from tests.contract.asking import Asking, Job, Parcel, Step, Ticket, Watch
+from tests.contract.asking import BY_RANK, BY_START, Asking, Job, Parcel, Step, Ticket, Watch
 from tests.contract.stores import CALLERS, OPENERS, Caller
 from tests.contract.test_patterns import paged
 
@@ -167,6 +167,51 @@ def test_jobs_read_everything_in_segments(asking: Caller) -> None:
     asking.design.store.on_call = None
     assert sorted(value.ticket_id for value in asking.read("all_tickets")) == [value.ticket_id for value in tickets]
     assert asking.read("how_many_in_all") == len(jobs) + len(steps)
+
+
+def test_a_job_in_segments_goes_on_where_it_was_stopped(asking: Caller) -> None:
+    jobs = [asking.put(job(number, rank=number)) for number in range(30)]
+    steps = [asking.put(Step(job_id="1", number=number, text="")) for number in range(7)]
+    tickets = [asking.put(ticket(number, state="urgent")) for number in range(9)]
+    calls: list[CallRecord] = []
+    asking.design.store.on_call = calls.append
+
+    def named(element: Any) -> tuple[str, str, int]:
+        return type(element).__name__, element.job_id, getattr(element, "number", 0)
+
+    for limit in (1, 5, 36, 37, 400):
+        calls.clear()
+        pages = [asking.read("jobs_and_steps", limit=limit)]
+        assert {call.parameters["Segment"] for call in calls} == {0, 1, 2}
+        while pages[-1].cursor is not None:
+            pages.append(asking.read("jobs_and_steps", limit=limit, cursor=pages[-1].cursor))
+        assert [len(page) for page in pages] == [limit] * (37 // limit) + [37 % limit] * (37 % limit > 0)
+        given = [element for page in pages for element in page]
+        assert sorted(given, key=named) == sorted([*jobs, *steps], key=named)
+    assert sorted(ticket.ticket_id for ticket in paged(asking, "tickets_by_page", 4)) == [
+        ticket.ticket_id for ticket in tickets
+    ]
+
+
+def test_a_place_in_segments_is_one_of_so_many_segments() -> None:
+    def opened(segments: int) -> Any:
+        class Jobs(Design):
+            table = Table("jobs", indexes=[BY_START, BY_RANK])
+
+            @read("J1", scan=True, segments=segments)
+            def jobs(self, limit: int = 2, cursor: Cursor | None = None) -> Page[Job]: ...
+
+        return Jobs.open(":memory:")
+
+    with opened(2) as two, opened(3) as three:
+        for number in range(5):
+            two.put(job(number))
+        cursor = two.jobs().cursor
+        assert len(two.jobs(cursor=cursor)) == 2
+        with pytest.raises(CursorError):
+            three.jobs(cursor=cursor)
+        with pytest.raises(CursorError):
+            two.jobs(cursor=cursor[:-4] + "AAAA")
 
 
 def test_a_cursor_holds_its_direction(asking: Caller) -> None:

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keyplan import Add, Batch, Create, Design, Entity, Key, Put, Table, Update, Writes, read, transact, write
+from keyplan import Add, Batch, CallRecord, Create, Design, Entity, Key, Put, Table, Update, Writes, read, transact, write
+from keyplan.cost.estimate import estimate_pattern
 from keyplan.errors import ConditionFailed, ItemExists, RequestError, TransactionFailed
 from keyplan.testing import opened
 from tests.contract.stores import OPENERS
@@ -19,6 +21,7 @@ from tests.contract.stores import OPENERS
 class Order(Entity):
     order_id: str
     price: int
+    note: str = ""
 
     primary = Key("ITEM#{order_id}", "HEAD")
 
@@ -26,7 +29,7 @@ class Order(Entity):
 class Shop(Design):
     table = Table("shop")
 
-    @write("S1")
+    @write("S1", joined=True)
     def place(self, order_id: str, price: int) -> Writes[Order]:
         return (yield from Create(Order(order_id=order_id, price=price)))
 
@@ -38,6 +41,11 @@ class Shop(Design):
     @write("S3")
     def later(self, order_id: str) -> Writes:
         yield Batch([Put(Order(order_id=order_id, price=0))])
+
+    @write("S4")
+    def large(self, count: int, note: str) -> Writes:
+        for number in range(count):
+            yield Put(Order(order_id=str(number), price=number, note=note))
 
 
 class Account(Entity):
@@ -53,7 +61,7 @@ class Ledger(Design):
     @read("L1")
     def account(self, account_id: str) -> Account | None: ...
 
-    @write("L2", attempts=5)
+    @write("L2", attempts=5, joined=True)
     def take(self, account_id: str, amount: int) -> Writes[int]:
         account = yield from self.account.ask(account_id)
         if account is None or account.balance < amount:
@@ -116,6 +124,39 @@ def test_what_a_hundred_actions_are(both: Both) -> None:
         transact(shop.place.join("b", 1), ledger.add.join("1", 1))
     with pytest.raises(RequestError, match="given by join"):
         transact(shop.place, ledger.add.join("1", 1))  # type: ignore[call-overload]
+
+
+def test_what_no_transaction_takes_is_refused_before_it_is_sent(both: Both) -> None:
+    shop, ledger = both
+    ledger.put(Account(account_id="1", balance=10))
+    calls: list[str] = []
+    shop.store.on_call = lambda record: calls.append(record.operation)
+    note = "x" * 390_000
+    for writes, message in (
+        ((shop.many.join(100), ledger.take.join("1", 1)), "101 operations in one transaction; DynamoDB allows 100"),
+        ((shop.place.join("a", 1), shop.place.join("a", 2)), "for the same item: Put Order(pk=ITEM#a, sk=HEAD), "),
+        ((shop.large.join(11, note), ledger.take.join("1", 1)), "in one transaction; DynamoDB allows 4,194,304"),
+    ):
+        with pytest.raises(RequestError, match=re.escape(message)) as caught:
+            transact(*writes)
+        assert (caught.value.code, caught.value.place) == ("RequestError", "transact")
+    assert set(calls) <= {"GetItem"}  # what one of them asks
+    transact(shop.large.join(10, note), ledger.take.join("1", 1))
+    assert calls[-1] == "TransactWriteItems"
+
+
+def test_a_joint_transaction_costs_what_its_parts_are_said_to(both: Both) -> None:
+    shop, ledger = both
+    ledger.put(Account(account_id="1", balance=10))
+    parts = [estimate_pattern(design, name) for design, name in ((Shop, "place"), (Ledger, "take"))]
+    assert [part.requests[-1].operation for part in parts] == ["TransactWriteItems"] * 2
+    calls: list[CallRecord] = []
+    shop.store.on_call = calls.append
+    transact(shop.place.join("1", 4), ledger.take.join("1", 4))
+    assert [call.operation for call in calls] == ["GetItem", "TransactWriteItems"]
+    expected = [(request.units("read"), request.units("write")) for part in parts for request in part.requests]
+    assert sum(call.write_units for call in calls) == sum(write for _, write in expected) == 4
+    assert sum(call.read_units for call in calls) == sum(read for read, _ in expected) == 1
 
 
 def test_a_failure_of_two_kinds_names_both(both: Both) -> None:

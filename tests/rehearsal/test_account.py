@@ -17,6 +17,8 @@ import pytest
 from keyplan import Add, Delete, Design, Entity, Key, Table, Update, Writes, read, write
 from keyplan.check import check
 from keyplan.cost.estimate import estimate
+from keyplan.design.traffic import traffic_from
+from keyplan.errors import TrafficError
 from keyplan.explain.explanation import explain
 from keyplan.rehearsal.account import Account, Accounts
 from keyplan.rehearsal.guard import OutsideError, cut_off
@@ -234,6 +236,95 @@ class Caller(Design):
         result = self.get(Thing, name=name)
         if result is not None:
             yield Delete(result)
+
+
+class Joiner(Design):
+    """Writes that carry out others: what they make together is one transaction."""
+
+    table = Table("joiners", entities=[Thing])
+
+    @write("J1")
+    def add(self, name: str) -> Writes:
+        yield Update(Thing, name=name).set(n=Add(1))
+
+    @write("J2")
+    def added(self, name: str) -> Writes[int]:
+        thing = yield from Update(Thing, name=name).set(n=Add(1))
+        return thing.n
+
+    @write("J3", joined=True)
+    def part(self, name: str) -> Writes:
+        yield Update(Thing, name=name).set(n=Add(1))
+
+    @write("J4", joined=True)
+    def asking_part(self, name: str) -> Writes[int]:
+        return (yield from self.added.join(name))
+
+    @write("J5")
+    def two(self, name: str, other: str) -> Writes:
+        yield from self.add.join(name)
+        yield from self.add.join(other)
+
+    @write("J6")
+    def twice(self, name: str) -> Writes:
+        yield from self.add.join(name)
+        yield from self.add.join(name)
+
+    @write("J7")
+    def unknown(self, name: str, other: str) -> Writes[int]:
+        yield from self.add.join(name)
+        return (yield from self.added.join(other))
+
+    @write("J8")
+    def endless(self, name: str) -> Writes:
+        for number in range(101):
+            yield from self.add.join(f"{name}{number}")
+
+    @write("J9")
+    def as_many_as_said(self, name: str, count: int) -> Writes:
+        for number in range(count * 1000):
+            yield from self.add.join(f"{name}{number}")
+
+    @write("J10")
+    def each(self, names: list[str]) -> Writes:
+        for name in [*names, *names]:
+            yield from self.add.join(name)
+
+
+def test_what_writes_make_together_is_checked_as_one_transaction() -> None:
+    faults = {f.place: f.message for f in check(Joiner).findings if f.code == "KP108"}
+    beside = "what Update leaves can't be known here: it goes out in one transaction with others, which doesn't tell"
+    assert faults == {
+        "Joiner.asking_part": beside,
+        "Joiner.twice": "two actions of one write are for the same item: Update Thing",
+        "Joiner.unknown": beside,
+        "Joiner.endless": "101 operations in one transaction",
+    }
+
+
+def test_what_is_joined_is_priced_and_explained_as_a_part_of_one_transaction() -> None:
+    requests = {part.name: part.requests for part in estimate(Joiner).patterns}
+    both = [(request.operation, request.units("write")) for name in ("part", "two") for request in requests[name]]
+    assert both == [("TransactWriteItems", 2.0), ("TransactWriteItems", 4.0)]
+    assert [(request.operation, request.units("write")) for request in requests["add"]] == [("UpdateItem", 1.0)]
+    assert explain(Joiner, "two").operation == explain(Joiner, "part").operation == "TransactWriteItems"
+    explanation = explain(Joiner, "part", {"name": "a"})
+    assert [request.operation for request in explanation.requests] == ["TransactWriteItems"]
+    assert len(explanation.requests[0].parameters["TransactItems"]) == 1
+    assert "in one TransactWriteItems with those of the writes that it is joined with" in explanation.proof
+    assert explain(Joiner, "add", {"name": "a"}).requests[0].operation == "UpdateItem"
+
+
+def test_a_traffic_file_says_what_is_joined() -> None:
+    traffic = traffic_from({"patterns": {"J1": {"joined": True}}}, Joiner.compiled)
+    estimated = next(part for part in estimate(Joiner, traffic).patterns if part.name == "add")
+    assert [request.operation for request in estimated.requests] == ["TransactWriteItems"]
+    counted_twice = {
+        finding.place for finding in check(Joiner, traffic=traffic).findings if finding.code == "KP314"
+    }
+    assert counted_twice == {"Joiner.added"}
+    with pytest.raises(TrafficError, match=r"thing is a read, which is part of no transaction"):
+        traffic_from({"patterns": {"thing": {"joined": True}}}, Caller.compiled)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,8 @@ def plan_text(plan: Plan) -> str:
         case ThroughPlan():
             return " + ".join(f"{plan_text(way.junction)} -> {plan_text(way.end)}" for way in plan.ways)
         case ScanPlan(index=index):
-            return plan.operation if index is None else f"{plan.operation} {index.name}"
+            name = plan.operation if index is None else f"{plan.operation} {index.name}"
+            return name if plan.segments == 1 else f"{name} in {plan.segments}"
         case _:
             return plan.operation
 
@@ -239,6 +240,9 @@ class Answer:
         other = self._turned_for(arguments) if self._directed else None
         if other is not None:
             return (yield from other.part(arguments, position, given))
+        if isinstance(self._reader, SegmentsReader):
+            chunk = yield from self._reader.part(self._values(arguments), position)
+            return [entry.instance for entry in chunk.entries], chunk.position
         limit = arguments[self._limit] if self._limit else None
         plan = self.pattern.plan
         merged = isinstance(self._reader, FanOutReader | UnionReader) or (

@@ -29,7 +29,7 @@ from keyplan.design.stored.entity import faults_of
 from keyplan.design.stored.outcomes import likely_outcome
 from keyplan.errors import ArgumentError, RequestError, WriteFailed
 
-__all__ = ["Actions", "Attempt", "run_write", "stored_after"]
+__all__ = ["Actions", "Attempt", "run_write", "stored_after", "unknown_outcome"]
 
 T = TypeVar("T")
 Actions = Generator[Action | Ask, Any, T]
@@ -177,7 +177,7 @@ class Attempt:
             return (yield from self._find_out(action, compiled))
         certain = compiled.certain()
         if certain is None and action.is_wanted:
-            raise _unknown(action, self.place)
+            raise unknown_outcome(action, self.place)
         return certain
 
     def _find_out(self, action: Put[Any] | Update[Any] | Delete[Any], compiled: Compiled) -> Conversation[Any]:
@@ -204,7 +204,7 @@ class Attempt:
                 hint="decide by what is read before (yield from self.pattern.ask(...)), or make it two writes",
             )
         if self._way is _Way.LIKELY:
-            raise _unknown(self._open, self.place)
+            raise unknown_outcome(self._open, self.place)
         if self._pending is not None and self._pending.kept:
             self._way = _Way.UNKNOWN
             raise _Anew
@@ -235,7 +235,8 @@ class Attempt:
         return (yield from send(operations, self.place, returned=returned, refusals=self.refusals))
 
 
-def _unknown(action: Any, place: str) -> RequestError:
+def unknown_outcome(action: Any, place: str) -> RequestError:
+    """The error of a write that must know what an action leaves, beside others."""
     what = "removes" if isinstance(action, Delete) else "met" if action.gives_previous else "leaves"
     return RequestError(
         f"what {type(action).__name__} {what} can't be known here: it goes out in one transaction with others, which "

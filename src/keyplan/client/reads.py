@@ -414,6 +414,10 @@ class ScanReader:
         """Where an item stands in the table's own order."""
         return [item[key.name][key.type] for key in self._keys]
 
+    def key_of(self, item: Item) -> Item:
+        """The key by which a scan goes on behind an item."""
+        return {key.name: item[key.name] for key in self._keys}
+
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next entries in the table's own order."""
         request = self.request(values)

@@ -11,6 +11,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import orjson
+
 from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.client.writes import Operation, no_repeats
 from keyplan.design.stored.fields import StoredField
@@ -25,7 +27,8 @@ from keyplan.errors import (
     ValueTaken,
     WriteFailed,
 )
-from keyplan.wire.limits import TRANSACT_ACTIONS_MAX
+from keyplan.values import item_size
+from keyplan.wire.limits import ITEM_BYTES_MAX, TRANSACT_ACTIONS_MAX, TRANSACT_BYTES_MAX
 
 __all__ = ["Refusal", "pause_before_retry", "send"]
 
@@ -71,7 +74,7 @@ def send(
             place=place,
             hint="claims count too; split the write, or put what needs no condition into a Batch",
         )
-    no_repeats(operations, "transaction")
+    no_repeats(operations, "transaction", place)
     return (yield from _send_transaction(operations, place, refusals))
 
 
@@ -106,6 +109,8 @@ def _send_transaction(
             "ClientRequestToken": str(uuid.uuid4()),
         },
     )
+    if len(operations) * ITEM_BYTES_MAX > TRANSACT_BYTES_MAX:
+        _check_size(request, place)
     for attempt in range(CONFLICTS_MAX):
         try:
             response: dict[str, Any] = yield request
@@ -127,6 +132,20 @@ def _send_transaction(
             continue
         return response
     raise TransactionFailed("other transactions kept the same items busy", place=place, hint="try again later")
+
+
+def _check_size(request: Request, place: str) -> None:
+    """Raises RequestError for more than DynamoDB takes in one transaction: it counts the items that are put."""
+    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # an item's JSON is longer than what it is counted as
+        return
+    puts = [action["Put"]["Item"] for action in request.parameters["TransactItems"] if "Put" in action]
+    size_bytes = sum(map(item_size, puts))
+    if size_bytes > TRANSACT_BYTES_MAX:
+        raise RequestError(
+            f"{size_bytes:,} bytes in one transaction; DynamoDB allows {TRANSACT_BYTES_MAX:,}",
+            place=place,
+            hint="split the write, or put what needs no condition into a Batch",
+        )
 
 
 def _is_done(operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]]) -> bool:

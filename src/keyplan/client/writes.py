@@ -443,7 +443,7 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
     return entity.item_key(entity.primary, given)
 
 
-def no_repeats(operations: Sequence[Operation], request: str) -> None:
+def no_repeats(operations: Sequence[Operation], request: str, place: str | None = None) -> None:
     """Raises RequestError when two operations are for the same item: DynamoDB takes one an item in a request."""
     if len(operations) < 2:
         return
@@ -461,6 +461,7 @@ def no_repeats(operations: Sequence[Operation], request: str) -> None:
             raise RequestError(
                 f"two actions of one {request} are for the same item: "
                 f"{seen[identity].description}, {operation.description}",
+                place=place,
                 hint="put them into one action, or into two writes",
             )
         seen[identity] = operation

@@ -12,6 +12,8 @@ from functools import partial
 from typing import Any
 
 from keyplan.client.answers import Answer
+from keyplan.client.attempts import Actions, Attempt
+from keyplan.client.batches import batch_write
 from keyplan.client.conversations import Conversation, Request, converse, relay
 from keyplan.client.target import Target
 from keyplan.client.verbs import Verbs
@@ -71,13 +73,18 @@ def rehearsal(
     """What the write asks when nothing is there: all of it where it reads nothing first."""
     target = Target(design.table.name, design.table)
     answers = {name: Answer(read, target, b"") for name, read in design.reads.items()}
-    verbs = Verbs(WriteCompiler(design.entities, target), target, answers)
+    compiler = WriteCompiler(design.entities, target)
     nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
+    make: Callable[[], Actions[Any]] = partial(pattern.function, nowhere, **bound)
+    if pattern.load.joined:
+        conversation = _joined(Attempt(compiler, answers, pattern.place, None), make, target)
+    else:
+        conversation = Verbs(compiler, target, answers).write(make, pattern.place, 1)
     asked: list[Request] = []
     ended = ""
     try:
         with cut_off():
-            _ask(verbs.write(partial(pattern.function, nowhere, **bound), pattern.place, 1), nothing, asked)
+            _ask(conversation, nothing, asked)
     except RequestError:
         raise
     except KeyplanError as error:
@@ -92,6 +99,16 @@ def rehearsal(
     return tuple(asked), note + ended
 
 
+def _joined(attempt: Attempt, make: Callable[[], Actions[Any]], target: Target) -> Conversation[None]:
+    """What a write asks that is carried out with others: its part of their transaction."""
+    yield from attempt.gather(make)
+    parts = [{operation.kind: operation.parameters} for operation in attempt.operations]
+    if parts:
+        yield Request("TransactWriteItems", {"TransactItems": parts})
+    for batch in attempt.batches:
+        yield from batch_write(target.name, batch)
+
+
 def proof(account: Account) -> str:
     """What a write does, in sentences."""
     kinds = [kind for kind in account.kinds if kind != "Batch"]
@@ -100,6 +117,11 @@ def proof(account: Account) -> str:
         parts.append(f"It first asks {listed(account.asked)}, strongly consistent where their keys allow.")
     if kinds and account.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
         parts.append(f"Its one action ({kinds[0]}) is one conditional request.")
+    elif kinds and account.joined:
+        parts.append(
+            f"Its actions ({', '.join(kinds)}) go out in one TransactWriteItems with those of the writes that it is "
+            "joined with, all or nothing."
+        )
     elif kinds:
         parts.append(
             f"Its actions ({', '.join(kinds)}) go out together: one is one conditional request, several are one "

@@ -8,12 +8,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from pydantic import ValidationError
 
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.declared.fields import kind_of
 from keyplan.design.stored.entity import CompiledEntity, faults_of
 from keyplan.design.traffic.files import Traffic, traffic_of
 from keyplan.design.traffic.typical import Typical
@@ -36,16 +39,21 @@ _RIGHTS = {
 }
 """What each action needs to be allowed. A transaction needs what its parts need."""
 _SINGLE = {**_RIGHTS, "Check": "TransactWriteItems"}
+_PLAIN = {str, bool, bytes, UUID, datetime, date}
+"""Types of arguments of which no loop takes a number of rounds."""
 
 
 @dataclass
 class Account:
-    """What is known of one write. ``tried`` is None where it isn't run."""
+    """What is known of one write. ``tried`` is None where it isn't run. ``joined``: whether its actions go out with
+    those of other designs' writes.
+    """
 
     design: CompiledDesign
     pattern: WritePattern
     code: WrittenCode
     tried: Tried | None = None
+    joined: bool = False
 
     @property
     def known(self) -> bool:
@@ -98,7 +106,8 @@ class Account:
         """The operation of the write itself: one action is a single request, several are one transaction."""
         kinds = [kind for kind in self.kinds if kind != "Batch"]
         batch = ["BatchWriteItem"] if "Batch" in self.kinds else []
-        several = len([action for action in self.actions if not action.batched]) > 1 or self.code.loops
+        several = len([action for action in self.actions if not action.batched]) > 1
+        several |= self.code.loops or self.code.repeats or self.joined
         rehearsal = None if self.tried is None else self.tried.rehearsal
         several |= rehearsal is not None and len(rehearsal.mutations) > 1
         if len(kinds) == 1 and not several and not any(entity.claims for entity in self.entities):
@@ -137,12 +146,21 @@ class Account:
         if self.tried is None:
             return
         for refused in self.tried.refused:
-            if refused.always and not self._is_open(refused.action):
+            if (refused.always or self._is_certain(refused)) and not self._is_open(refused.action):
                 yield _fault(refused)
         if self.tried.rehearsal is None and not self.tried.refused:
             mistakes = [text for text in map(_mistake, self.tried.errors) if text is not None]
             if mistakes and len(mistakes) == len(self.tried.errors):
                 yield BodyFault(mistakes[0], "no run of it goes through: correct its code")
+
+    def _is_certain(self, refused: Refused) -> bool:
+        """Whether all runs failed since their actions can't be one transaction, and nothing that was made up decides
+        how many these are.
+        """
+        if self.tried is None or self.tried.rehearsal is not None or self.tried.errors or len(self.tried.refused) > 1:
+            return False
+        kinds = {kind_of(parameter.annotation) for parameter in self.pattern.signature.parameters}
+        return refused.action is None and (not self.code.loops or (not self.asked and kinds <= _PLAIN))
 
     def _is_open(self, action: Any) -> bool:
         """Whether an action's changes are handed on, so that those of a run are made up."""
@@ -239,13 +257,16 @@ class Accounts:
         """The account of one write, which is run for it."""
         account = self._made.get(pattern.name)
         if account is None:
-            account = self._made[pattern.name] = Account(self.design, pattern, self.code(pattern), self._tried(pattern))
+            account = Account(self.design, pattern, self.code(pattern), self._tried(pattern), self._joined(pattern))
+            self._made[pattern.name] = account
         return account
 
     def unrun(self, pattern: WritePattern) -> Account:
         """What its code says; it is run only where that can't be read."""
         code = self.code(pattern)
-        return Account(self.design, pattern, code) if code.known and code.mentioned else self.of(pattern)
+        if not code.known or not code.mentioned:
+            return self.of(pattern)
+        return Account(self.design, pattern, code, joined=self._joined(pattern))
 
     def code(self, pattern: WritePattern) -> WrittenCode:
         """What its code can do."""
@@ -258,6 +279,9 @@ class Accounts:
     @cached_property
     def _traffic(self) -> Traffic:
         return self.traffic or traffic_of(self.design)
+
+    def _joined(self, pattern: WritePattern) -> bool:
+        return bool(self._traffic.patterns.get(pattern.name, pattern.load).joined)
 
     def _tried(self, pattern: WritePattern) -> Tried | None:
         return None if self.owner is None else try_write(self.design, self.owner, pattern, self._typical, self._traffic)

@@ -71,8 +71,8 @@ class Ask:
 @dataclass
 class WrittenCode:
     """A write pattern's code. ``known``: whether its source could be read. ``mentioned``: the kinds of action that it
-    names, ``Batch`` among them; ``loops``: whether it makes actions in a loop; ``folded``: the
-    names of what it folds by case.
+    names, ``Batch`` among them; ``loops``: whether it makes actions in a loop; ``repeats``: whether a function that
+    makes some is called several times; ``folded``: the names of what it folds by case.
     """
 
     pattern: WritePattern
@@ -82,6 +82,7 @@ class WrittenCode:
     mentioned: dict[str, None] = field(default_factory=dict[str, None])
     entities: dict[str, None] = field(default_factory=dict[str, None])
     loops: bool = False
+    repeats: bool = False
     folded: set[str] = field(default_factory=set[str])
     counted: set[str] = field(default_factory=set[str])
     """The reads that say how many items there are, and by which it decides."""

@@ -75,7 +75,8 @@ class _Reader:
         self.owner = owner
         self.sources = sources
         self.found = code
-        self.seen: set[Any] = set()
+        self.seen: dict[Any, bool] = {}
+        """The functions that were read, and whether they make actions."""
         self._package = package_of(code.pattern.function)
 
     def function(self, function: Any, instances: Mapping[str, CompiledEntity], *, looped: bool = False) -> bool:
@@ -91,9 +92,13 @@ class _Reader:
     def follow(self, value: Any, *, looped: bool) -> None:
         """Read a helper too, once."""
         function = getattr(value, "__func__", value)
-        if inspect.isfunction(function) and function not in self.seen and is_authors(function, self._package):
-            self.seen.add(function)
+        if function in self.seen:
+            self.found.repeats |= self.seen[function]
+        elif inspect.isfunction(function) and is_authors(function, self._package):
+            self.seen[function] = False
+            before = len(self.found.actions)
             self.function(function, {}, looped=looped)
+            self.seen[function] = any(not action.batched for action in self.found.actions[before:])
 
     def methods(self, name: str) -> Iterator[Any]:
         """The functions of that name that the design and its entities have."""

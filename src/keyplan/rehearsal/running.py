@@ -13,8 +13,9 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
+from keyplan.client.attempts import unknown_outcome
 from keyplan.client.target import Target
-from keyplan.client.writes import WriteCompiler
+from keyplan.client.writes import Compiled, WriteCompiler
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.declared.actions import Action, Ask, Batch, Check, Create, Delete, Put, Update
@@ -118,16 +119,22 @@ class Rehearsal:
         return len(self.mutations) + len(self.batched)
 
 
-def rehearse(design: CompiledDesign, world: World, make: Callable[[], Generator[Action | Ask, Any, Any]]) -> Rehearsal:
-    """Run a write's generator in a world, and note what it does. Raises what the write raises, Refused for what the
-    client refuses, and Problem for a write that never ends.
+def rehearse(
+    design: CompiledDesign, world: World, make: Callable[[], Generator[Action | Ask, Any, Any]], *, joined: bool = False
+) -> Rehearsal:
+    """Run a write's generator in a world, and note what it does. ``joined``: its actions go out with those of other
+    writes. Raises what the write raises, Refused for what the client refuses, and Problem for a write that never ends.
     """
-    return _Rehearsing(design, world).run(make())
+    return _Rehearsing(design, world, joined=joined).run(make())
 
 
 class _Rehearsing:
-    def __init__(self, design: CompiledDesign, world: World) -> None:
+    def __init__(self, design: CompiledDesign, world: World, *, joined: bool) -> None:
         self.design = design
+        self.joined = joined
+        self.operations = 0
+        self.wanted: list[tuple[Any, Compiled, int | None]] = []
+        """What the write must know the outcome of, by ``yield from``."""
         self.world = world
         self.found = Rehearsal()
         self.compiler = WriteCompiler(design.entities, Target(design.table.name, design.table))
@@ -153,6 +160,7 @@ class _Rehearsing:
             pass
         finally:
             actions.close()
+        self._check_known()
         try:
             self._check_whole()
         except KeyplanError as error:
@@ -179,14 +187,25 @@ class _Rehearsing:
             self.found.kinds["Batch", ""] = None
             self.found.batches.append([each for element in action.actions for each in self._mutations(element)[0]])
             return None
-        self.compiler.compile(action)
+        compiled = self.compiler.compile(action)
+        self.operations += len(compiled.operations)
+        if action.is_wanted:
+            self.wanted.append((action, compiled, self.line))
         target: Any = getattr(action, "target", None) or getattr(action, "item", None)
         if isinstance(target, Entity):
             self.targets.append(target)
         mutations, result = self._mutations(action)
         self.found.mutations.extend(mutations)
-        self.found.single = _OPERATIONS.get(type(action), "")
+        self.found.single = "" if self.joined else _OPERATIONS.get(type(action), "")
         return result
+
+    def _check_known(self) -> None:
+        """Raises Refused where the write must know what an action leaves, and a transaction doesn't tell."""
+        if not self.joined and self.operations == 1:
+            return
+        for action, compiled, line in self.wanted:
+            if compiled.certain() is None:
+                raise Refused(unknown_outcome(action, self.design.name), line, action, always=True)
 
     def _check_whole(self) -> None:
         """Raises RequestError for a transaction that DynamoDB refuses."""

@@ -257,7 +257,9 @@ class _Trying:
         self.pattern = pattern
         self.typical = typical
         self.finds = Finds(traffic)
-        self.given = traffic.patterns.get(pattern.name, Load()).arguments or {}
+        load = traffic.patterns.get(pattern.name, Load())
+        self.given = load.arguments or {}
+        self.joined = bool(load.joined)
         self.nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
         vars(self.nowhere).update(_answers=_NoAnswers(), _verbs=_NoVerbs())
         self.asked: dict[str, None] = {}
@@ -304,7 +306,8 @@ class _Trying:
             world.there.clear()  # what is given isn't there yet
             self.runs += 1
             with cut_off() as outside:
-                rehearsal = rehearse(self.design, world, partial(self.pattern.function, self.nowhere, **arguments))
+                make = partial(self.pattern.function, self.nowhere, **arguments)
+                rehearsal = rehearse(self.design, world, make, joined=self.joined)
         except Problem as problem:
             return Tried(None, (), str(problem) + (f" ({problem.hint})" if problem.hint else ""))
         except OutsideError as error:

@@ -103,9 +103,10 @@ def _check_segments(signature: Signature, options: Options, shape: Shape) -> Non
         raise Problem("segments= divides what is read whole", "leave it out, or say scan=True or all_of=")
     if options.complete:
         raise Problem("segments= reads what the index holds, and complete= more", "leave one of them out")
-    if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.COUNT}:
-        raise Problem("segments= reads everything", "return an Iterator, a list or an int")
-    if any(parameter.kind is ParameterKind.LIMIT for parameter in signature.parameters):
+    if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.PAGE, ShapeKind.COUNT}:
+        raise Problem("segments= reads everything", "return an Iterator, a list, a Page or an int")
+    limited = any(parameter.kind is ParameterKind.LIMIT for parameter in signature.parameters)
+    if limited and shape.kind is not ShapeKind.PAGE:
         raise Problem("segments= reads everything, and limit a part of it", "leave one of them out")
 
 

@@ -369,6 +369,7 @@ def write(
     per_second: float | None = None,
     items: float | None = None,
     item_bytes: int | None = None,
+    joined: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]], WriteMethod[P, R]]:
     """An access pattern that writes: a generator of actions. One action is one conditional request, several are one
     transaction; what the generator returns is the result.
@@ -376,9 +377,10 @@ def write(
     ``attempts`` above 1 runs the generator again, after a short random pause, when a condition of it doesn't hold: for
     writes that first read (``yield from self.article.ask(...)``) and then expect that nothing has changed.
     ``per_second`` (calls, on average), ``items`` (written by one call) and ``item_bytes`` say how much is expected, for
-    ``keyplan check`` and ``keyplan cost``.
+    ``keyplan check`` and ``keyplan cost``. So does ``joined``: that it is carried out with writes of other designs, by
+    ``transact``, so that its actions are always part of a transaction.
     """
-    options = Options(id, load=Load(per_second=per_second, items=items, item_bytes=item_bytes))
+    options = Options(id, load=Load(per_second=per_second, items=items, item_bytes=item_bytes, joined=joined or None))
 
     def decorate(function: Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]) -> WriteMethod[P, R]:
         return WriteMethod(function, options, attempts)

@@ -204,7 +204,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fau
             yield Fault(f"patterns.{name}", f"it is the pattern {other}, which stands here too", "keep one of the two")
         yield from _unknown_keys(name, data["patterns"][name], designs)
         yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
-        yield from _failing_reads(name, data["patterns"][name], ids.get(name, name), designs)
+        yield from _of_writes(name, data["patterns"][name], ids.get(name, name), designs)
     entities = {name: entity for design in designs for name, entity in design.by_name.items()}
     for name in _keys(data.get("entities")):
         if name not in entities:
@@ -249,10 +249,13 @@ def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[Com
             )
 
 
-def _failing_reads(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
-    """A read of which a share is said to fail: only a write has conditions."""
-    if "fails" in _keys(load) and any(pattern in design.reads for design in designs):
-        yield Fault(f"patterns.{name}.fails", f"{pattern} is a read, which has no condition", "say it of a write")
+def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """A read of which is said what only a write has."""
+    if not any(pattern in design.reads for design in designs):
+        return
+    for member, reason in (("fails", "has no condition"), ("joined", "is part of no transaction")):
+        if member in _keys(load):
+            yield Fault(f"patterns.{name}.{member}", f"{pattern} is a read, which {reason}", "say it of a write")
 
 
 def _parameters(design: CompiledDesign, pattern: str) -> Iterable[str]:
