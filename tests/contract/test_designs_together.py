@@ -11,7 +11,22 @@ from typing import Any
 
 import pytest
 
-from keyplan import Add, Batch, CallRecord, Create, Design, Entity, Key, Put, Table, Update, Writes, read, transact, write
+from keyplan import (
+    Add,
+    Batch,
+    CallRecord,
+    Create,
+    Design,
+    Entity,
+    Key,
+    Put,
+    Table,
+    Update,
+    Writes,
+    read,
+    transact,
+    write,
+)
 from keyplan.cost.estimate import estimate_pattern
 from keyplan.errors import ConditionFailed, ItemExists, RequestError, TransactionFailed
 from keyplan.testing import opened

@@ -203,6 +203,9 @@ class Library(Design):
     @read("L25", scan=True, segments=2)
     def all_wishes(self) -> Iterator[Wish]: ...
 
+    @read("L27", scan=True, segments=2)
+    def some_wishes(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Wish]: ...
+
     @write("L26")
     def count_loan(self, book_id: str) -> Writes[Loans]:
         return (yield from Update(Loans, book_id=book_id, slot=1).set(loans=Add(1)).or_create())
@@ -239,7 +242,7 @@ class Library(Design):
         yield Update(book, lent=0).only_if(lent=book.lent)
         return copy
 
-    @write("W2")
+    @write("W2", joined=True)
     def throw_away(self, copy: Copy) -> Writes:
         yield Delete(copy)
 

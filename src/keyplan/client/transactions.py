@@ -136,7 +136,7 @@ def _send_transaction(
 
 def _check_size(request: Request, place: str) -> None:
     """Raises RequestError for more than DynamoDB takes in one transaction: it counts the items that are put."""
-    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # an item's JSON is longer than what it is counted as
+    if len(orjson.dumps(request.parameters)) <= TRANSACT_BYTES_MAX:  # JSON is longer than what an item counts
         return
     puts = [action["Put"]["Item"] for action in request.parameters["TransactItems"] if "Put" in action]
     size_bytes = sum(map(item_size, puts))
