@@ -1,3 +1,4 @@
+# mypy: disable-error-code="empty-body"
 """The direction, the key and several sets of values as a call gives them, on every store."""
 
 from __future__ import annotations
