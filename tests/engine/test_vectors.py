@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import random
 import struct
 import sys
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +16,9 @@ import pytest
 from keyplan.engine import Engine
 from keyplan.engine.storage.vectors import Vectors
 from tests.engine.support import answer, create, n, s
+
+SEARCHING = importlib.import_module("keyplan.engine.actions.search_vectors")
+"""The module; its package has the function under this name."""
 
 
 def vectors(name: str, **more: Any) -> dict[str, Any]:
@@ -118,12 +123,13 @@ def test_sqlite_and_python_say_the_same(engine: Engine, function: str, monkeypat
     assert [found(engine, 1, y, -1, TopK=20) for y in range(-3, 4)] == by_sqlite
 
 
-@pytest.mark.parametrize("has_sqlite_vec", [False, True])
+@pytest.mark.parametrize(("has_sqlite_vec", "together"), [(False, 500), (True, 500), (False, 7), (True, 7)])
 def test_as_a_list_of_floats_says_over_many_changes(
-    shop: Engine, monkeypatch: pytest.MonkeyPatch, *, has_sqlite_vec: bool
+    shop: Engine, monkeypatch: pytest.MonkeyPatch, *, has_sqlite_vec: bool, together: int
 ) -> None:
     if not has_sqlite_vec:
         monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+    monkeypatch.setattr(SEARCHING, "_COMPARED_TOGETHER", together)
     chance = random.Random(7)
     held: dict[str, tuple[str, list[float]]] = {}
     for _ in range(300):
@@ -147,6 +153,29 @@ def test_as_a_list_of_floats_says_over_many_changes(
     own = sorted((distance(numbers), sk) for sk, (tenant, numbers) in held.items() if tenant == "x")[:10]
     assert [sk for sk, _ in found(shop, *target, **in_tenant("x"))] == [sk for _, sk in own]
     assert shop.check() == []
+
+
+def test_in_memory_others_read_and_write_between_the_parts_of_a_search(
+    shop: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its one connection is for one thread at a time: who asks for an item would wait for the whole search."""
+    for number in range(30):
+        put(shop, f"{number:02d}", number, 0, 0)
+    pauses = 0
+
+    def pause(_: float) -> None:
+        nonlocal pauses
+        pauses += 1
+        if pauses == 2:
+            shop.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("00")}})
+            put(shop, "03", 0, 0, 0.5)
+
+    monkeypatch.setattr(SEARCHING, "_COMPARED_TOGETHER", 10)
+    monkeypatch.setattr(SEARCHING, "time", SimpleNamespace(sleep=pause))
+    changed = [("03", 0.5), ("01", 1.0), ("02", 2.0)]
+    as_before = [("00", 0.0), ("01", 1.0), ("02", 2.0)]
+    assert found(shop, 0, 0, 0, TopK=3) == (changed if shop.place == ":memory:" else as_before)
+    assert pauses == (3 if shop.place == ":memory:" else 0)
 
 
 def test_conditions_filter_by_equality(shop: Engine) -> None:

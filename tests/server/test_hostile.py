@@ -9,9 +9,11 @@ import gzip
 import json
 import os
 import random
+import re
 import sys
 import threading
 import time
+import tracemalloc
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -28,6 +30,7 @@ from keyplan.server import answers, parsing
 from keyplan.server.connection import Connection, Connections
 from keyplan.server.service import Incoming, Service
 from keyplan.server.settings import Limits
+from keyplan.wire import reading
 from tests.server.support import CREATE, TABLE, Answer, Server, request, s, serving
 
 KEY = {"pk": s("a"), "sk": s("1")}
@@ -257,7 +260,8 @@ def _value(chance: random.Random, depth: int) -> Any:
         return {chance.choice(names): _value(chance, depth + 1) for _ in range(chance.randrange(6))}
     if kind < 6 and depth < 5:
         return [_value(chance, depth + 1) for _ in range(chance.randrange(6))]
-    return chance.choice([1, -2.5, None, True, 's,[]{}"\\', "", "éé", "x" * chance.randrange(30)])
+    texts = ['s,[]{}"\\', "", "éé", "x" * chance.randrange(30), '\\"' * chance.randrange(9)]
+    return chance.choice([1, -2.5, None, True, *texts])
 
 
 def _spoilt(chance: random.Random, body: bytes) -> bytes:
@@ -270,6 +274,10 @@ def _spoilt(chance: random.Random, body: bytes) -> bytes:
 def test_pieces_make_what_the_whole_makes(monkeypatch: pytest.MonkeyPatch, piece_bytes: int) -> None:
     """Of what is JSON, and of what isn't."""
     monkeypatch.setattr(parsing, "_PIECE_BYTES", piece_bytes)
+    if piece_bytes < 20:  # what is looked at in one go of a string is small, too
+        token = parsing._TOKEN.pattern.replace(b"4096", b"3").replace(b"64", b"1")
+        monkeypatch.setattr(parsing, "_TOKEN", re.compile(token, re.DOTALL))
+        monkeypatch.setattr(parsing, "_LOOKED_AT_BYTES", piece_bytes)
     chance = random.Random(piece_bytes)
     for _ in range(3000):
         value = {"r": _value(chance, 0)} if chance.random() < 0.5 else [_value(chance, 0), _value(chance, 0)]
@@ -296,6 +304,26 @@ def test_no_piece_is_large() -> None:
         assert parsed.value == orjson.loads(body)
         assert max(len(orjson.dumps(piece)) for piece in parsed._pieces) < 70_000
     assert not parsing.is_many(b'"' + b"x" * MEGABYTES + b'"')
+
+
+def test_a_long_string_is_looked_at_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among many members: an expression that goes over megabytes lets nobody else have a turn."""
+    looked_at: list[int] = []
+    string = parsing._STRING
+
+    def match(body: bytes, start: int, end: int) -> re.Match[bytes] | None:
+        looked_at.append(end - start)
+        return string.match(body, start, end)
+
+    monkeypatch.setattr(parsing, "_STRING", SimpleNamespace(match=match))
+    for unit in (b"x", b'\\"', b"\\u0001"):
+        body = b"[" + b"1," * 1000 + b'"' + unit * (1_000_000 // len(unit)) + b'",1]'
+        tokens = [end - place for place, end in parsing._tokens(body)]
+        assert len(tokens) == 1000 + 4
+        assert max(tokens) > 900_000
+        assert parsing.parse_in_pieces(body).value == orjson.loads(body)
+    assert len(looked_at) > 90
+    assert max(looked_at) < 100_000
 
 
 # --- what comes together, and what is packed
@@ -352,3 +380,59 @@ def test_members_of_a_packed_body_are_looked_at_once(monkeypatch: pytest.MonkeyP
     unpacked = answers.unpacked(member * 300, b"gzip", MEGABYTES)
     assert len(unpacked) == size * 300
     assert looked_at < 300 * (4 * len(member) + 1024)
+
+
+def test_names_are_compared_once() -> None:
+    """To look for each name in the whole list of 250,000 would take a day."""
+    compared = 0
+
+    class Name(str):
+        __slots__ = ()
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return str.__eq__(self, other)
+
+    definitions = [{"AttributeName": Name(f"{number:x}"), "AttributeType": "S"} for number in range(3000)]
+    with Engine.open(":memory:") as engine, pytest.raises(DynamoDBError):
+        engine.call("CreateTable", {**CREATE, "TableName": "other", "AttributeDefinitions": definitions})
+    assert compared < 10 * len(definitions)
+
+
+def test_keys_of_tags_are_counted_before_a_set_is_made_of_them() -> None:
+    params = {
+        "ResourceArn": "arn:aws:dynamodb:ddblocal:000000000000:table/orders",
+        "TagKeys": [f"{number:x}" for number in range(200_000)],
+    }
+    with Engine.open(":memory:") as engine:
+        engine.call("CreateTable", CREATE)
+        tracemalloc.start()
+        try:
+            with pytest.raises(DynamoDBError, match="Number of Tags exceed"):
+                engine.call("UntagResource", params)
+            _, peak_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert peak_bytes < 1_000_000
+
+
+@pytest.mark.parametrize("value", [["x"] * 30_000, {f"{number:x}": {"N": "1"} for number in range(30_000)}])
+def test_where_a_fault_stands_is_counted_in_parts(monkeypatch: pytest.MonkeyPatch, value: Any) -> None:
+    """SearchVectors tells the column: the text before it isn't written in one go."""
+    written: list[int] = []
+
+    def dumps(part: Any, **options: Any) -> bytes:
+        written.append(len(part))
+        return orjson.dumps(part, **options)
+
+    monkeypatch.setattr(reading, "orjson", SimpleNamespace(dumps=dumps))
+    member = "SearchVector" if isinstance(value, list) else "ExpressionAttributeValues"
+    params = {member: value, "TopK": "x"}
+    with Engine.open(":memory:") as engine, pytest.raises(DynamoDBError) as refused:
+        engine.call("SearchVectors", params)
+    column = len(orjson.dumps(params)) - 1
+    assert refused.value.message.endswith(f"expected i32 at line 1 column {column}")
+    assert max(written) <= 10_000
+    assert len(written) >= 3

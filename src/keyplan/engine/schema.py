@@ -4,6 +4,7 @@ definition that is stored. The texts are AWS's.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -326,10 +327,16 @@ def _indexes(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _defined_names(attributes: Schema) -> list[str]:
     names = [each["AttributeName"] for each in attributes]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValidationException(f"Attribute Name is duplicated: {name}")
+    twice = _first_repeated(names)
+    if twice is not None:
+        raise ValidationException(f"Attribute Name is duplicated: {twice}")
     return names
+
+
+def _first_repeated(names: Sequence[str]) -> str | None:
+    """The first name that comes again, however many there are."""
+    counts = Counter(names)
+    return None if len(counts) == len(names) else next(name for name in names if counts[name] > 1)
 
 
 def _check_throughput(mode: str | None, throughput: Mapping[str, int] | None) -> None:
@@ -462,9 +469,9 @@ def _check_projection(projection: Mapping[str, Any]) -> None:
 def _check_all_indexes(definition: Mapping[str, Any]) -> None:
     """What holds of all indexes of a table together."""
     names = [index["IndexName"] for index in (*_indexes(definition), *(definition.get("VectorIndexes") or ()))]
-    for name in names:
-        if names.count(name) > 1:
-            raise one_or_more(f"Duplicate index name: {name}")
+    twice = _first_repeated(names)
+    if twice is not None:
+        raise one_or_more(f"Duplicate index name: {twice}")
     if len(definition.get("GlobalSecondaryIndexes") or ()) > GLOBAL_INDEXES_MAX:
         raise one_or_more(f"GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES_MAX}")
     projected = sum(len(index["Projection"].get("NonKeyAttributes") or ()) for index in _indexes(definition))
@@ -493,11 +500,17 @@ def _check_unused(request: Mapping[str, Any], defined: Sequence[str]) -> None:
         )
 
 
+_SORTED_MAX = 5000
+"""More names than a table can have a use for aren't put in order: nobody else has a turn meanwhile."""
+
+
 def hashed_order(names: Iterable[str], least_slots: int = 16) -> list[str]:
     """The names in the order the service lists a set of them in: that of Java's hash tables, which have at least so
     many slots and are never more than three quarters full.
     """
     once = list(dict.fromkeys(names))
+    if len(once) > _SORTED_MAX:
+        return once
     slots = least_slots
     while len(once) * 4 > slots * 3:
         slots *= 2

@@ -153,8 +153,9 @@ def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
             part = unpacker.decompress(piece, left + 1)
             if len(part) > left:
                 raise TooLargeError
-            parts.append(part)
-            left -= len(part)
+            if part:
+                parts.append(part)
+                left -= len(part)
             start += len(piece) - len(unpacker.unused_data)
             size *= 2  # never far beyond the member's end
         if not unpacker.eof:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_READ_BYTES = 64 * 1024
+"""What is read and parsed in one go, a quarter of what asyncio's own limit is: it may be full of headers."""
 _TURN_S = 0.01
 """How long requests that came together are answered in one go; then others have their turn."""
 
@@ -93,6 +95,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the connection, or turn it away when there are too many."""
         self._transport = transport
+        self._transport.max_size = _READ_BYTES
         if len(self._all.open) >= self._limits.connections_max:
             self._transport.abort()
             return

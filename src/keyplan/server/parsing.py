@@ -8,6 +8,7 @@ Bodies of few members, large as they may be, are parsed at once.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,11 @@ DEPTH_MAX = 1000
 _PIECE_BYTES = 32 * 1024
 _FREED_TOGETHER = 10_000
 
-_TOKEN = re.compile(rb'[\[\]{},]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_TOKEN = re.compile(rb'[\[\]{},]|"[^"\\]{0,4096}+(?:\\.[^"\\]{0,4096}+){0,64}+"|"', re.DOTALL)
+"""A sign, a string, or the quote before a string that is too long to be looked at in one go."""
+_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_LOOKED_AT_BYTES = 64 * 1024
+"""Of a long string, in one go."""
 _SPACE = b" \t\r\n"
 
 
@@ -90,11 +95,10 @@ class _Reading:
     def read(self) -> Any:
         body = self._body
         name: tuple[int, int] | None = None
-        for token in _TOKEN.finditer(body):
-            place = token.start()
+        for place, end in _tokens(body):
             sign = body[place]
             if sign == 0x22:  # a string
-                name = token.span()
+                name = place, end
             elif sign == 0x2C:  # a comma
                 if self._open and place - self._open[-1].piece >= _PIECE_BYTES:
                     self._cut(place, is_last=False)
@@ -181,6 +185,34 @@ class _Reading:
             opened.made.extend(piece)
         else:
             opened.made.update(piece)
+
+
+def _tokens(body: bytes) -> Iterator[tuple[int, int]]:
+    """Where the brackets, commas and strings of a body begin and end."""
+    start: int | None = 0
+    while start is not None:
+        tokens = _TOKEN.finditer(body, start)
+        start = None
+        for token in tokens:
+            place, end = token.span()
+            if end - place == 1 and body[place] == 0x22:
+                start = _string_end(body, place)
+                yield place, start
+                break
+            yield place, end
+
+
+def _string_end(body: bytes, place: int) -> int:
+    """Where the string ends that begins at a place, however long it is."""
+    place += 1
+    while place < len(body):
+        part = _STRING.match(body, place, place + _LOOKED_AT_BYTES)
+        place = place if part is None else part.end()
+        if body[place : place + 1] == b'"':
+            return place + 1
+        if body[place : place + 1] == b"\\":  # its other half is in the next part
+            place += 2
+    raise _wrong(body)
 
 
 def _wrong(body: bytes) -> orjson.JSONDecodeError:

@@ -8,7 +8,10 @@ the reader that these come from. The column is that of the request written witho
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import Any
+
+import orjson
 
 from keyplan.wire.errors import SerializationException, ValidationException
 from keyplan.wire.shapes import Flag, ListOf, Real, Shape, Structure, Text, Whole
@@ -52,11 +55,18 @@ def _column(request: dict[str, Any], last: str | None) -> int:
 
 
 def _length(value: Any) -> int:
-    """The length of a value's text. That of many elements is made in parts: other threads get their turns between."""
-    if type(value) is not list or len(value) <= _WRITTEN_TOGETHER_MAX:
+    """The length of a value's text. That of many members is made in parts: other threads get their turns between."""
+    if type(value) is list and len(value) > _WRITTEN_TOGETHER_MAX:
+        starts = range(0, len(value), _WRITTEN_TOGETHER_MAX)
+        return 1 + sum(_length(value[start : start + _WRITTEN_TOGETHER_MAX]) - 1 for start in starts)
+    if type(value) is dict and len(value) > _WRITTEN_TOGETHER_MAX:
+        members = iter(value.items())
+        parts = iter(lambda: dict(islice(members, _WRITTEN_TOGETHER_MAX)), {})
+        return 1 + sum(_length(part) - 1 for part in parts)
+    try:
+        return len(orjson.dumps(value, default=str))
+    except TypeError:  # nested too deep, an integer beyond 64 bits, half a character: few can be so large
         return len(_written(value).encode("utf-8", "surrogatepass"))
-    starts = range(0, len(value), _WRITTEN_TOGETHER_MAX)
-    return 1 + sum(_length(value[start : start + _WRITTEN_TOGETHER_MAX]) - 1 for start in starts)
 
 
 def _written(value: Any) -> str:

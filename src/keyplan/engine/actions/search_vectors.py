@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 import math
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from keyplan.engine.database import Database
@@ -13,8 +14,9 @@ from keyplan.engine.effort import UNKNOWN_BYTES, spend
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, placeholders, projection_of, wants_capacity
 from keyplan.engine.storage.layouts import KeyText
+from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.storage.transactions import Reader
-from keyplan.engine.storage.vectors import Candidate
+from keyplan.engine.storage.vectors import Candidate, Span
 from keyplan.engine.tables import Table, VectorIndex
 from keyplan.engine.vectors import Scale, shown_of, vector_of
 from keyplan.expressions import BoundProjection, ExpressionFault, Placeholders, parse_condition, tree
@@ -27,7 +29,13 @@ _EXAMINED_BY_STEP = 16
 _SPARE = 64
 """Candidates more than are wanted, so that those equally near are told apart by their keys."""
 
+_COMPARED_TOGETHER = 500
+"""Vectors, in a store in memory. Without sqlite-vec they take some 60 ms."""
+_PAUSE_S = 0.0002
+"""Who waits for a lock gets it when it isn't asked for again at once."""
+
 Wanted = list[tuple[int, KeyText]]
+Scored = tuple[float, Candidate]
 Item = dict[str, Any]
 
 
@@ -63,7 +71,7 @@ def search_vectors(database: Database, request: Request) -> Answer:
         raise one_or_more(f"Vector index {index.name} does not project [{', '.join(missing)}]")
     scale = Scale(index.function, target)
     spend(UNKNOWN_BYTES)
-    result = database.storage.read(lambda reader: _nearest(reader, table, index, wanted, scale, target, count))
+    result = _nearest(database.storage, table, index, wanted, scale, target, count)
     results, returned_bytes = _results(index, result, projection)
     answer: Answer = {"SearchResults": results}
     if wants_capacity(request) is not None:
@@ -130,26 +138,65 @@ def _wanted(index: VectorIndex, terms: Mapping[str, Mapping[str, Any]]) -> Wante
 
 
 def _nearest(
-    reader: Reader, table: Table, index: VectorIndex, wanted: Wanted, scale: Scale, target: bytes, count: int
+    storage: Storage, table: Table, index: VectorIndex, wanted: Wanted, scale: Scale, target: bytes, count: int
 ) -> list[tuple[float, bytes, bytes]]:
     """The score, the vector and the JSON of the nearest items, the nearest first; those as near by their keys."""
     where = (table.stored.layout.id, index.number, wanted)
-    candidates = reader.vectors.nearest(*where, (target, index.function), count + _SPARE)
-    if candidates is None:
-        candidates = reader.vectors.candidates(*where)
-    chosen = heapq.nsmallest(count + _SPARE, _scored(candidates, scale), key=lambda each: scale.order(each[0]))
-    scores = {candidate.row: (score, candidate.vector) for score, candidate in chosen}
-    if not scores:
-        return []
-    items = sorted(
-        reader.vectors.items(table.stored, list(scores)),
-        key=lambda item: (scale.order(scores[item[0]][0]), *map(_sortable, item[1:3])),
-    )
-    return [(*scores[row], body) for row, _, _, body in items[:count]]
+    limit = count + _SPARE
+
+    def compare(reader: Reader, span: Span | None = None) -> list[Scored]:
+        candidates = reader.vectors.nearest(*where, (target, index.function), limit, span)
+        if candidates is None:
+            candidates = reader.vectors.candidates(*where, span)
+        return _chosen(candidates, scale, limit)
+
+    def read(reader: Reader, chosen: list[Scored]) -> list[tuple[float, bytes, bytes]]:
+        scores = {candidate.row: (score, candidate.vector) for score, candidate in chosen}
+        if not scores:
+            return []
+        items = sorted(
+            reader.vectors.items(table.stored, list(scores)),
+            key=lambda item: (scale.order(scores[item[0]][0]), *map(_sortable, item[1:3])),
+        )
+        return [(*scores[row], body) for row, _, _, body in items[:count]]
+
+    if storage.has_snapshots:
+        return storage.read(lambda reader: read(reader, compare(reader)))
+
+    def read_again(reader: Reader) -> list[tuple[float, bytes, bytes]]:
+        # What was chosen may have been changed meanwhile, or removed.
+        rows = [candidate.row for _, candidate in chosen]
+        return read(reader, _chosen(reader.vectors.present(*where[:2], rows), scale, limit))
+
+    chosen = _chosen_in_turns(storage, where[:2], compare, scale, limit)
+    return storage.read(read_again)
 
 
-def _scored(candidates: Iterator[Candidate], scale: Scale) -> Iterator[tuple[float, Candidate]]:
-    return ((scale.score(candidate.vector), candidate) for candidate in candidates)
+def _chosen_in_turns(
+    storage: Storage,
+    place: tuple[int, int],
+    compare: Callable[[Reader, Span], list[Scored]],
+    scale: Scale,
+    limit: int,
+) -> list[Scored]:
+    """The nearest of an index, compared so that others, who have to wait for memory, come in between."""
+    chosen: list[Scored] = []
+    after = 0
+
+    def go_on(reader: Reader) -> tuple[Span, list[Scored]] | None:
+        span = reader.vectors.span(*place, after, _COMPARED_TOGETHER)
+        return None if span is None else (span, compare(reader, span))
+
+    while (part := storage.read(go_on)) is not None:
+        (_, after), found = part
+        chosen = heapq.nsmallest(limit, [*chosen, *found], key=lambda each: scale.order(each[0]))
+        time.sleep(_PAUSE_S)
+    return chosen
+
+
+def _chosen(candidates: Iterable[Candidate], scale: Scale, limit: int) -> list[Scored]:
+    scored = ((scale.score(candidate.vector), candidate) for candidate in candidates)
+    return heapq.nsmallest(limit, scored, key=lambda each: scale.order(each[0]))
 
 
 def _sortable(text: KeyText) -> bytes:

@@ -10,10 +10,10 @@ from keyplan.wire.errors import ValidationException
 
 def untag_resource(database: Database, request: Request) -> Answer:
     """Remove tags of a table by their keys; one that isn't there is no error."""
-    keys = frozenset(request["TagKeys"])
-    if not keys:
+    if not request["TagKeys"]:
         raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
     check_count(len(request["TagKeys"]))
+    keys = frozenset(request["TagKeys"])
     for key in request["TagKeys"]:
         check_key(key)
     change_tags(database, request["ResourceArn"], lambda before: [tag for tag in before if tag["Key"] not in keys])

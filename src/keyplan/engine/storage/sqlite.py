@@ -172,9 +172,14 @@ class Storage(Medium):
             raise faults.locked(self.place, self._busy_timeout_s)
         return began + self._busy_timeout_s if time.monotonic() - began > _WAITED_S_MIN else None
 
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether others read and write while somebody reads. In memory they wait."""
+        return not isinstance(self.pool, MemoryPool)
+
     def snapshot(self) -> Snapshot:
         """What is committed now, to be read later. A store in memory has none."""
-        if isinstance(self.pool, MemoryPool):
+        if not self.has_snapshots:
             raise StoreError("A store in memory has no snapshots", place=self.place, hint="Take a temporary one.")
         return Snapshot(self)
 
