@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel
 
 from keyplan import (
     Create,
@@ -275,6 +275,13 @@ class Twice(Entity):
     primary = Key("TWICE#{twice_id}", "HEAD")
 
 
+class Crossed(Entity):
+    id: str = Field(alias="ID")
+    other: str = Field(alias="id", default="")
+    third: str = Field(validation_alias=AliasChoices("tre", "other"), default="")
+    primary = Key("CROSSED#{id}", "HEAD")
+
+
 class Typed(Entity):
     typed_id: str
     year: str
@@ -288,10 +295,12 @@ def test_two_of_a_kind_and_other_types_under_a_key_are_refused() -> None:
     with pytest.raises(DesignError) as error:
 
         class D(Design):
-            table = Table("same", indexes=[by_year], entities=[Same, Other, Twice, Typed])
+            table = Table("same", indexes=[by_year], entities=[Same, Other, Twice, Crossed, Typed])
 
     told(error, "Same: two entities are called so: .*Same and elsewhere.Same", "rename")
     told(error, r"Twice.x_: it is stored as x, and so is first", "aliases")
+    told(error, r"Crossed.other: its alias id is another field's name: Crossed\(id=...\) would mean both", "otherwise")
+    told(error, r"Crossed.third: its alias other is another field's name", "otherwise")
     told(error, r"Typed.year: .*key attribute of the table of type N, and str is stored as S", "alias")
     told(error, r"Typed.ends: .*key attribute of the table of type S", "stored as N")
 

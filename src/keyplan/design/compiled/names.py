@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel
 
 from keyplan.design.compiled.operands import stored_tag
 from keyplan.design.declared.entity import Entity
@@ -46,6 +46,24 @@ def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
                     Problem(
                         f"{name} is a name of pydantic's, which every model has",
                         f'call it otherwise; a field is stored under that name with Field(alias="{name}")',
+                    ),
+                )
+
+    yield from _ambiguous_aliases(cls)
+
+
+def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
+    """Fields that are given by another field's name: an instance made by names would take one for the other."""
+    for name, info in cls.model_fields.items():
+        given = info.validation_alias or info.alias
+        choices = given.choices if isinstance(given, AliasChoices) else [given]
+        for alias in (choice for choice in choices if isinstance(choice, str)):
+            if alias != name and alias in cls.model_fields:
+                yield (
+                    name,
+                    Problem(
+                        f"its alias {alias} is another field's name: {cls.__name__}({alias}=...) would mean both",
+                        f"call the field {alias} otherwise, as its own alias may say where it is stored",
                     ),
                 )
 
