@@ -71,6 +71,19 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX - 3]}..."
 
 
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether an error comes of Ctrl-C: a KeyboardInterrupt, or what was made of one on its way. Pydantic's core makes
+    a SchemaError of whatever ends the building of a schema.
+    """
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        if type(error).__name__ == "SchemaError" and KeyboardInterrupt.__name__ in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing that is wrong with an input, with the place of it.

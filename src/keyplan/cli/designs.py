@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from keyplan.errors import KeyplanError, UnknownDesign
+from keyplan.errors import KeyplanError, UnknownDesign, is_interrupt
 from keyplan.opening import Design
 from keyplan.systems import System, hint_for, system, system_names
 
@@ -153,7 +153,9 @@ def _module(where: str) -> ModuleType:
         raise UnknownDesign(
             f"there is no module {where}", hint="it is looked for here and among what is installed"
         ) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does
+    except (Exception, SystemExit) as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
         raise _not_imported(where, error) from None
 
 

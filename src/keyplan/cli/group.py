@@ -9,11 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from keyplan._version import __version__
+from keyplan.errors import is_interrupt
 
 __all__ = ["cli"]
 
@@ -36,6 +37,11 @@ _COMMANDS = {
     "dynamodb": "dynamodb",
 }
 STOPPED = 130
+
+
+def _stopped() -> NoReturn:
+    click.echo("Stopped.", err=True)
+    sys.exit(STOPPED)
 
 
 class Commands(click.Group):
@@ -66,12 +72,17 @@ class Commands(click.Group):
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         try:
             status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        except click.Abort:
+            _stopped()
         except click.ClickException as error:
+            if is_interrupt(error):
+                _stopped()
             error.show()
             sys.exit(error.exit_code)
-        except click.Abort:
-            click.echo("Stopped.", err=True)
-            sys.exit(STOPPED)
+        except Exception as error:
+            if not is_interrupt(error):
+                raise
+            _stopped()
         sys.exit(status if isinstance(status, int) else 0)
 
 

@@ -12,6 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic_core import SchemaError
+
 from keyplan.design.compiled.compiler import compile_read
 from keyplan.design.compiled.entities import compile_entity
 from keyplan.design.compiled.model import CompiledDesign, compile_design
@@ -23,7 +25,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.styles import Label
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.traffic.files import Stored, Traffic
-from keyplan.errors import DesignError, Fault
+from keyplan.errors import DesignError, Fault, is_interrupt
 from keyplan.planner.compiling import (
     applied,
     changed_fields,
@@ -162,7 +164,9 @@ class _Work:
             for more in self._candidates():
                 tried += more
             self._weigh(tried)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SchemaError) as error:
+            if not is_interrupt(error):
+                raise
             stopped = True
             if not self.made and tried:
                 self._make(declared(tried[0], self.fixed))
@@ -173,7 +177,9 @@ class _Work:
         shown = compared([replace(element, stopped=stopped) for _, element in self.made])
         try:
             return [checked(element, _with_mirrors(self.traffic, element.mirrors)) for element in shown]
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SchemaError) as error:
+            if not is_interrupt(error):
+                raise
             return [replace(element, stopped=True) for element in shown]
 
     def _weigh(self, tried: Sequence[Choice]) -> None:

@@ -16,9 +16,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+from pydantic_core import SchemaError
+
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
-from keyplan.errors import DesignError, Fault, KeyplanError
+from keyplan.errors import DesignError, Fault, KeyplanError, is_interrupt
 from keyplan.opening import Design
 from keyplan.plain.answers import error_json, json_text
 from keyplan.planner import Plan, plan, spare_indexes
@@ -49,7 +51,9 @@ def main() -> None:
         # Only now: what is interrupted while a module is read looks like a fault of the module.
         threading.Thread(target=_stop_at_end, args=(sys.stdin,), daemon=True).start()
         tell(answered(design, request, tell))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SchemaError) as error:
+        if not is_interrupt(error):
+            raise
         tell({"error": {"message": "stopped before there was a plan", "hint": None, "faults": []}})
     except BrokenPipeError:  # nobody waits for it any more
         os._exit(0)

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from pydantic_core import SchemaError
+
+from keyplan.errors import is_interrupt
 from keyplan.planner import Plan, applied, compared
 from keyplan.planner.plans import Verified
 from keyplan.testing.verifying import looked_at
@@ -50,7 +53,9 @@ def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress 
             else:
                 reads = tuple(name for name in result.unanswered if name in plan.compiled.reads)
                 passed.append(replace(plan, verified=Verified(result.stores, result.items, reads)))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SchemaError) as error:
+        if not is_interrupt(error):
+            raise
         rest = plans[len(passed) + len(refused) :]
         return Outcome(compared([*passed, *rest]), refused, stopped=True)
     return Outcome(compared(passed), refused)
