@@ -110,9 +110,25 @@ class Account:
         several |= self.code.loops or self.code.repeats or self.joined
         rehearsal = None if self.tried is None else self.tried.rehearsal
         several |= rehearsal is not None and len(rehearsal.mutations) > 1
-        if len(kinds) == 1 and not several and not any(entity.claims for entity in self.entities):
+        if len(kinds) == 1 and not several and not self._may_claim:
             return ", ".join([_SINGLE[kinds[0]], *batch])
         return ", ".join([*["TransactWriteItems"] * bool(kinds), *batch]) or "none"
+
+    @property
+    def _may_claim(self) -> bool:
+        """Whether an action may take or give up a unique value, which is another item: an update of other fields
+        doesn't.
+        """
+        if not self.actions:
+            return any(entity.claims for entity in self.entities)
+        return any(map(self._claims, self.actions))
+
+    def _claims(self, action: Action) -> bool:
+        entities = self.entities if action.entity is None else (action.entity,)
+        claimed = {name for entity in entities for claim in entity.claims for name in entity.inputs_of(claim)}
+        if action.kind == "Update" and not action.open:
+            return not claimed.isdisjoint(action.changes)
+        return action.kind != "Check" and bool(claimed)
 
     # What is wrong
 
