@@ -113,6 +113,12 @@ class ReadSpec:
     def entity(self) -> EntitySpec:
         return self.entities[0]
 
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The fields of which all items of an answer have one value: they order nothing."""
+        single = (name for name, values in self.members if len(values) == 1)
+        return frozenset({*self.equal, *(name for name, _ in self.constants), *single})
+
 
 @dataclass(frozen=True)
 class WriteSpec:

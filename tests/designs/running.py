@@ -353,7 +353,7 @@ def backwards(read: ReadSpec) -> bool:
     that is asked for, however the key is turned.
     """
     keys = [entity.keys[0] for entity in read.entities] if len(read.entities) > 1 else [read.key]
-    open_ = [variable for key in keys if key for variable in key.sort_variables if variable.name not in read.equal]
+    open_ = [variable for key in keys if key for variable in key.sort_variables if variable.name not in read.fixed]
     descending = read.newest_first or read.order_by.startswith("-")
     return descending != bool(open_ and open_[0].turned)
 

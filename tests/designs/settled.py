@@ -79,6 +79,6 @@ def _ordered(read: ReadSpec) -> ReadSpec | None:
     if read.directed or len(read.name) % 2:
         return None if read.named else replace(read, named=True)
     for variable in read.key.sort_variables:
-        if variable.name not in (*read.equal, read.each, read.each_too):
+        if variable.name not in {*read.fixed, read.each, read.each_too}:
             return replace(read, order_by="-" * read.newest_first + variable.name, newest_first=False)
     return None
