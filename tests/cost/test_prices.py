@@ -212,6 +212,25 @@ def test_an_offer_file_becomes_price_lists() -> None:
     }
 
 
+def test_every_price_of_a_region_is_read_behind_its_prefix() -> None:
+    """The twelve busiest regions, as their usage types are named: the list of each is whole."""
+    prefixes = {
+        "us-east-1": "", "us-east-2": "USE2-", "us-west-1": "USW1-", "us-west-2": "USW2-", "eu-west-1": "EU-",
+        "eu-west-2": "EUW2-", "eu-central-1": "EUC1-", "ap-northeast-1": "APN1-", "ap-southeast-1": "APS1-",
+        "ap-southeast-2": "APS2-", "ap-south-1": "APS3-", "sa-east-1": "SAE1-",
+    }  # fmt: skip
+    usages = {
+        f"{region} {meter}": (f"{prefix}{meter}", region) for region, prefix in prefixes.items() for meter in METERS
+    }
+    prices = {sku: tiers(("0", f"0.{number}1")) for number, sku in enumerate(usages, 1)}
+    products = {sku: product(usage, region) for sku, (usage, region) in usages.items()}
+    result = price_lists({**OFFER, "products": products, "terms": {"OnDemand": prices}})
+    assert sorted(result) == sorted(prefixes)
+    for number, sku in enumerate(usages, 1):
+        region, _, meter = sku.partition(" ")
+        assert result[region]["usd"][meter] == f"0.{number}1"
+
+
 def test_the_renewed_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command writes a file a region, beside none other."""
     offer = tmp_path / "index.json"
