@@ -104,7 +104,7 @@ class Rehearsal:
     """The kind of each action, and its entity; of those in a Batch too."""
     single: str = ""
     idle: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    """Entities and fields of index keys that were set to what they were already."""
+    """Entities and fields of index keys and unique values that were set to what they were already."""
     lines: set[int] = field(default_factory=set[int])
     """The lines of the write's own code at which it yielded actions."""
 
@@ -281,7 +281,8 @@ class _Rehearsing:
         item = {**others, **self.world.item(after)}
         self._left[_named_by(entity, known)] = after, item
         self.found.entities[entity.name] = None
-        keyed = {name for key in entity.index_keys for name in entity.inputs_of(key)} & action.changes.keys()
+        keys = (*entity.index_keys, *entity.claims)
+        keyed = {name for key in keys for name in entity.inputs_of(key)} & action.changes.keys()
         own_before, own_after = entity.own_values(instance), entity.own_values(after)
         self.found.idle |= {(entity.name, name) for name in keyed if own_before[name] == own_after[name]}
         mutations = [Mutation(f"Update {entity.name}", before, item)]

@@ -1,8 +1,9 @@
 """Typical calls of writes: arguments for them, and a world in which they find what they expect.
 
 A write decides by what it finds: one that publishes wants a draft. So it is tried with typical items first, then with
-other values of fields that have few (a status, a flag, a number at its bound), until it goes through: up to
-``TRIALS_MAX`` times, and cut off from the world outside (``guard.py``).
+other values, as the branch that it raised in asks for them (``hindsight.py``), then with those of fields that have few
+(a status, a flag, a number at its bound), until it goes through: up to ``TRIALS_MAX`` times, and cut off from the world
+outside (``guard.py``).
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
-from itertools import combinations, islice, product
-from typing import Any
+from itertools import chain, combinations, islice, product
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -35,9 +36,10 @@ from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.views import shrunk
 from keyplan.design.traffic.files import Traffic
 from keyplan.design.traffic.typical import Typical
-from keyplan.errors import ArgumentError, KeyplanError
+from keyplan.errors import ArgumentError, ItemExists, KeyplanError
 from keyplan.rehearsal.finds import ITEMS_ASSUMED, Finds
 from keyplan.rehearsal.guard import OutsideError, cut_off
+from keyplan.rehearsal.hindsight import Hindsight, Turn, other_values
 from keyplan.rehearsal.running import Asked, Refused, Rehearsal, Stored, rehearse
 from keyplan.values import Item
 
@@ -80,13 +82,17 @@ class Tried:
 @dataclass(frozen=True)
 class _Trial:
     """What one trial supposes: values of fields of what is there (by entity and field), reads that find nothing, and
-    in how far arguments are other than what is there: ``numbers`` (else they are the same), ``choices`` by parameter.
+    in how far arguments are other than what is there: ``numbers`` (else they are the same), ``choices`` by parameter,
+    ``new``: entities that a call gives beside the key of one are others than that one. ``over``: what is created may
+    stand there already.
     """
 
     fields: Mapping[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
     missing: frozenset[str] = frozenset()
     numbers: bool = True
     choices: Fields = field(default_factory=dict[str, Any])
+    new: bool = False
+    over: bool = False
 
     def notes(self) -> Iterator[str]:
         """What is supposed, in words."""
@@ -95,6 +101,15 @@ class _Trial:
         yield from (f"{name} finds nothing" for name in sorted(self.missing))
         if self.choices:
             yield f"called with {', '.join(f'{name}={value!r}' for name, value in self.choices.items())}"
+
+
+class _Failed(NamedTuple):
+    """A trial that raised, and what it had."""
+
+    trial: _Trial
+    error: BaseException
+    arguments: Fields
+    there: list[Entity]
 
 
 @dataclass
@@ -137,6 +152,8 @@ class _TypicalWorld:
         if anything was.
         """
         if isinstance(action, Create):
+            if self._standing(entity, known) is not None and not self.trial.over:
+                raise _StandingError(f"a {entity.name} that was read is created")
             return None
         if isinstance(action, Put):
             replaced = self._standing(entity, known)
@@ -174,7 +191,7 @@ class _TypicalWorld:
         if shape.kind is ShapeKind.COUNT:
             return self.finds.items(pattern, known)
         if shape.kind is ShapeKind.ONE:
-            return self._given(pattern, self.instance(entities[0], equal))
+            return self._given(pattern, self._same(entities[0], equal) or self.instance(entities[0], equal))
         if shape.kind is ShapeKind.COLLECTION:
             return shape.factory(**{member.name: self._member(member, equal) for member in shape.members})
         each = [parameter.name for parameter in parameters.values() if parameter.kind is ParameterKind.EACH]
@@ -191,6 +208,12 @@ class _TypicalWorld:
             given = range(min(count, ANSWER_MAX))
             result = [self._given(pattern, self.instance(entities[at % len(entities)], equal, at)) for at in given]
         return Page(result, None) if shape.kind is ShapeKind.PAGE else result
+
+    def _same(self, entity: CompiledEntity, known: Fields) -> Entity | None:
+        """What was said to be there with these values."""
+        own = (element for element in self.there if type(element) is entity.cls)
+        names = known.keys() & entity.cls.model_fields.keys()
+        return next((item for item in own if names and all(getattr(item, name) == known[name] for name in names)), None)
 
     def _member(self, member: Member, known: Fields) -> Any:
         entity = self.design.entities[member.entity]
@@ -211,6 +234,10 @@ def try_write(
 ) -> Tried:
     """Try a write until a call goes through and writes something, and say what came of it."""
     return _Trying(design, cls, pattern, typical, traffic).tried()
+
+
+class _StandingError(ItemExists):
+    """A trial creates what it was said to have found: in a store that can't go through."""
 
 
 class CalledWithinError(TypeError):
@@ -269,29 +296,56 @@ class _Trying:
         self.errors: dict[str, Exception] = {}
         self.outside: dict[str, None] = {}
         self.runs = 0
+        self.hindsight = Hindsight(design, pattern.signature.by_name)
+        self.failed: list[_Failed] = []
+        self.standing: _Trial | None = None
+        """The first trial that created what it had found."""
+        self.suggested: dict[str, frozenset[Turn]] = {}
+        """By trial, what was suggested together with it."""
 
     def tried(self) -> Tried:
         result: Tried | None = None
-        for trial in islice(_trials(self.design, self.pattern, self.asked), TRIALS_MAX):
+        for trial in islice(self._trials(), TRIALS_MAX):
             result = self._once(trial)
             if result is not None:
                 result = self._stirred(result, trial)
                 break
+        if result is None and self.standing is not None:
+            result = self._once(replace(self.standing, over=True))
         result = result or self.empty or Tried(None, (), f"{self.first} (say arguments in the traffic file)")
         noted = tuple(self.refused.values()), tuple(self.errors.values()), tuple(self.outside)
         return replace(result, refused=noted[0], errors=noted[1], outside=noted[2], runs=self.runs)
 
+    def _trials(self) -> Iterator[_Trial]:
+        """What to suppose: the likely first, then what would have kept failed trials from failing, then anything."""
+        yield from _likely(self.design, self.pattern, self.asked)
+        yield from self._turned()
+        yield from _unlikely(self.design, self.pattern, self.asked)
+
+    def _turned(self) -> Iterator[_Trial]:
+        """What would have kept failed trials from failing; then at once what that trial needs in its turn."""
+        ways = [chain.from_iterable(map(self._suggested, [*self.failed]))]
+        while ways:
+            trial = next(ways[-1], None)
+            if trial is None:
+                ways.pop()
+                continue
+            self.failed.clear()
+            yield trial
+            ways += [iter(self._suggested(failed)) for failed in self.failed]
+
     def _stirred(self, result: Tried, trial: _Trial) -> Tried:
         """The same call on items whose fields aren't yet what it sets them to, as those of a real call mostly aren't:
-        of fields in index keys, where that makes a difference. Where none such goes through, the call as it is.
+        of fields in keys, where that makes a difference. Where none such goes through, the call as it is.
         """
         idle = () if result.rehearsal is None else sorted(result.rehearsal.idle)[:IDLE_MAX]
         for place in idle:
             entity = self.design.by_name[place[0]]
             stored = entity.fields[place[1]]
-            others = [*_others(stored.annotation, stored.bounds), typical_value(stored.annotation, stored.name, 7)]
-            for value in others[:IDLE_MAX]:
-                other = replace(trial, fields={**trial.fields, place: value})
+            others = [*other_values(stored.annotation, stored.bounds), typical_value(stored.annotation, stored.name, 7)]
+            ways = [trial.missing, *(trial.missing | {name} for name in self.asked)]
+            for value, missing in product(others[:IDLE_MAX], ways):
+                other = replace(trial, fields={**trial.fields, place: value}, missing=missing)
                 tried = self._once(other) if self.runs < TRIALS_MAX else None
                 if tried is not None and tried.rehearsal is not None and place not in tried.rehearsal.idle:
                     result, trial = tried, other
@@ -316,22 +370,66 @@ class _Trying:
         except Refused as refused:
             self.refused.setdefault((refused.line, str(refused.error)), refused)
             self._failed(refused.error, world)
+            if isinstance(refused.error, _StandingError):
+                self.standing = self.standing or trial
             return None
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a write is its author's code, and nothing is at stake
             self.errors.setdefault(str(error), error if isinstance(error, Exception) else RuntimeError("it exits"))
             self._failed(error, world)
+            self.failed.append(_Failed(trial, error, arguments, world.there))
             return None
         self.outside.update(dict.fromkeys(outside))
+        self.asked |= world.asked
+        if not trial.over and _takes_what_is_taken(self.design, world.there, rehearsal):
+            self._failed(_StandingError("it claims a value that another item has"), world)
+            self.standing = self.standing or trial
+            return None
         notes = tuple(dict.fromkeys([*trial.notes(), *world.notes]))
         if rehearsal.items:
             return Tried(rehearsal, notes, None, arguments, _still_there(self.design, world.there, rehearsal))
-        self.asked |= world.asked
         self.empty = self.empty or Tried(rehearsal, (*notes, "it finds nothing to write"), None, arguments)
         return None
 
     def _failed(self, error: BaseException, world: _TypicalWorld) -> None:
         self.first = self.first or _said(error)
         self.asked |= world.asked
+
+    def _suggested(self, failed: _Failed) -> list[_Trial]:
+        """The trials that may come further than that one, each once."""
+        with cut_off():
+            turns = list(self.hindsight.turns(failed.error, failed.arguments, failed.there))
+        trial, together = failed.trial, frozenset(turns)
+        if together == self.suggested.get(repr(trial)):
+            return []  # it came no further than the trial that suggested it
+        result: list[_Trial] = []
+        for turn in turns:
+            if turn.entity:
+                other = replace(trial, fields={**trial.fields, (turn.entity, turn.name): turn.value})
+            elif turn.name not in self.given:
+                other = replace(trial, choices={**trial.choices, turn.name: turn.value})
+            else:
+                continue
+            if repr(other) not in self.suggested:
+                self.suggested[repr(other)] = together
+                result.append(other)
+        return result
+
+
+def _takes_what_is_taken(design: CompiledDesign, there: list[Entity], rehearsal: Rehearsal) -> bool:
+    """Whether the call claims a unique value that belongs to what was there, and isn't given up by it."""
+    names = design.table.key_names
+    changes = [mutation for mutation in rehearsal.mutations if mutation.what.startswith(("claim ", "release "))]
+    if not changes:
+        return False
+    released = [{name: each.before[name] for name in names} for each in changes if each.before is not None]
+    claimed = [{name: each.after[name] for name in names} for each in changes if each.after is not None]
+    for instance in there:
+        entity = design.entities[type(instance)]
+        values = entity.field_values(instance)
+        held = [entity.item_key(claim, values) for claim in entity.claims if claim.member(values)]
+        if any(key in claimed and key not in released for key in held):
+            return True
+    return False
 
 
 def _still_there(design: CompiledDesign, there: list[Entity], rehearsal: Rehearsal) -> tuple[Entity, ...]:
@@ -397,6 +495,7 @@ def _argument(
             entities = [world.instance(entity, named, at) for at in range(ELEMENTS)]
             return entities if kind_of(parameter.annotation) is list else tuple(entities)
         alike = sum(type(other) is entity.cls for other in others)
+        alike += ANSWER_MAX * world.trial.new  # none of those that a read finds
         named = {
             name: value
             for name, value in shared.items()
@@ -434,8 +533,8 @@ def _plain(design: CompiledDesign, parameter: Parameter, world: _TypicalWorld, s
 # Trials
 
 
-def _trials(design: CompiledDesign, pattern: WritePattern, asked: Mapping[str, None]) -> Iterator[_Trial]:
-    """What to suppose, the likely first. ``asked`` holds the reads met so far that may find nothing."""
+def _likely(design: CompiledDesign, pattern: WritePattern, asked: Mapping[str, None]) -> Iterator[_Trial]:
+    """What to suppose first. ``asked`` holds the reads met so far that may find nothing."""
     calls = list(_calls(pattern))
     yield from calls
     for number in (1, 2):
@@ -445,6 +544,11 @@ def _trials(design: CompiledDesign, pattern: WritePattern, asked: Mapping[str, N
         for number in (0, 1, 2):
             for missing in combinations(list(asked), number):
                 yield replace(calls[0], fields=flag, missing=frozenset(missing))
+
+
+def _unlikely(design: CompiledDesign, pattern: WritePattern, asked: Mapping[str, None]) -> Iterator[_Trial]:
+    """What to suppose where nothing else is known."""
+    calls = list(_calls(pattern))
     for fields in _fields(design):
         yield from (replace(call, fields=fields) for call in calls)
         yield from (replace(calls[0], fields=fields, missing=frozenset([name])) for name in list(asked))
@@ -457,6 +561,8 @@ def _calls(pattern: WritePattern) -> Iterator[_Trial]:
     several = [dict(zip(choices, chosen, strict=True)) for chosen in islice(product(*choices.values()), CALLS_MAX)]
     for numbers in (True, False):
         yield from (_Trial(numbers=numbers, choices=chosen) for chosen in several)
+    if any(entities_in(parameter.annotation) for parameter in pattern.signature.parameters):
+        yield from (_Trial(choices=chosen, new=True) for chosen in several)
 
 
 def _flags(design: CompiledDesign) -> Iterator[Mapping[tuple[str, str], Any]]:
@@ -472,7 +578,7 @@ def _fields(design: CompiledDesign) -> Iterator[Mapping[tuple[str, str], Any]]:
     result: dict[tuple[str, str], list[Any]] = {}
     for entity in design.entities.values():
         for stored_field in entity.fields.values():
-            values = list(_others(stored_field.annotation, stored_field.bounds))
+            values = list(other_values(stored_field.annotation, stored_field.bounds))
             if values and not stored_field.computed and stored_field.name not in entity.key_fields:
                 result[entity.name, stored_field.name] = values
     yield {place: values[-1] for place, values in result.items() if type(values[-1]) is int}
@@ -482,17 +588,3 @@ def _fields(design: CompiledDesign) -> Iterator[Mapping[tuple[str, str], Any]]:
         for places in combinations(result, 2)
         for chosen in product(*(result[place] for place in places))
     )
-
-
-def _others(annotation: Any, bounds: tuple[tuple[str, Any], ...]) -> Iterator[Any]:
-    """Values of a type of which there are few: choices, flags, nothing; a number's least."""
-    yield from choices_of(annotation)
-    kind = kind_of(annotation)
-    if kind is bool:
-        yield from (False, True)
-    if is_optional(annotation):
-        yield None
-    if kind in {set, frozenset}:
-        yield kind()
-    if kind is int:
-        yield next((bound + (operator == ">") for operator, bound in bounds if operator in {">", ">="}), 0)

@@ -89,12 +89,12 @@ def typical(annotation: Any, name: str, serial: int) -> TypicalValue:
         return TypicalValue(choices[0], TYPE if exact else CHOICE, exact=exact)
     if kind is str:
         length = _within(limits(annotation, "length"), TEXT_BYTES_BY_NAME.get(name, TEXT_BYTES))
-        return TypicalValue(text_of(length, serial), ASSUMED)
+        return TypicalValue(text_of(length, serial, name), ASSUMED)
     if kind in {int, float, Decimal}:
         return _number(kind, annotation, name, serial)
     if kind is bytes:
         length = _within(limits(annotation, "length"), TEXT_BYTES)
-        return TypicalValue(text_of(length, serial).encode(), ASSUMED)
+        return TypicalValue(text_of(length, serial, name).encode(), ASSUMED)
     fixed = _FIXED.get(kind)
     if fixed is not None:
         return TypicalValue(fixed(serial), TYPE, exact=True)
@@ -234,10 +234,14 @@ def _within(limits: tuple[Any, Any], length: int) -> int:
     return length if low is None else max(length, low)
 
 
-def text_of(length: int, serial: int) -> str:
-    """A text of that many bytes; of different ``serial``, different texts."""
+def text_of(length: int, serial: int, name: str = "") -> str:
+    """A text of that many bytes, of small letters and digits alone; of different ``serial``, or for a field of another
+    name, another one where there is room for it: two ids are the same value by chance only.
+    """
     number = str(serial) if serial else ""
-    return f"{'x' * (length - len(number))}{number}"[:length] if length >= len(number) else number
+    letters = "".join(letter for letter in name.lower() if "a" <= letter <= "z")
+    room = length - len(number)
+    return f"{letters[:room]:x<{room}}{number}" if room >= 0 else number
 
 
 def varied(text: str, serial: int) -> str:

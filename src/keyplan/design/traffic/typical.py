@@ -223,11 +223,11 @@ class Typical:
         ):
             return TypicalValue(None, DEFAULT, exact=True)  # an index holds the items without it: most of them, mostly
         if given is not None and kind is str:
-            return TypicalValue(text_of(max(given, 1), serial), GIVEN)
+            return TypicalValue(text_of(max(given, 1), serial, name), GIVEN)
         if info.examples:
             return TypicalValue(info.examples[serial % len(info.examples)], EXAMPLE)
         if info.default_factory is ulid or (kind is str and name in self._ulids):
-            return TypicalValue(text_of(ULID_BYTES, serial), TYPE, exact=True)
+            return TypicalValue(text_of(ULID_BYTES, serial, name), TYPE, exact=True)
         default = info.default
         if isinstance(default, str | enum.Enum) and default:
             choices = choices_of(annotation)
@@ -235,7 +235,7 @@ class Typical:
             exact = of_one_length(annotation)
             return TypicalValue(value, TYPE if exact else CHOICE if choices else DEFAULT, exact=exact)
         if kind is str and name.endswith("_id") and self._ulids and not choices_of(annotation):
-            return TypicalValue(text_of(ULID_BYTES, serial), ASSUMED)
+            return TypicalValue(text_of(ULID_BYTES, serial, name), ASSUMED)
         typical_value = typical(annotation, name, serial)
         if kind is int and not typical_value.exact:
             return typical_value._replace(value=min(typical_value.value, _most_in_keys(entity, name) - serial))

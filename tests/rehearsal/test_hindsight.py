@@ -1,0 +1,151 @@
+# mypy: disable-error-code="empty-body"
+"""A trial that fails says what the next one needs: states, sums, times, ids of what is there, elements of a list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Literal
+
+import pytest
+
+from keyplan import Create, Delete, Design, Entity, Field, Key, Table, Update, Writes, now, read, write
+from keyplan.errors import Refused
+from keyplan.rehearsal.account import Accounts
+
+RUNS_MAX = 12
+Place = Annotated[str, Field(min_length=1, max_length=30)]
+
+
+class Stage(Enum):
+    PLANNED = "planned"
+    OPEN = "open"
+    OVER = "over"
+
+
+class Trip(Entity):
+    trip_id: Place
+    stage: Stage = Stage.PLANNED
+    price: Decimal = Decimal(10)
+    starts: datetime
+    ended: datetime | None = Field(default_factory=now)
+    seats: Annotated[int, Field(ge=1, le=9)] = 1
+    hidden: bool = True
+
+    primary = Key("TRIP#{trip_id}", "HEAD")
+
+
+class Seat(Entity):
+    trip_id: Place
+    seat_id: Place
+    state: Literal["free", "held", "sold"] = "free"
+    number: Annotated[int, Field(ge=1)] = 1
+
+    primary = Key("TRIP#{trip_id}", "SEAT#{seat_id}")
+
+
+class Trips(Design):
+    table = Table("trips")
+
+    @read("T1")
+    def trip(self, trip_id: Place) -> Trip | None: ...
+
+    @read("T2")
+    def seats(self, trip_id: Place) -> list[Seat]: ...
+
+    def _open(self, trip_id: str) -> Writes[Trip]:
+        trip = yield from self.trip.ask(trip_id)
+        if trip is None or trip.stage is not Stage.OPEN:
+            raise Refused("no open trip")
+        return trip
+
+    @write("W1")
+    def in_a_stage(self, trip_id: Place) -> Writes:
+        trip = yield from self._open(trip_id)
+        if trip.hidden and not trip.seats > 3:
+            raise Refused("hidden")
+        yield Update(trip, stage=Stage.OVER)
+
+    @write("W2")
+    def for_a_price(self, trip_id: Place, paid: Decimal) -> Writes:
+        trip = yield from self._open(trip_id)
+        rest = trip.price * 2 - paid
+        if rest > 0:
+            raise Refused("too little")
+        yield Update(trip, price=paid)
+
+    @write("W3")
+    def in_time(self, trip_id: Place) -> Writes:
+        trip = yield from self.trip.ask(trip_id)
+        assert trip is not None
+        assert trip.starts > now() + timedelta(days=3)
+        if trip.ended is not None:
+            raise Refused("it is over")
+        yield Update(trip, ended=now())
+
+    @write("W4")
+    def one_of_them(self, trip_id: Place, seat_id: Place) -> Writes:
+        seats = yield from self.seats.ask(trip_id)
+        seat = next((seat for seat in seats if seat.seat_id == seat_id and seat.number > 1), None)
+        if seat is None:
+            raise Refused("no such seat")
+        if seat.state not in {"held", "sold"} or seat.state == "sold":
+            raise Refused("not held")
+        yield Delete(seat)
+
+    @write("W5")
+    def some_of_them(self, trip_id: Place, wanted: dict[Place, int]) -> Writes:
+        left = Counter[str]()
+        for seat in (yield from self.seats.ask(trip_id)):
+            left[seat.seat_id] += seat.number
+        faults = [name for name, number in wanted.items() if number > left[name]]
+        if faults:
+            raise Refused(", ".join(faults))
+        for name in wanted:
+            yield Update(Seat, trip_id=trip_id, seat_id=name).set(state="held")
+
+    @write("W6")
+    def another_one(self, trip_id: Place, seat_id: Place) -> Writes:
+        seats = yield from self.seats.ask(trip_id)
+        if any(seat.seat_id == seat_id for seat in seats):
+            if len(seats) > 2:
+                raise Refused("there already")
+            return
+        yield Create(Seat(trip_id=trip_id, seat_id=seat_id))
+
+    @write("W7")
+    def never(self, trip_id: Place) -> Writes:
+        trip = yield from self.trip.ask(trip_id)
+        if trip is None or 1 / (trip.seats - trip.seats) < 1:
+            raise Refused("not this one")
+        yield Delete(trip)
+
+    @write("W8")
+    def never_either(self, trip_id: Place) -> Writes:
+        if len(trip_id) < 1000:
+            raise Refused("a short one")
+        yield Delete(Trip, trip_id=trip_id)
+
+
+ACCOUNTS = Accounts(Trips.compiled, Trips)
+
+
+@pytest.mark.parametrize("name", [name for name in Trips.compiled.writes if not name.startswith("never")])
+def test_a_trial_finds_what_the_body_asks_for(name: str) -> None:
+    tried = ACCOUNTS.of(Trips.compiled.writes[name]).tried
+    assert tried is not None
+    assert tried.failure is None
+    assert tried.rehearsal is not None
+    assert tried.rehearsal.items
+    assert tried.runs <= RUNS_MAX
+
+
+@pytest.mark.parametrize(
+    ("name", "failure"), [("never", "ZeroDivisionError: division by zero"), ("never_either", "a short one")]
+)
+def test_what_no_value_helps_fails_as_before(name: str, failure: str) -> None:
+    tried = ACCOUNTS.of(Trips.compiled.writes[name]).tried
+    assert tried is not None
+    assert failure in (tried.failure or "")
