@@ -146,7 +146,7 @@ class Books(Design):
 
     @write("W6")
     def haggle(self, book_id: str, price: int) -> Writes:
-        if price != 4711:
+        if price * 3 != 14_133:
             raise Refused("the price is wrong")
         yield Update(Book, book_id=book_id).set(pages=price)
 
@@ -353,7 +353,7 @@ def test_items_and_sizes_of_a_write() -> None:
 
 
 def test_a_write_that_decides_by_its_arguments() -> None:
-    """It isn't guessed; the traffic file gives them."""
+    """What can't be solved isn't guessed; the traffic file gives them."""
     result = estimate(Books)
     assert result.failures == ("W6 haggle: Refused: the price is wrong (say arguments in the traffic file)",)
     haggle = estimated(haggle={"arguments": {"price": 4711}})["haggle"]

@@ -54,11 +54,12 @@ def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
 
 def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
     """Fields that are given by another field's name: an instance made by names would take one for the other."""
-    for name, info in cls.model_fields.items():
+    fields = cls.__pydantic_fields__  # what model_fields gives, unless a key is called so
+    for name, info in fields.items():
         given = info.validation_alias or info.alias
         choices = given.choices if isinstance(given, AliasChoices) else [given]
         for alias in (choice for choice in choices if isinstance(choice, str)):
-            if alias != name and alias in cls.model_fields:
+            if alias != name and alias in fields:
                 yield (
                     name,
                     Problem(
