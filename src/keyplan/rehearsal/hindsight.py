@@ -122,9 +122,9 @@ class Hindsight:
             yield from self._turned(test.operand, not wanted, scope, arguments, there)
             return
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) == wanted:
-            for part in test.values:  # each of them must come out so
-                if _gives(part, scope) == (not wanted):
-                    yield from self._turned(part, wanted, scope, arguments, there)
+            for operand in test.values:  # each of them must come out so
+                if _gives(operand, scope) == (not wanted):
+                    yield from self._turned(operand, wanted, scope, arguments, there)
             return
         for part in self._parts(test, scope, arguments, there):
             for value in _candidates(part, test, scope):

@@ -324,7 +324,7 @@ class _Trying:
 
     def _turned(self) -> Iterator[_Trial]:
         """What would have kept failed trials from failing; then at once what that trial needs in its turn."""
-        ways = [chain.from_iterable(map(self._suggested, [*self.failed]))]
+        ways: list[Iterator[_Trial]] = [chain.from_iterable(map(self._suggested, [*self.failed]))]
         while ways:
             trial = next(ways[-1], None)
             if trial is None:
