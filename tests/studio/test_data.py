@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from keyplan.errors import Refused, RequestError
 from keyplan.studio.editing import edit_json
 from keyplan.studio.finding import data_json
+from keyplan.studio.running import form_json, run_json
 from keyplan.studio.subject import Subject, of_design
+from tests.contract.buckets import Reading, Timed, Total
 from tests.studio.school import Report, School
 
 P0 = {"pk": {"S": "PUPIL#p0"}, "sk": {"S": "#PUPIL"}}
@@ -187,3 +190,19 @@ def test_a_studio_for_reading_only_writes_nothing(school: School) -> None:
 def test_what_is_no_list_of_edits_is_refused(subject: Subject, edits: Any) -> None:
     with pytest.raises(RequestError):
         edit_json(subject, edits, save=True)
+
+
+def test_the_form_of_a_range_of_time_is_filled_with_both_ends() -> None:
+    """Also where the signature has a default for one of them."""
+    with Timed.open(":memory:") as timed:
+        timed.put(Reading(sensor="1", at=datetime(2026, 5, 3, tzinfo=UTC)))
+        timed.put(Total(site="s", day=date(2026, 5, 3)))
+        subject = of_design(timed)
+        for question, field in (("readings", "at"), ("each_reading", "at"), ("totals", "day")):
+            form = form_json(subject, question)
+            (example,) = form["examples"]
+            assert example[field].keys() == {"ge", "le"}
+            answer = run_json(subject, question, example, send=False)
+            assert (answer["error"], len(answer["answer"]["items"])) == (None, 1)
+            assert "both ends" in form["fields"]
+        assert 'placeholder="2026-01-01T00:00:00Z"' in form_json(subject, "each_reading")["fields"]

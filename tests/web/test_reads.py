@@ -10,6 +10,8 @@ import pytest
 
 from keyplan import Put
 from keyplan.errors import StoreError
+from keyplan.web import app
+from tests.contract.buckets import Reading, Timed
 from tests.web.library import Event, Library
 from tests.web.support import TestClient
 
@@ -204,3 +206,30 @@ def test_a_query_string_that_isnt_utf8_is_refused(http: TestClient) -> None:
 def test_a_query_string_is_bounded(http: TestClient) -> None:
     answer = http.get("/api/books?" + "&".join("isbn=1" for _ in range(2001)))
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
+
+
+def test_a_range_of_time_is_read_bucket_by_bucket() -> None:
+    """Both bounds are needed; the document says so, and which of them has a default."""
+    with Timed.open(":memory:") as timed, TestClient(app(timed), raise_server_exceptions=False) as http:
+        for month in range(1, 7):
+            timed.put(Reading(sensor="1", at=datetime(2026, month, 3, tzinfo=UTC), value=month))
+        asked = "/api/readings?sensor=1&at.ge=2026-02-01T00:00:00Z&at.lt=2026-06-01T00:00:00Z&limit=3"
+        page = http.get(asked).json()
+        assert [reading["value"] for reading in page["items"]] == [2, 3, 4]
+        following = http.get(f"{asked}&cursor={page['cursor']}").json()
+        assert ([reading["value"] for reading in following["items"]], following["cursor"]) == ([5], None)
+        assert [reading["value"] for reading in http.get(f"{asked}&newest_first=true").json()["items"]] == [5, 4, 3]
+        lines = http.get("/api/each_reading?sensor=1&at.lt=2026-03-01T00:00:00Z").text.splitlines()
+        assert [json.loads(line)["value"] for line in lines] == [1, 2]  # the other bound is the default's
+        for query, message in (
+            ("at.ge=2026-02-01T00:00:00Z", "at is read month by month, and the range has no end"),
+            ("at.ge=0001-01-01T00:00:00Z&at.lt=2026-06-01T00:00:00Z", "at reaches over 24,305 months"),
+        ):
+            answer = http.get(f"/api/readings?sensor=1&{query}")
+            assert answer.status_code == 400
+            assert answer.json()["error"]["message"].startswith(message)
+        paths = http.get("/openapi.json").json()["paths"]
+        bounds = {bound["name"]: bound for bound in paths["/api/each_reading"]["get"]["parameters"]}
+        assert bounds["at.ge"]["schema"]["default"] == "2026-01-01T00:00:00Z"
+        assert "A lower and an upper bound are needed, where no default says them" in bounds["at.lt"]["description"]
+        assert "over 1,000 months at most" in paths["/api/readings"]["get"]["parameters"][1]["description"]

@@ -28,6 +28,7 @@ from keyplan.systems import system, system_names
 from keyplan.workbench.reading import read_model
 from keyplan.workbench.types import type_text
 from keyplan_systems.cms import Cms
+from tests.contract.buckets import Timed
 from tests.designs.designs import design_of
 from tests.designs.source import module_of
 from tests.export.designs import NAMES, design
@@ -229,6 +230,14 @@ def test_defaults_and_types_without_a_text_of_their_own_come_back() -> None:
         "at": datetime(2026, 1, 1, tzinfo=UTC), "address": "10.0.0.1", "size": "3",
     }  # fmt: skip
     assert list(design_.by_name) == ["Job", "Label"]
+
+
+def test_ranges_of_time_and_their_defaults_come_back() -> None:
+    read = compiled_of(made(exported(Timed))).reads
+    assert read.keys() == Timed.compiled.reads.keys()
+    for name, pattern in read.items():
+        asked = Timed.compiled.reads[name]
+        assert (pattern.buckets, str(pattern.signature)) == (asked.buckets, str(asked.signature))
 
 
 def test_samples_alone_show_the_keys() -> None:

@@ -240,13 +240,14 @@ def _arguments(pattern: Any, given: Sequence[Parameter], values: Mapping[str, An
     result: dict[str, Any] = _defaults(pattern)
     for parameter in given:
         value = values.get(parameter.name)
-        if not parameter.required:
+        buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
+        in_buckets = buckets is not None and buckets.field == parameter.name
+        if not parameter.required and not in_buckets:
             continue
         if value is None:
             return None
         result[parameter.name] = _argument(parameter, plain(value))
-        buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
-        if buckets is not None and buckets.field == parameter.name:
+        if in_buckets:
             result[parameter.name]["le"] = plain(value)  # it has both bounds
     return result
 

@@ -15,7 +15,7 @@ from keyplan.design.compiled.model import WritePattern
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Parameter, ParameterKind, type_name
 from keyplan.plain.arguments import BOUNDS, takes_many
-from keyplan.web.schemas import Schema, Schemas
+from keyplan.web.schemas import Schema, Schemas, default_bounds
 
 __all__ = ["fields"]
 
@@ -50,13 +50,14 @@ def _field(pattern: ReadPattern | WritePattern, parameter: Parameter, schemas: S
 def _range(pattern: ReadPattern | WritePattern, parameter: Parameter, schemas: Schemas) -> str:
     need = "" if parameter.required else '<span class="optional">optional</span>'
     parts: list[str] = []
+    defaults = default_bounds(pattern, parameter)
     schema = schemas.resolved(schemas.parameter(pattern, parameter))
     for bound in BOUNDS:
         identity = f"{pattern.name}-{parameter.name}-{bound}"
         parts.append(
             f'<div class="bound"><label for="{escape(identity)}">{_BOUND_LABELS[bound]}</label>'
             f'<input id="{escape(identity)}" name="{escape(parameter.name)}.{bound}" data-kind="text" '
-            f'autocomplete="off" placeholder="{escape(_placeholder(schema))}"></div>'
+            f'autocomplete="off" placeholder="{escape(str(defaults.get(bound, _placeholder(schema))))}"></div>'
         )
     return (
         f'<fieldset class="field range"><legend class="caption"><span>{escape(parameter.name)}</span>'
@@ -155,7 +156,8 @@ def _both_ends(pattern: ReadPattern | WritePattern, parameter: Parameter) -> str
     buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
     if buckets is None or buckets.field != parameter.name:
         return ""
-    return f": both ends, over {BUCKETS_MAX:,} {buckets.unit}s at most"
+    needed = "both ends" if parameter.required else "both ends, where no default says them"
+    return f": {needed}, over {BUCKETS_MAX:,} {buckets.unit}s at most"
 
 
 def _words(parameter: Parameter) -> str:

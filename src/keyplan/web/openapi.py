@@ -17,7 +17,7 @@ from keyplan.explain.explanation import Explanation, explain
 from keyplan.explain.wording import folded_fields
 from keyplan.plain.arguments import BOUNDS, takes_many
 from keyplan.web.policy import Offer, Policy
-from keyplan.web.schemas import Schema, Schemas
+from keyplan.web.schemas import Schema, Schemas, default_bounds
 
 __all__ = ["openapi"]
 
@@ -106,12 +106,13 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
     schema = _in_query(schemas.parameter(pattern, parameter))
     if parameter.kind is ParameterKind.RANGE:
         both = _both_bounds(pattern, parameter)
+        defaults = default_bounds(pattern, parameter)
         return [
             {
                 "name": f"{parameter.name}.{bound}",
                 "in": "query",
                 "description": _BOUND_WORDS[bound] + both,
-                "schema": schema,
+                "schema": {**schema, "default": defaults[bound]} if bound in defaults else schema,
             }
             for bound in BOUNDS
         ]
@@ -137,7 +138,8 @@ def _both_bounds(pattern: ReadPattern, parameter: Parameter) -> str:
     buckets = pattern.buckets
     if buckets is None or buckets.field != parameter.name:
         return ""
-    return f" A lower and an upper bound are needed, over {BUCKETS_MAX:,} {buckets.unit}s at most."
+    needed = "" if parameter.required else ", where no default says them"
+    return f" A lower and an upper bound are needed{needed}, over {BUCKETS_MAX:,} {buckets.unit}s at most."
 
 
 def _in_query(schema: Schema) -> Schema:

@@ -19,8 +19,10 @@ from keyplan.design.compiled.questions import Parameter, ParameterKind, adapted
 from keyplan.design.compiled.shapes import Shape, ShapeKind
 from keyplan.design.declared.parameters import Page
 from keyplan.design.declared.unreadable import Unreadable
+from keyplan.plain.answers import plain
+from keyplan.plain.arguments import BOUNDS
 
-__all__ = ["Schemas", "without_none"]
+__all__ = ["Schemas", "default_bounds", "without_none"]
 
 Schema = dict[str, Any]
 Mode = Literal["validation", "serialization"]
@@ -111,6 +113,15 @@ class Schemas:
         """The schema that a reference leads to."""
         reference = schema.get("$ref")
         return schema if reference is None else self.definitions[reference.rpartition("/")[2]]
+
+
+def default_bounds(pattern: ReadPattern | WritePattern, parameter: Parameter) -> dict[str, Any]:
+    """The bounds of a range that is read bucket by bucket where a call leaves them out, as JSON values."""
+    buckets = pattern.buckets if isinstance(pattern, ReadPattern) else None
+    if buckets is None or buckets.field != parameter.name or buckets.default is None:
+        return {}
+    given = {bound: getattr(buckets.default, bound) for bound in BOUNDS}
+    return {bound: plain(value) for bound, value in given.items() if value is not None}
 
 
 def without_none(annotation: Any) -> Any:

@@ -37,6 +37,7 @@ _GENERIC: dict[Any, str] = {
 }  # fmt: skip
 _MARKS = {TTL.name: "Ttl", VERSION.name: "Version", TOKENS.name: "Tokens"}
 _OTHERS = ("Annotated", "Each", "Id", "Literal", "Stored", "Prefix", "Cursor", *_MARKS.values())
+_BOUNDS = ("ge", "gt", "le", "lt")
 TYPE_NAMES = frozenset(
     {*_PLAIN.values(), *_GENERIC.values(), *_OTHERS} - {"list[Any]", "dict[str, Any]", "tuple[str, ...]", "None"}
 )
@@ -141,6 +142,10 @@ def literal_text(value: Any) -> str:
         return f"{type(plain).__name__}.fromisoformat({plain.isoformat()!r})"
     if isinstance(plain, timedelta):
         return f"timedelta({plain.days}, {plain.seconds}, {plain.microseconds})"
+    if isinstance(plain, Range):
+        bounds: dict[str, Any] = {name: getattr(plain, name) for name in _BOUNDS}
+        given = (f"{name}={literal_text(bound)}" for name, bound in bounds.items() if bound is not None)
+        return f"Range({', '.join(given)})"
     text = repr(plain)
     try:
         same = ast.literal_eval(text) == plain
@@ -192,7 +197,14 @@ def _is_form(call: ast.Call) -> bool:
 
 
 def is_value(node: ast.expr) -> bool:
-    """Whether it is a literal, or a value that is made of literals: ``Decimal('1')``, ``UUID('…')``."""
+    """Whether it is a literal, or a value that is made of literals: ``Decimal('1')``, ``Range(ge=1)``."""
+    match node:
+        case ast.Call(func=ast.Name(id="Range"), args=[], keywords=[_, *_] as bounds):
+            known = all(bound.arg in _BOUNDS and is_value(bound.value) for bound in bounds)
+            ends = [(bound.arg or "")[0] for bound in bounds]  # ge and gt are one end
+            return known and len(set(ends)) == len(ends)
+        case _:
+            pass
     if isinstance(node, ast.Call):
         make = _MADE.get(ast.unparse(node.func))
         if make is None or node.keywords or not all(isinstance(part, ast.Constant) for part in node.args):
