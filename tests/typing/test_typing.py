@@ -48,8 +48,8 @@ COMMANDS = {
         *("--output-format", "min-text", *PATHS),
     ],
 }
-"""How each checker is run. What ty is told to ignore is said in docs/designing-more.md; the others need no more than that
-page says.
+"""How each checker is run. What ty is told to ignore is said in docs/designing-more.md; the others need no more than
+that page says.
 """
 CHECKERS = [
     pytest.param(name, marks=pytest.mark.skipif(name == "pyright" and not PYRIGHT.exists(), reason="npm has it"))
