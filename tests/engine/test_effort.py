@@ -10,6 +10,7 @@ import pytest
 
 from keyplan.engine import Engine, LongError, judging
 from keyplan.engine.judging import UnjudgedError
+from keyplan.engine.storage import connections
 from keyplan.errors import DynamoDBError
 from tests.engine.support import answer, create, get, n, put, s
 
@@ -70,7 +71,7 @@ def test_a_long_read_is_given_up(engine: Engine, name: str, params: dict[str, An
     assert engine.call_briefly(name, params) == engine.call(name, params)
 
 
-def test_many_small_items_take_long_too(engine: Engine) -> None:
+def test_many_small_items_take_long_too(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     create(engine)
     for start in range(0, 6500, 25):
         puts = [{"PutRequest": {"Item": {"pk": s("a"), "sk": s(str(start + number))}}} for number in range(25)]
@@ -78,6 +79,13 @@ def test_many_small_items_take_long_too(engine: Engine) -> None:
     for more in ({"FilterExpression": "x = y"}, {"ProjectionExpression": "sk"}):
         with pytest.raises(LongError):
             engine.call_briefly("Scan", {"TableName": "orders", **more})
+    # Nothing lies in this segment, and each row is asked.
+    segment = {"TableName": "orders", "Segment": 999_999, "TotalSegments": 1_000_000}
+    assert engine.call_briefly("Scan", segment)["Count"] == 0
+    monkeypatch.setattr(connections, "_SEGMENT_BYTES", 10 * connections._SEGMENT_BYTES)
+    with pytest.raises(LongError):
+        engine.call_briefly("Scan", segment)
+    assert engine.call("Scan", segment)["Count"] == 0
     assert engine.call_briefly("Scan", {"TableName": "orders"})["Count"] == 6500
 
 

@@ -19,6 +19,7 @@ from typing import TypeVar, cast
 
 import apsw
 
+from keyplan.engine.effort import spend
 from keyplan.engine.storage import faults, sql
 from keyplan.engine.storage.layouts import segment_of
 
@@ -26,6 +27,8 @@ _POLL_S_MIN = 0.0002
 _POLL_S_MAX = 0.005
 _STATEMENT_CACHE = 400
 _PAGE_CACHE_KIB = 8192
+_SEGMENT_BYTES = 25
+"""As many bytes are read in the time in which it is asked of a row in which segment it lies."""
 _WAL_BYTES_KEPT = 8 * 1024 * 1024
 """The WAL grows while somebody reads for long; when it begins anew, it is cut to that."""
 
@@ -71,8 +74,16 @@ def _configure(connection: apsw.Connection, wait: BusyWait, synchronous: str) ->
     connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES_KEPT}")
     connection.create_scalar_function(
-        sql.SEGMENT_FUNCTION, cast("apsw.ScalarProtocol", segment_of), 2, deterministic=True
+        sql.SEGMENT_FUNCTION, cast("apsw.ScalarProtocol", _counted_segment), 2, deterministic=True
     )
+
+
+def _counted_segment(partition: str | bytes, total: int) -> int:
+    """``segment_of`` a row that is looked at. Of a million segments one may have no row among millions, so who has a
+    limit of what to do counts them.
+    """
+    spend(_SEGMENT_BYTES)
+    return segment_of(partition, total)
 
 
 def roll_back(connection: apsw.Connection) -> None:
