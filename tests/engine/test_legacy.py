@@ -280,7 +280,7 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
         (
             "Query",
             {**TABLE, "KeyConditions": {"pk": EQ}, "AttributesToGet": ["a"], "Select": "COUNT"},
-            "Cannot specify the AttributesToGet when choosing to get only the Count",
+            f"{ENVELOPE}Cannot specify the AttributesToGet when choosing to get only the Count",
         ),
         # Expected.
         *[

@@ -45,6 +45,7 @@ def truth(name: str, number: int, step: Step) -> Any:
 CURRENT_WORDS = (
     (r"^(ExpressionAttributeValues can only be specified when using expressions): .* null$", r"\1"),
     (r"^ExpressionAttributeValues contains invalid value: (.*) for key :\w+$", r"\1"),
+    (r"^(Invalid operator used in Key|Invalid condition in Key)", r"Invalid KeyConditionExpression: \1"),
     (r"Value '\[\]' at 'transactItems'", "Value at 'TransactItems'"),
 )
 
@@ -57,7 +58,8 @@ def in_current_words(operation: str, error: dict[str, Any]) -> dict[str, Any]:
     for older, current in CURRENT_WORDS:
         if OPERATIONS[operation].wording != "older" or operation == "TransactWriteItems":
             message = re.sub(older, current, message)
-    if OPERATIONS[operation].wording == "enveloped" and re.search(OF_THE_REQUEST, message):
+    of_select = operation == "Query" and re.search(OF_SELECT, message)
+    if of_select or (OPERATIONS[operation].wording == "enveloped" and re.search(OF_THE_REQUEST, message)):
         message = f"1 validation error detected: {message}"
     return {**error, "message": message}
 
@@ -68,6 +70,8 @@ OF_THE_REQUEST = (
     "|^Supplied AttributeValue|may not be empty$|contains duplicates|numeric value|^Number (over|under)flow"
     "|^Nesting Levels|^Attempting to store more|Null attribute value types|^Empty attribute name$|not be empty$"
 )
+
+OF_SELECT = "when choosing to get|can be used only when Querying"
 
 
 @pytest.mark.parametrize(("name", "number"), steps())

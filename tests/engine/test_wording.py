@@ -509,7 +509,7 @@ def test_key_conditions(engine: Engine, condition: str, told: str) -> None:
     assert message(engine, "Query", {**TABLE, "KeyConditionExpression": condition, **V}) == told
 
 
-_ONE_KEY = "Invalid condition in KeyConditionExpression: "
+_ONE_KEY = "Invalid KeyConditionExpression: Invalid condition in KeyConditionExpression: "
 _UNFIT = "Invalid KeyConditionExpression: KeyConditionExpressions "
 
 
@@ -517,8 +517,11 @@ _UNFIT = "Invalid KeyConditionExpression: KeyConditionExpressions "
 @pytest.mark.parametrize(
     ("condition", "told"),
     [
-        ("NOT pk = x", "Invalid operator used in KeyConditionExpression: NOT"),
-        ("contains(pk.a, x)", "Invalid operator used in KeyConditionExpression: contains"),
+        ("NOT pk = x", "Invalid KeyConditionExpression: Invalid operator used in KeyConditionExpression: NOT"),
+        (
+            "contains(pk.a, x)",
+            "Invalid KeyConditionExpression: Invalid operator used in KeyConditionExpression: contains",
+        ),
         ("pk > x.a", f"{_ONE_KEY}Multiple attribute names used in one condition"),
         ("pk BETWEEN x AND size(a)", f"{_ONE_KEY}Multiple attribute names used in one condition"),
         ("pk.a > x.a", f"{_UNFIT}cannot have conditions on nested attributes"),
@@ -532,6 +535,55 @@ def test_what_no_key_can_be_asked_is_told_of_its_first_operand_and_before_the_ta
 ) -> None:
     params = {"TableName": table, "KeyConditionExpression": condition, **(V if ":v" in condition else {})}
     assert message(engine, "Query", params).startswith(told)
+
+
+def test_what_nothing_uses_is_told_before_what_no_key_can_be_asked(engine: Engine) -> None:
+    """As the service nearly always does (recorded)."""
+    params = {**TABLE, "KeyConditionExpression": "#a = x", "ExpressionAttributeNames": {"#a": "pk", "#b": "b"}}
+    told = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}"
+    assert message(engine, "Query", params) == told
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (
+            {"Select": "SPECIFIC_ATTRIBUTES"},
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get",
+        ),
+        (
+            {"Select": "COUNT", "ProjectionExpression": "x"},
+            "Cannot specify the ProjectionExpression when choosing to get",
+        ),
+        (
+            {"Select": "ALL_PROJECTED_ATTRIBUTES"},
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an Index",
+        ),
+    ],
+)
+def test_only_query_puts_what_is_wrong_with_select_into_the_envelope(
+    engine: Engine, more: dict[str, Any], told: str
+) -> None:
+    query = {**TABLE, "KeyConditionExpression": "pk = :v", **V, **more}
+    assert message(engine, "Query", query).startswith(f"1 validation error detected: {told}")
+    assert message(engine, "Scan", {**TABLE, **more}).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ({"bad": s("p")}, "The provided starting key is invalid"),
+        ({"pk": s("x")}, "The provided starting key is invalid"),
+        ({"pk": s("x"), "sk": n(1)}, MISMATCH),
+    ],
+)
+def test_query_and_scan_word_a_position_of_a_table_in_their_own_ways(
+    engine: Engine, start: dict[str, Any], told: str
+) -> None:
+    query = {**TABLE, "KeyConditionExpression": "pk = :v", **V, "ExclusiveStartKey": start}
+    assert message(engine, "Query", query) == told
+    scan = {**TABLE, "ExclusiveStartKey": start}
+    assert message(engine, "Scan", scan) == f"The provided starting key is invalid: {MISMATCH}"
 
 
 def test_operators_that_find_no_key_are_told_after_the_table_and_its_names(engine: Engine) -> None:

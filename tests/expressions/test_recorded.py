@@ -27,6 +27,10 @@ _SERVICE_KEYS = (
         r"^The number of query conditions \(\d\) exceeds the number of key ",
     ),
     (r"^(KeyConditionExpressions .*)$", r"^Invalid KeyConditionExpression: KeyConditionExpressions "),
+    (
+        r"^Invalid (operator used|condition) in ",
+        r"^Invalid KeyConditionExpression: Invalid (operator used|condition) in ",
+    ),
     (r"^Key attributes must be scalars; ", r"^Invalid KeyConditionExpression: .* conditions on nested attributes$"),
 )
 _MISSED = "Query condition missed key schema element"

@@ -69,7 +69,7 @@ def target_of(database: Database, table: Table, request: Request, operation: str
     return Target(table, index)
 
 
-def check_select(target: Target, request: Request, operation: str) -> None:
+def check_select(target: Target, request: Request, *, of_query: bool) -> None:
     """Refuse a ``Select`` that doesn't go with the rest of the request.
 
     Raises:
@@ -80,16 +80,17 @@ def check_select(target: Target, request: Request, operation: str) -> None:
         return
     members = ("ProjectionExpression", "AttributesToGet")
     given = next((member for member in members if request.get(member) is not None), None)
+    fault: str | None = None
     if given is not None and select != "SPECIFIC_ATTRIBUTES":
         what = "only the Count" if select == "COUNT" else select
-        raise ValidationException(f"Cannot specify the {given} when choosing to get {what}")
-    if select == "SPECIFIC_ATTRIBUTES" and given is None:
-        raise ValidationException(
-            "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
-        )
-    index = target.index
-    if select == "ALL_PROJECTED_ATTRIBUTES" and index is None:
-        raise ValidationException(f"ALL_PROJECTED_ATTRIBUTES can be used only when {operation} using an IndexName")
+        fault = f"Cannot specify the {given} when choosing to get {what}"
+    elif given is None and select == "SPECIFIC_ATTRIBUTES":
+        fault = "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+    elif select == "ALL_PROJECTED_ATTRIBUTES" and target.index is None:
+        fault = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+    if fault is not None:
+        # The one text of Query that has it; Scan hasn't (both recorded of the service).
+        raise ValidationException(f"1 validation error detected: {fault}" if of_query else fault)
 
 
 def check_paths(target: Target, filter_: BoundCondition | None, projection: BoundProjection | None) -> None:
@@ -133,8 +134,8 @@ def fetches_items(
     return bool(missing) or request.get("Select") == "ALL_ATTRIBUTES"
 
 
-def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
-    """The position of the ExclusiveStartKey.
+def start_of(target: Target, request: Request, *, of_query: bool = False) -> tuple[KeyText, ...] | None:
+    """The position of the ExclusiveStartKey. ``of_query`` says whose words tell that it is none.
 
     Raises:
         ValidationException: it isn't a key of the target.
@@ -146,7 +147,7 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
         start = check_item(start)
     except ValueFault as fault:
         raise ValidationException(f"The provided starting key is invalid: {fault.message}") from None
-    unfit = _start_fault(target, start)
+    unfit = _start_fault(target, start, of_query=of_query)
     if unfit is not None:
         raise ValidationException(unfit)
     texts = [key_text(start[attribute.name]) for attribute in target.position]
@@ -162,14 +163,17 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
     return tuple(texts)
 
 
-def _start_fault(target: Target, start: Item) -> str | None:
-    """Why a position isn't one of the target, if it isn't. Of an index, its own key is looked at before the table's."""
+def _start_fault(target: Target, start: Item, *, of_query: bool) -> str | None:
+    """Why a position isn't one of the target, if it isn't. Of an index, its own key is looked at before the table's; so
+    does Query with the key of a table, while Scan has one text for all that can be wrong with that (recorded of the
+    service).
+    """
     in_detail = f"The provided starting key is invalid: {MISMATCH}"
     position = {attribute.name: attribute.type for attribute in target.position}
-    if target.index is None:
+    if target.index is None and not of_query:
         fits = position.keys() == start.keys() and all(type_ in start[name] for name, type_ in position.items())
         return None if fits else in_detail
-    own = {attribute.name: attribute.type for attribute in target.index.keys}
+    own = {attribute.name: attribute.type for attribute in (*target.partition, *target.sort)}
     if len(start) != len(position) or not own.keys() <= start.keys():
         return "The provided starting key is invalid"
     if any(type_ not in start[name] for name, type_ in own.items()):

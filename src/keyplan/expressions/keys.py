@@ -17,12 +17,17 @@ from keyplan.expressions.paths import resolve
 from keyplan.expressions.placeholders import Placeholders
 from keyplan.values import AttributeValue
 
-__all__ = ["KeyCondition", "KeyTerm", "check_key_names", "narrow", "read_terms"]
+__all__ = ["KeyCondition", "KeyConditionFault", "KeyTerm", "check_key_names", "narrow", "read_terms"]
 
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_CONDITION = "Invalid condition in KeyConditionExpression: "
+_INVALID = "Invalid KeyConditionExpression: "
+_CONDITION = f"{_INVALID}Invalid condition in KeyConditionExpression: "
 _TYPE_MISMATCH = "One or more parameter values were invalid: Condition parameter type does not match schema type"
 _NOT_SUPPORTED = "Query key condition not supported"
+
+
+class KeyConditionFault(ExpressionFault):
+    """A condition that can be read, but isn't one on keys, or not on these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +72,10 @@ def narrow(
     if len(partition) > 1 or len(sort) > 1:
         _check_many(terms, partition, sort)
     elif terms[partition[0]].operator != "=":
-        raise ExpressionFault(_NOT_SUPPORTED)
+        raise KeyConditionFault(_NOT_SUPPORTED)
     for term in terms.values():
         if any(types[term.name] not in value for value in term.values):
-            raise ExpressionFault(_TYPE_MISMATCH)
+            raise KeyConditionFault(_TYPE_MISMATCH)
     sort_terms = tuple(terms[name] for name in sort if name in terms)
     return KeyCondition(tuple(terms[name].values[0] for name in partition), sort_terms)
 
@@ -92,7 +97,7 @@ def check_key_names(names: Collection[str], partition: Sequence[str], sort: Sequ
     """
     attributes = len(partition) + len(sort)
     if len(names) > attributes:
-        raise ExpressionFault(
+        raise KeyConditionFault(
             f"The number of query conditions ({len(names)}) exceeds the number of key attributes defined in the schema "
             f"({attributes})"
         )
@@ -108,27 +113,27 @@ def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Se
     missing = [name for name in partition if name not in terms]
     unequal = missing or [name for name in partition if terms[name].operator != "="]
     if unequal:
-        raise ExpressionFault(
+        raise KeyConditionFault(
             f"HASH key attributes {', '.join(unequal)} must have equality conditions specified in the query"
         )
     foreign = terms.keys() - {*partition, *sort}
     if foreign:
         missed = next((name for name in sort if name not in terms), None)
-        raise ExpressionFault(_NOT_SUPPORTED) if missed is None else _missed(missed)
+        raise KeyConditionFault(_NOT_SUPPORTED) if missed is None else _missed(missed)
     for earlier, name in reversed([*pairwise(sort)]):
         if name in terms and (earlier not in terms or terms[earlier].operator != "="):
-            raise ExpressionFault(
+            raise KeyConditionFault(
                 f"RANGE key attributes {earlier} must have equality conditions specified in the query "
                 f"because a condition is present on key attribute {name}"
             )
 
 
-def _unfit(rule: str) -> ExpressionFault:
-    return ExpressionFault(f"Invalid KeyConditionExpression: KeyConditionExpressions {rule}")
+def _unfit(rule: str) -> KeyConditionFault:
+    return KeyConditionFault(f"{_INVALID}KeyConditionExpressions {rule}")
 
 
-def _missed(name: str) -> ExpressionFault:
-    return ExpressionFault(f"Query condition missed key schema element: {name}")
+def _missed(name: str) -> KeyConditionFault:
+    return KeyConditionFault(f"Query condition missed key schema element: {name}")
 
 
 def _flat(condition: tree.Condition) -> list[tree.Condition]:
@@ -153,10 +158,12 @@ def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:
         case tree.Call("begins_with" as operator, arguments):
             operands = arguments
         case _:
-            raise ExpressionFault(f"Invalid operator used in KeyConditionExpression: {_operator(condition)}")
+            raise KeyConditionFault(
+                f"{_INVALID}Invalid operator used in KeyConditionExpression: {_operator(condition)}"
+            )
     is_first = operator in _TURNED or isinstance(operands[0], (tree.Path, tree.Call))
     if not is_first:
-        raise ExpressionFault(f"{_CONDITION}{operator} operator must have the key attribute as its first operand")
+        raise KeyConditionFault(f"{_CONDITION}{operator} operator must have the key attribute as its first operand")
     name = _key_name(operands, given)
     if isinstance(operands[0], tree.Path):
         values = operands[1:]
@@ -173,13 +180,13 @@ def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:
             raise _unfit("cannot contain nested operations")
         if isinstance(operand, tree.Path):
             if name is not None:
-                raise ExpressionFault(f"{_CONDITION}Multiple attribute names used in one condition")
+                raise KeyConditionFault(f"{_CONDITION}Multiple attribute names used in one condition")
             steps = resolve(operand, given)
             if len(steps) > 1:
                 raise _unfit("cannot have conditions on nested attributes")
             name = str(steps[0])
     if name is None:
-        raise ExpressionFault(f"{_CONDITION}No key attribute specified")
+        raise KeyConditionFault(f"{_CONDITION}No key attribute specified")
     return name
 
 

@@ -351,6 +351,8 @@ WORDS = (
     ("^ExpressionAttribute.* only be specified when using expressions$", "only be specified when using expressions: "),
     ("^The number of query conditions", "^Query key condition not supported$|^Conditions can be of length"),
     ("^The query can return at most one row", "^The provided starting key"),
+    ("^Invalid KeyConditionExpression: Invalid (operator|condition)", "^Invalid (operator used|condition) in Key"),
+    ("^The provided key element does not match", "^The provided starting key is invalid"),
     ("^Invalid KeyConditionExpression: KeyConditionExpressions ", "^KeyConditionExpressions |^Key attributes must be"),
     ("^Invalid UpdateExpression: Expression size", "^Invalid UpdateExpression: Expression size"),
     ("^Attempted conditional constraint is not an indexable", "^Only scalar types can be used as|^Query key condition"),

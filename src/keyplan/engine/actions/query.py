@@ -31,8 +31,8 @@ from keyplan.expressions import (
     BoundCondition,
     BoundProjection,
     Expression,
-    ExpressionFault,
     KeyCondition,
+    KeyConditionFault,
     Placeholders,
     check_key_condition,
     check_key_names,
@@ -51,8 +51,6 @@ _MORE = frozenset(
     }
 )
 """What a query may say beside its KeyConditionExpression."""
-_JUDGED_LAST = ("Query condition missed", "HASH key attributes", "RANGE key attributes")
-"""What is wrong with a key condition as a whole, when all its placeholders have been looked up."""
 
 
 def query(database: Database, request: Request) -> Answer:
@@ -79,9 +77,9 @@ def _table(database: Database, request: Request) -> Table:
             condition_of(request, parts.given, "KeyConditionExpression")
         parts.filter(request)
         parts.projection(request)
+        parts.check_unused()
         if parts.given is not None and parts.old_key is None:
             check_key_condition(request["KeyConditionExpression"], parts.given)
-        parts.check_unused()
         raise
 
 
@@ -97,12 +95,10 @@ def _question(target: Target, request: Request) -> Question:
     condition = _condition(target, request, parts)
     filter_ = parts.filter(request)
     projection = parts.projection(request)
-    if not isinstance(condition, KeyCondition):
-        if condition.message.startswith(_JUDGED_LAST):
-            parts.check_unused()
-        raise condition
     parts.check_unused()
-    check_select(target, request, "Querying")
+    if not isinstance(condition, KeyCondition):
+        raise condition
+    check_select(target, request, of_query=True)
     bounds = _after_start(target, request, bounds_of(condition, forward=forward))
     _check_filter(target, filter_, "QueryFilter" if request.get("QueryFilter") else "Filter Expression")
     check_paths(target, filter_, projection)
@@ -144,17 +140,19 @@ class _Parts:
             self.given.check_unused()
 
 
-def _condition(target: Target, request: Request, parts: _Parts) -> KeyCondition | ExpressionFault | ValidationException:
-    """The key condition; or, for later, why it can't be one: other expressions are read first, as the service does."""
+def _condition(
+    target: Target, request: Request, parts: _Parts
+) -> KeyCondition | KeyConditionFault | ValidationException:
+    """The key condition; or, for later, why it isn't one of this key: other expressions are read first, as the service
+    does.
+    """
     try:
         if parts.old_key is not None:
             partition = [attribute.name for attribute in target.partition]
             check_key_names(request["KeyConditions"], partition, [attribute.name for attribute in target.sort])
             legacy.check_indexable(request)
         return bound_condition(target, *parts.key(request))
-    except (ExpressionFault, ValidationException) as fault:
-        if fault.message.startswith("Invalid KeyConditionExpression"):
-            raise
+    except (KeyConditionFault, ValidationException) as fault:
         return fault
 
 
@@ -174,7 +172,7 @@ def _after_start(target: Target, request: Request, bounds: Bounds) -> Bounds:
     Raises:
         ValidationException: it can't be a key of this query.
     """
-    start = start_of(target, request)
+    start = start_of(target, request, of_query=True)
     if start is None:
         return bounds
     count = len(bounds.partition)

@@ -35,7 +35,7 @@ def scan(database: Database, request: Request) -> Answer:
         projection = attributes_to_get(request)
     table = database.table(request["TableName"])
     target = target_of(database, table, request, "Scan")
-    check_select(target, request, "Querying")
+    check_select(target, request, of_query=False)
     fetches = fetches_items(target, request, filter_, projection)
     start = start_of(target, request)
     if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
