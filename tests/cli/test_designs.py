@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -119,3 +120,17 @@ def test_only_systems_have_samples_and_loaders(notes: Path) -> None:
         result = run(*arguments)
         assert result.exit_code == 2
         assert "systems have one: blog, cms, " in result.stderr
+
+
+def test_ctrl_c_that_pydantic_made_an_error_of_ends_as_ctrl_c_does(notes: Path) -> None:
+    """Pydantic's core makes a SchemaError of whatever ends the building of a schema."""
+    text = """
+        from pydantic_core import SchemaError
+        raise SchemaError('Error building "model" validator: KeyboardInterrupt: ')
+    """
+    notes.write_text(dedent(text))
+    stopped = run("explain", str(notes))
+    assert (stopped.exit_code, stopped.stderr.strip()) == (130, "Stopped.")
+    notes.write_text(dedent(text).replace("KeyboardInterrupt", "ValueError"))
+    refused = run("explain", str(notes))
+    assert (refused.exit_code, "SchemaError" in refused.stderr) == (2, True)

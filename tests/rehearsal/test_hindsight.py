@@ -11,9 +11,11 @@ from typing import Annotated, Literal
 
 import pytest
 
-from keyplan import Create, Delete, Design, Entity, Field, Key, Table, Update, Writes, now, read, write
+from keyplan import Create, Delete, Design, Entity, Field, Key, Table, Unique, Update, Writes, now, read, write
 from keyplan.errors import Refused
+from keyplan.explain.explanation import explain
 from keyplan.rehearsal.account import Accounts
+from tests.cost.test_prediction import Compared, check_typical_writes
 
 RUNS_MAX = 12
 Place = Annotated[str, Field(min_length=1, max_length=30)]
@@ -44,6 +46,15 @@ class Seat(Entity):
     number: Annotated[int, Field(ge=1)] = 1
 
     primary = Key("TRIP#{trip_id}", "SEAT#{seat_id}")
+
+
+class Guest(Entity):
+    guest_id: Place
+    email: Place | None = None
+    label: str = ""
+
+    primary = Key("GUEST#{guest_id}", "HEAD")
+    by_email = Unique("EMAIL#{email}")
 
 
 class Trips(Design):
@@ -115,14 +126,46 @@ class Trips(Design):
             return
         yield Create(Seat(trip_id=trip_id, seat_id=seat_id))
 
+    @read("T3")
+    def guest(self, guest_id: Place) -> Guest | None: ...
+
+    @read("T4", consistent=True)
+    def guest_of(self, email: Place) -> Guest | None: ...
+
     @write("W7")
+    def a_free_value(self, guest_id: Place, email: Place) -> Writes:
+        guest = yield from self.guest.ask(guest_id)
+        other = yield from self.guest_of.ask(email)
+        if guest is None or (other is not None and other.guest_id != guest_id):
+            raise Refused("taken")
+        yield Update(guest, email=email)
+
+    @write("W8")
+    def beside_it(self, seat_id: Place, trip_id: Place, seat: Seat) -> Writes:
+        seats = yield from self.seats.ask(trip_id)
+        if not any(each.seat_id == seat_id for each in seats):
+            raise Refused("no such seat")
+        yield Create(seat)
+
+    @write("W9")
+    def another_field(self, guest_id: Place, label: str) -> Writes:
+        yield Update(Guest, guest_id=guest_id).set(label=label)
+
+
+class Never(Design):
+    table = Table("never", entities=[Trip])
+
+    @read("N1")
+    def trip(self, trip_id: Place) -> Trip | None: ...
+
+    @write("N2")
     def never(self, trip_id: Place) -> Writes:
         trip = yield from self.trip.ask(trip_id)
         if trip is None or 1 / (trip.seats - trip.seats) < 1:
             raise Refused("not this one")
         yield Delete(trip)
 
-    @write("W8")
+    @write("N3")
     def never_either(self, trip_id: Place) -> Writes:
         if len(trip_id) < 1000:
             raise Refused("a short one")
@@ -132,7 +175,7 @@ class Trips(Design):
 ACCOUNTS = Accounts(Trips.compiled, Trips)
 
 
-@pytest.mark.parametrize("name", [name for name in Trips.compiled.writes if not name.startswith("never")])
+@pytest.mark.parametrize("name", Trips.compiled.writes)
 def test_a_trial_finds_what_the_body_asks_for(name: str) -> None:
     tried = ACCOUNTS.of(Trips.compiled.writes[name]).tried
     assert tried is not None
@@ -142,10 +185,25 @@ def test_a_trial_finds_what_the_body_asks_for(name: str) -> None:
     assert tried.runs <= RUNS_MAX
 
 
+def test_what_it_finds_goes_through_on_a_store_at_that_cost() -> None:
+    compared = Compared()
+    check_typical_writes(Trips, compared)
+    assert compared.writes.keys() == Trips.compiled.writes.keys()
+    tried = ACCOUNTS.of(Trips.compiled.writes["a_free_value"]).tried
+    assert tried is not None
+    assert tried.rehearsal is not None
+    assert tried.rehearsal.mutations[-1].what == "claim by_email"
+
+
+def test_an_update_is_a_transaction_only_where_it_takes_a_unique_value() -> None:
+    assert explain(Trips, "another_field").operation == "UpdateItem"
+    assert explain(Trips, "a_free_value").operation == "TransactWriteItems"
+
+
 @pytest.mark.parametrize(
     ("name", "failure"), [("never", "ZeroDivisionError: division by zero"), ("never_either", "a short one")]
 )
 def test_what_no_value_helps_fails_as_before(name: str, failure: str) -> None:
-    tried = ACCOUNTS.of(Trips.compiled.writes[name]).tried
+    tried = Accounts(Never.compiled, Never).of(Never.compiled.writes[name]).tried
     assert tried is not None
     assert failure in (tried.failure or "")

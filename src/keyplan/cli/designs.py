@@ -153,9 +153,7 @@ def _module(where: str) -> ModuleType:
         raise UnknownDesign(
             f"there is no module {where}", hint="it is looked for here and among what is installed"
         ) from None
-    except (Exception, SystemExit) as error:
-        if is_interrupt(error):
-            raise KeyboardInterrupt from error
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does
         raise _not_imported(where, error) from None
 
 
@@ -165,7 +163,9 @@ def _reachable(folder: Path) -> None:
 
 
 def _not_imported(where: str, error: BaseException) -> UnknownDesign:
-    """The error for a module that fails, with the line in it that failed."""
+    """The error for a module that fails, with the line in it that failed. Raises KeyboardInterrupt for Ctrl-C."""
+    if is_interrupt(error):
+        raise KeyboardInterrupt from error
     line = f"{error.filename}:{error.lineno}" if isinstance(error, SyntaxError) else None
     frames = [summary for summary in traceback.extract_tb(error.__traceback__) if "importlib" not in summary.filename]
     if line is None and frames:

@@ -24,7 +24,7 @@ from keyplan.cost.pricelist import price_list
 from keyplan.design.deferral import is_deferred
 from keyplan.diff.changes import Severity
 from keyplan.diff.report import Difference, difference
-from keyplan.errors import DesignError, Fault, KeyplanError
+from keyplan.errors import DesignError, Fault, KeyplanError, is_interrupt
 from keyplan.opening import Design
 from keyplan.studio.collections import Picture, template_picture
 from keyplan.studio.drawing import COLOURS, drawing
@@ -146,7 +146,9 @@ def loaded(source: Source, text: str, *, kept: bool = False) -> type[Design] | d
         return _problem(str(error), _line(error, source))
     except SyntaxError as error:
         return _problem(f"{type(error).__name__}: {error.msg}", error.lineno)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does
+    except (Exception, SystemExit) as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
         return _problem(f"{type(error).__name__}: {error}", _line(error, source))
     finally:
         if folder in sys.path:
