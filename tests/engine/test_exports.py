@@ -75,6 +75,7 @@ def start_import(engine: Engine, name: str = "copy", prefix: str = "", **more: A
         "S3BucketSource": {"S3Bucket": "bucket", "S3KeyPrefix": prefix},
         "InputFormat": "DYNAMODB_JSON",
         "TableCreationParameters": parameters(name),
+        "ClientToken": f"for {name}",
         **more,
     }
     begun = engine.call("ImportTable", request)["ImportTableDescription"]
@@ -252,7 +253,10 @@ def test_exports_are_listed_and_told_apart(engine: Engine, clock: Clock) -> None
     }
     assert len(engine.call("ListExports", {"TableArn": ARN})["ExportSummaries"]) == 3
     missing = f"{ARN}/export/01790000000000-00000000"
-    assert answer(engine, "DescribeExport", {"ExportArn": missing})["error"] == "ExportNotFoundException"
+    assert answer(engine, "DescribeExport", {"ExportArn": missing}) == {
+        "error": "ExportNotFoundException",
+        "message": f"Export not found: Export not found: {missing}",
+    }
     assert answer(engine, "DescribeExport", {"ExportArn": ARN})["message"] == "Invalid Export ARN"
     engine.call("DeleteTable", {"TableName": "orders"})
     assert engine.call("ListExports", {"TableArn": ARN})["ExportSummaries"] == []
@@ -283,7 +287,7 @@ def test_objects_are_read_however_packed(
     (folder.parent / "other").write_bytes(pack(line("d")))
     done = start_import(engine, prefix="in/", InputCompressionType=compression)
     assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 3)
-    assert done["ProcessedSizeBytes"] == sum(path.stat().st_size for path in folder.iterdir())
+    assert done["ProcessedSizeBytes"] == len(line("a") + b"\n" + line("b") + line("c").strip())
     assert [item["pk"]["S"] for item in items(engine, "copy")] == ["a", "b", "c"]
 
 
@@ -304,7 +308,7 @@ def test_faults_are_counted_and_logged(engine: Engine, s3: Path) -> None:
         b'{"Item": {"pk": {"S": "x"}}}\n',
         b'{"Item": {"pk": {"S": "x"}, "sk": {"N": "1"}}}\n',
         b'{"Item": {"pk": {"S": "x"}, "sk": {"S": "1"}, "big": {"S": "' + b"x" * 410_000 + b'"}}}\n',
-        b'{"item": {}}\n',
+        b'{"Item": {"pk": {"S": "x"}, "sk": {"S": "1"}, "": {"S": "nameless"}}}\n',
         b'{"Item": {"pk": {"S": "x"}, "sk": {"S": "1"}, "odd": {"Q": 1}}}\n',
     ]
     (s3 / "bucket" / "1").write_bytes(line("a") + b"".join(faulty) + line("b") + line("a", value=n(2)))
@@ -423,12 +427,62 @@ def test_ion_as_the_documentation_shows_it(engine: Engine, s3: Path) -> None:
     assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 2)
 
 
+@pytest.mark.parametrize("bad", [b"garbage\n", b"{}\n", b'{"item": {}}\n', b'{"Item": []}\n', b"[]\n"])
+def test_a_line_without_an_item_ends_its_object(engine: Engine, s3: Path, bad: bytes) -> None:
+    (s3 / "bucket" / "1").write_bytes(line("a") + b"\n" + bad + line("never"))
+    (s3 / "bucket" / "2").write_bytes(line("b"))
+    done = start_import(engine)
+    assert (done["ImportStatus"], done["FailureCode"]) == ("FAILED", "ItemValidationError")
+    assert (done["ProcessedItemCount"], done["ImportedItemCount"], done["ErrorCount"]) == (3, 2, 1)
+
+
+@pytest.mark.parametrize(("compression", "pack"), [("NONE", bytes), ("GZIP", gzip.compress), ("ZSTD", pack_zstd)])
+def test_what_is_read_is_measured_unpacked(
+    engine: Engine, s3: Path, compression: str, pack: Callable[[bytes], bytes]
+) -> None:
+    body = line("a") + b"\n  \n" + line("b", long=s("x" * 100_000))
+    (s3 / "bucket" / "1").write_bytes(pack(body))
+    (s3 / "bucket" / "2").write_bytes(pack(line("c")))
+    done = start_import(engine, InputCompressionType=compression)
+    assert done["ProcessedSizeBytes"] == len(body) + len(line("c"))
+
+
+def test_an_import_begins_with_nothing_measured(engine: Engine) -> None:
+    request = {
+        "S3BucketSource": {"S3Bucket": "bucket"},
+        "InputFormat": "DYNAMODB_JSON",
+        "TableCreationParameters": parameters("copy"),
+        "ClientToken": "t",
+    }
+    begun = engine.call("ImportTable", request)["ImportTableDescription"]
+    assert {"ProcessedSizeBytes", "EndTime", "FailureCode", "FailureMessage"}.isdisjoint(begun)
+    assert (begun["ErrorCount"], begun["ProcessedItemCount"], begun["ImportedItemCount"]) == (0, 0, 0)
+    assert "'clientToken'" in answer(engine, "ImportTable", {**request, "ClientToken": None})["message"]
+    csv = {"Csv": {"Delimiter": ";"}}
+    assert answer(engine, "ImportTable", {**request, "ClientToken": "u", "InputFormatOptions": csv}) == {
+        "error": "ValidationException",
+        "message": "Invalid Request: Unsupported InputFormatOptions for the given input format: DYNAMODB_JSON.",
+    }
+
+
+def test_imports_are_listed_by_tens(engine: Engine, clock: Clock) -> None:
+    for number in range(11):
+        clock.now_s += 1
+        start_import(engine, f"copy{number}")
+    first = engine.call("ListImports", {})
+    names = [each["TableArn"].rpartition("/")[2] for each in first["ImportSummaryList"]]
+    assert names == [f"copy{number}" for number in range(10, 0, -1)]
+    rest = engine.call("ListImports", {"NextToken": first["NextToken"]})["ImportSummaryList"]
+    assert [each["TableArn"].rpartition("/")[2] for each in rest] == ["copy0"]
+
+
 def test_imports_that_cannot_be(engine: Engine, s3: Path) -> None:
     create(engine)
     request: dict[str, Any] = {
         "S3BucketSource": {"S3Bucket": "bucket"},
         "InputFormat": "DYNAMODB_JSON",
         "TableCreationParameters": parameters("orders"),
+        "ClientToken": "t",
     }
     assert answer(engine, "ImportTable", request) == {
         "error": "ResourceInUseException",

@@ -64,7 +64,8 @@ def test_they_are_listed_by_pages(engine: Engine) -> None:
         if token is None:
             break
     assert result == [("orders", None), ("orders", "ByG"), ("others", None)]
-    assert answer(engine, "ListContributorInsights", {"NextToken": "x"})["message"] == "Invalid NextToken"
+    refused = answer(engine, "ListContributorInsights", {"NextToken": "x"})
+    assert refused["message"] == "Invalid Request: Provided nextToken is invalid: x"
     element = engine.call("ListContributorInsights", {"TableName": "others"})
     assert [each["TableName"] for each in element["ContributorInsightsSummaries"]] == ["others"]
     missing = answer(engine, "ListContributorInsights", {"TableName": "missing"})

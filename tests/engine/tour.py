@@ -216,12 +216,12 @@ def _buckets(to: Traveller, bucket: Path) -> None:
     for name in ("new", "new"):
         wanted = {"TableCreationParameters": {**target, "TableName": name}, "S3BucketSource": source}
         form = {"InputFormat": "CSV", "InputFormatOptions": options, "InputCompressionType": "NONE"}
-        described = to.call("ImportTable", **wanted, **form)
+        described = to.call("ImportTable", **wanted, **form, ClientToken="new")
         if described:
             to.call("DescribeImport", ImportArn=described["ImportTableDescription"]["ImportArn"])
     broken = {**wanted, "S3BucketSource": {**source, "S3Bucket": "nowhere"}}
     broken["TableCreationParameters"] = {**target, "TableName": "other"}
-    described = to.call("ImportTable", **broken, **form)
+    described = to.call("ImportTable", **broken, **form, ClientToken="other")
     to.call("DescribeImport", ImportArn=described["ImportTableDescription"]["ImportArn"])
     for pages in ({}, {"PageSize": 1}):
         to.call("ListImports", **pages)

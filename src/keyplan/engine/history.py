@@ -10,6 +10,7 @@ Other than at AWS, where the last five minutes come later, the window reaches up
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from keyplan.engine.database import Database
@@ -51,6 +52,14 @@ def window(table: Table, now_s: float) -> tuple[float, float] | None:
     if kept is None:
         return None
     return max(kept["Since"], now_s - kept["Days"] * _DAY_S), max(kept["Since"], now_s)
+
+
+def shown_moment(moment_s: float) -> str:
+    """A moment as errors show it."""
+    try:
+        return datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return str(moment_s)
 
 
 def no_history(name: str) -> PointInTimeRecoveryUnavailableException:

@@ -33,4 +33,4 @@ def _start(token: str) -> int:
             return int(token, 16)
         except ValueError:
             pass
-    raise ValidationException("Invalid NextToken")
+    raise ValidationException(f"Invalid Request: Provided nextToken is invalid: {token}")

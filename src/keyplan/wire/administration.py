@@ -38,7 +38,7 @@ BUCKET = Text(None, 255, r"[a-z0-9A-Z][\.\-\w]*[a-z0-9A-Z]")
 OWNER = Text(pattern="[0-9]{12}")
 PREFIX = Text(None, 1024)
 REVISION = Text(1, 255)
-COMPRESSION = Text(enum=("GZIP", "NONE", "ZSTD"))
+COMPRESSION = Text(enum=("ZSTD", "NONE", "GZIP"))
 PAGE_TOKEN = Text(1, 1024, "([0-9a-f]{16})+")
 INSIGHTS_MODE = Text(enum=("THROTTLED_KEYS", "ACCESSED_AND_THROTTLED_KEYS"))
 
@@ -252,8 +252,8 @@ _JOBS: dict[str, Structure] = {
                 GlobalSecondaryIndexes=ListOf(GLOBAL_INDEX),
                 VectorIndexes=ListOf(VECTOR_INDEX),
             ),
+            "ClientToken": TOKEN,
         },
-        ClientToken=TOKEN,
         InputFormatOptions=structure(
             Csv=structure(Delimiter=Text(1, 1, r"[,;:|\t ]"), HeaderList=ListOf(_HEADER, 1, 255))
         ),

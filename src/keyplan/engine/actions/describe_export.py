@@ -16,5 +16,5 @@ def describe_export(database: Database, request: Request) -> Answer:
     check_job_arn(arn, KIND, "Export")
     description = described_job(database, KIND, arn, "ExportArn", "ExportStatus")
     if description is None:
-        raise ExportNotFoundException(f"Export not found: {arn}")
+        raise ExportNotFoundException(f"Export not found: Export not found: {arn}")
     return {"ExportDescription": description}

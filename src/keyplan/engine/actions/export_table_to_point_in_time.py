@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 from keyplan.engine.database import Database
 from keyplan.engine.describe import table_id
-from keyplan.engine.history import no_history, window
+from keyplan.engine.history import no_history, shown_moment, window
 from keyplan.engine.requests import Answer, Request, condition_of, placeholders, projection_of
 from keyplan.engine.resources import resource_of
 from keyplan.engine.s3.exports import INCREMENTAL, KIND, Item, Shown, Span, export, fail_export
@@ -21,6 +22,7 @@ from keyplan.wire.errors import (
     InvalidExportTimeException,
     TableNotFoundException,
     ValidationException,
+    one_or_more,
 )
 
 DAY_S = 86_400.0
@@ -41,9 +43,8 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
     history.
     """
     arn: str = request["TableArn"]
-    name = resource_of(arn).table
-    incremental = request.get("ExportType") == INCREMENTAL
-    _check_specification(request, incremental=incremental)
+    name = _table_of(arn)
+    _check_specification(request)
     placeholders(request.get("FilterSpecification") or {}, _EXPRESSIONS, "ProjectionExpression")
     number = new_number(database.clock())
     accepted: list[tuple[Answer, Callable[[], None]]] = []
@@ -74,15 +75,41 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
     return {"ExportDescription": description}
 
 
-def _check_specification(request: Request, *, incremental: bool) -> None:
+def _table_of(arn: str) -> str:
+    if not arn.startswith("arn:"):
+        raise one_or_more("tableArn is not a valid ARN")
+    try:
+        resource = resource_of(arn)
+    except ValidationException:
+        raise _refused("Table ARN is invalid.") from None
+    if resource.stream is not None:
+        raise _refused("Table ARN is invalid.")
+    return resource.table
+
+
+def _refused(message: str) -> ValidationException:
+    return ValidationException(f"Invalid Request: {message}")
+
+
+def _check_specification(request: Request) -> None:
+    """Refuse members that don't go together."""
     specification = request.get("IncrementalExportSpecification")
-    if incremental:
-        if specification is None or specification.get("ExportFromTime") is None:
-            raise ValidationException("ExportFromTime is required for an incremental export")
-        if request.get("ExportTime") is not None:
-            raise ValidationException("ExportTime can't be specified for an incremental export")
+    kind = request.get("ExportType")
+    if kind == INCREMENTAL:
+        if specification is None:
+            raise _refused("Incremental Export Specification expected when export type is set as Incremental Export")
+        if specification.get("ExportFromTime") is None:
+            raise _refused("ExportFromTime must be provided in IncrementalExportSpecification")
     elif specification is not None:
-        raise ValidationException("IncrementalExportSpecification can only be specified for an incremental export")
+        if kind is None:
+            raise _refused(
+                "Export Type expected to be Incremental Export when incremental export specification is provided"
+            )
+        raise _refused("When Export Type is Full Export , Incremental Export Specification should not be provided")
+    if request.get("S3SseKmsKeyId") is not None and request.get("S3SseAlgorithm") != "KMS":
+        raise _refused("KMS Key Id is not supported for this encryption type")
+    if request.get("FilterSpecification") == {}:
+        raise _refused("Invalid FilterSpecification: The specification can not be empty")
 
 
 def _repeated(writer: Writer, database: Database, request: Request) -> Answer | None:
@@ -103,9 +130,12 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
     """The description of the new export, and what it is to hold.
 
     Raises:
+        ValidationException: an incremental export is asked for a moment.
         PointInTimeRecoveryUnavailableException: the table keeps no history.
         InvalidExportTimeException: its history doesn't reach there.
     """
+    if request.get("ExportType") == INCREMENTAL:
+        _check_period(table, request, now_s)
     reach = window(table, now_s)
     if reach is None:
         raise no_history(table.name)
@@ -117,15 +147,19 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
         "TableId": table_id(table),
         "S3SseAlgorithm": request.get("S3SseAlgorithm") or "AES256",
         "ExportFormat": request.get("ExportFormat") or "DYNAMODB_JSON",
+        "ClientToken": str(uuid4()),
         **{member: request[member] for member in _ECHOED if request.get(member) is not None},
     }
     if request.get("ExportType") != INCREMENTAL:
-        moment_s = _within(request.get("ExportTime"), reach, reach[1], "ExportTime")
+        wanted_s = request.get("ExportTime")
+        if wanted_s is not None and not table.definition["CreationDateTime"] <= wanted_s <= now_s:
+            raise InvalidExportTimeException("Export Time is invalid")
+        moment_s = _within(request.get("ExportTime"), reach, reach[1])
         description["ExportTime"] = round(moment_s, 3)
         return description, Span(int(moment_s * 1_000_000), None, with_old=False)
     asked: dict[str, Any] = request["IncrementalExportSpecification"]
-    from_s = _within(asked["ExportFromTime"], reach, reach[0], "ExportFromTime")
-    to_s = _within(asked.get("ExportToTime"), reach, reach[1], "ExportToTime")
+    from_s = _within(asked["ExportFromTime"], reach, reach[0])
+    to_s = _within(asked.get("ExportToTime"), reach, reach[1])
     if from_s >= to_s:
         raise InvalidExportTimeException("ExportFromTime must be before ExportToTime")
     if to_s - from_s > DAY_S:
@@ -141,14 +175,26 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
     return description, Span(until_us, int(from_s * 1_000_000), view == "NEW_AND_OLD_IMAGES")
 
 
-def _within(wanted_s: float | None, reach: tuple[float, float], default_s: float, member: str) -> float:
+def _check_period(table: Table, request: Request, now_s: float) -> None:
+    """Refuse changes of a time when the table wasn't there, whether it keeps a history or not."""
+    asked: dict[str, Any] = request["IncrementalExportSpecification"]
+    if asked["ExportFromTime"] < table.definition["CreationDateTime"]:
+        raise _outside("from time cannot be less than the table creation time", asked["ExportFromTime"])
+    if (asked.get("ExportToTime") or now_s) > now_s:
+        raise _outside("to time cannot be greater than the current time", asked["ExportToTime"])
+    if request.get("ExportTime") is not None:
+        raise ValidationException("ExportTime can't be specified for an incremental export")
+
+
+def _outside(rule: str, moment_s: float) -> InvalidExportTimeException:
+    return InvalidExportTimeException(f"Incremental export period {rule} : {shown_moment(moment_s)}")
+
+
+def _within(wanted_s: float | None, reach: tuple[float, float], default_s: float) -> float:
     if wanted_s is None:
         return default_s
     if not reach[0] <= wanted_s <= reach[1]:
-        raise InvalidExportTimeException(
-            f"{member} '{wanted_s}' must be within EarliestRestorableDateTime '{reach[0]}' "
-            f"and LatestRestorableDateTime '{reach[1]}'"
-        )
+        raise InvalidExportTimeException("Point in Time Recovery is not available for specified export time")
     return wanted_s
 
 

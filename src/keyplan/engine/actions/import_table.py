@@ -65,7 +65,9 @@ def _options(request: Request) -> dict[str, Any]:
     if csv is None:
         return {}
     if request["InputFormat"] != "CSV":
-        raise ValidationException("InputFormatOptions.Csv can only be specified when InputFormat is CSV")
+        raise ValidationException(
+            f"Invalid Request: Unsupported InputFormatOptions for the given input format: {request['InputFormat']}."
+        )
     options: dict[str, Any] = {}
     if csv.get("Delimiter") is not None:
         options["delimiter"] = csv["Delimiter"]
@@ -80,9 +82,7 @@ def _types(definition: Definition) -> dict[str, str]:
 
 def _repeated(writer: Writer, database: Database, request: Request, name: str) -> Answer | None:
     """The import that the same ClientToken asked for before: while it goes on, or when its table is gone again."""
-    token = request.get("ClientToken")
-    if token is None:
-        return None
+    token: str = request["ClientToken"]
     for job in all_jobs(writer, KIND):
         description: Answer = job["Description"]
         if description["ClientToken"] != token or database.clock() - description["StartTime"] >= TOKEN_LIFETIME_S:
@@ -100,7 +100,7 @@ def _description(database: Database, request: Request, name: str, number: str) -
         "ImportArn": f"{arn_of(database.region, name)}/import/{number}",
         "ImportStatus": "IN_PROGRESS",
         "TableArn": arn_of(database.region, name),
-        "ClientToken": request.get("ClientToken") or number,
+        "ClientToken": request["ClientToken"],
         "S3BucketSource": {"S3BucketOwner": "000000000000", **source},
         "ErrorCount": 0,
         "CloudWatchLogGroupArn": log_group_arn(database.region),
@@ -109,7 +109,6 @@ def _description(database: Database, request: Request, name: str, number: str) -
         "InputCompressionType": request.get("InputCompressionType") or "NONE",
         "TableCreationParameters": request["TableCreationParameters"],
         "StartTime": round(database.clock(), 3),
-        "ProcessedSizeBytes": 0,
         "ProcessedItemCount": 0,
         "ImportedItemCount": 0,
     }

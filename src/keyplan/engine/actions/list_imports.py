@@ -9,7 +9,7 @@ from keyplan.engine.resources import resource_of
 from keyplan.engine.s3.imports import KIND
 from keyplan.engine.s3.jobs import LISTED_S, described_jobs
 
-_RESULTS_MAX = 25
+_RESULTS = 10
 _TOKEN_GROUPS = 7
 """The API's model says that a token of imports has 112 digits at least."""
 _SUMMARY = (
@@ -34,7 +34,7 @@ def list_imports(database: Database, request: Request) -> Answer:
         result = [each for each in result if each["TableCreationParameters"]["TableName"] == name]
     summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in result]
     page, token = page_of(
-        summaries, request.get("PageSize") or _RESULTS_MAX, request.get("NextToken"), groups=_TOKEN_GROUPS
+        summaries, request.get("PageSize") or _RESULTS, request.get("NextToken"), groups=_TOKEN_GROUPS
     )
     answer: Answer = {"ImportSummaryList": page}
     if token is not None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from keyplan.engine.arns import arn_of
 from keyplan.engine.copies import copied_definition, restore_table
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
-from keyplan.engine.history import no_history, window
+from keyplan.engine.history import no_history, shown_moment, window
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.resources import resource_of
 from keyplan.engine.settling import States
@@ -86,15 +84,9 @@ def _moment(source: Table, wanted_s: float | None, now_s: float) -> float:
     if wanted_s is None:
         return reach[1]
     if not reach[0] <= wanted_s <= reach[1]:
+        earliest, latest = map(shown_moment, reach)
         raise InvalidRestoreTimeException(
-            f"RestoreDateTime '{_shown(wanted_s)}' must be within EarliestRestorableDateTime '{_shown(reach[0])}' "
-            f"and LatestRestorableDateTime '{_shown(reach[1])}'"
+            f"RestoreDateTime '{shown_moment(wanted_s)}' must be within EarliestRestorableDateTime '{earliest}' "
+            f"and LatestRestorableDateTime '{latest}'"
         )
     return wanted_s
-
-
-def _shown(moment_s: float) -> str:
-    try:
-        return datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, OverflowError, OSError):
-        return str(moment_s)

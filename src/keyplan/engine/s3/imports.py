@@ -40,7 +40,7 @@ _FAULTY = (
 
 @dataclass
 class ImportCounts:
-    """What an import came to so far. ``size_bytes`` is that of the objects, as they lie there."""
+    """What an import came to so far. ``size_bytes`` is that of what was read, unpacked."""
 
     size_bytes: int = 0
     processed: int = 0
@@ -72,9 +72,8 @@ def import_objects(
     arn: str = request["_ImportArn"]
     source = request["S3BucketSource"]
     try:
-        for key, size_bytes in bucket.keys(source.get("S3KeyPrefix") or ""):
+        for key, _ in bucket.keys(source.get("S3KeyPrefix") or ""):
             _import_object(database, counts, bucket, key, request, arn, name, how)
-            counts.size_bytes += size_bytes
         _write(database, counts, name)
     except S3Error as error:
         fail_import(database, number, error.code, error.message, **_counts(counts))
@@ -114,7 +113,7 @@ def _import_object(
     index = -1
     with bucket.read(key, request.get("InputCompressionType") or "NONE") as file:
         try:
-            for index, record in enumerate(read_records(file, request["InputFormat"], how)):
+            for index, record in enumerate(_items(read_records(file, request["InputFormat"], how))):
                 counts.processed += 1
                 try:
                     counts.waiting.append(item_of(table, record))
@@ -125,6 +124,19 @@ def _import_object(
         except UnreadableError as error:
             counts.processed += 1
             fault(str(error), index + 1)
+        counts.size_bytes += file.tell()
+
+
+def _items(records: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The records that have an item, good or not.
+
+    Raises:
+        UnreadableError: the next one has none, which ends its object as what can't be read does.
+    """
+    for record in records:
+        if "Fault" not in record and not isinstance(record.get("Item"), dict):
+            raise UnreadableError("The record has no Item")
+        yield record
 
 
 def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
