@@ -3,17 +3,41 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Generator
+from enum import Enum
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import StringConstraints
 
-from keyplan import Add, Create, Design, Discard, Entity, Key, Table, Tokens, Update, Writes, read, write
+from keyplan import (
+    Add,
+    Batch,
+    Create,
+    Delete,
+    Design,
+    Discard,
+    Entity,
+    Key,
+    Put,
+    Range,
+    Table,
+    Tokens,
+    Ttl,
+    Unique,
+    Update,
+    Writes,
+    read,
+    write,
+)
 from keyplan.check import check
+from keyplan.errors import ItemNotFound
 
 
 class Exam(Entity):
     exam_id: str
     seats: int = 0
+    note: str = ""
     answers: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it
     marks: dict[Literal["a", "b"], int] = {}  # noqa: RUF012
     applied: Tokens = set()  # noqa: RUF012
@@ -28,6 +52,16 @@ class Seat(Entity):
     primary = Key("EXAM#{exam_id}", "SEAT#{student}")
 
 
+def raised(exam: Exam, by: int) -> int:
+    """A helper that computes with what was read."""
+    return exam.seats + by
+
+
+def widened(exam: Exam, by: int) -> Update[Exam]:
+    """A helper that makes the action."""
+    return Update(exam, seats=raised(exam, by))
+
+
 class Exams(Design):
     """Each write has a flaw."""
 
@@ -38,6 +72,9 @@ class Exams(Design):
 
     @read("R2", of=Seat)
     def taken(self, exam_id: str) -> int: ...
+
+    @read("R3", items=30)
+    def seats(self, exam_id: str) -> list[Seat]: ...
 
     @write("W1")
     def answer(self, exam_id: str, student: str, text: str) -> Writes:
@@ -63,6 +100,58 @@ class Exams(Design):
     def enrol_at_once(self, exam_id: str, student: str) -> Writes:
         if (yield from self.taken.ask(exam_id)) < 30:
             yield Create(Seat(exam_id=exam_id, student=student))
+
+    @write("W6")
+    def widen(self, exam_id: str, by: int) -> Writes:
+        exam = yield from self.exam.ask(exam_id)
+        yield widened(exam, by)
+
+    @write("W7")
+    def enrol_by_length(self, exam_id: str, student: str) -> Writes:
+        there = yield from self.seats.ask(exam_id)
+        if sum(1 for _ in there) >= 30:
+            return
+        yield Create(Seat(exam_id=exam_id, student=student))
+
+    @write("W8")
+    def take_what_is_there(self, exam_id: str, wanted: int) -> Writes:
+        exam = yield from self.exam.ask(exam_id)
+        left = min(exam.seats, wanted)
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(-left))
+
+    @write("W9")
+    def fill_in(self, exam_id: str, student: str) -> Writes:
+        exam = yield from self.exam.ask(exam_id)
+        answers = dict(exam.answers)
+        answers.setdefault(student, "")
+        yield Update(exam, answers=answers).only_if(answers=exam.answers)
+
+    @write("W10")
+    def remark(self, exam_id: str, text: str) -> Writes:
+        exam = yield from self.exam.ask(exam_id)
+        yield Update(exam, note=f"{exam.note} {text}").only_if(note=exam.note)
+
+    @write("W11")
+    def count_once(self, exam_id: str, token: str) -> Writes:
+        del token
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).once(f"seat of {exam_id}")
+
+    @write("W12")
+    def leave(self, exam_id: str, student: str) -> Writes:
+        yield Delete(Seat, exam_id=exam_id, student=student)
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(-1))
+
+    @write("W13")
+    def enrol_all(self, exam_id: str, students: set[str]) -> Writes:
+        for student in sorted(students):
+            yield from self._seated(exam_id, student)
+
+    def _seated(self, exam_id: str, student: str) -> Generator[Any, Any, None]:
+        yield Create(Seat(exam_id=exam_id, student=student))
+
+    @write("W14")
+    def enrol_nobody(self, exam_id: str) -> Writes:
+        yield Create(Seat(exam_id=exam_id, student=""))
 
 
 class Rightly(Design):
@@ -106,6 +195,51 @@ class Rightly(Design):
         taken = yield from self.taken.ask(exam_id)
         yield Update(Exam, exam_id=exam_id).set(seats=taken)
 
+    @write("W6")
+    def widen(self, exam_id: str, by: int) -> Writes:
+        exam = yield from self.exam.ask(exam_id)
+        yield widened(exam, by).only_if(seats=exam.seats)
+
+    @write("W7")
+    def enrol_by_length(self, exam_id: str, student: str) -> Writes:
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).only_if("seats < :most", most=30)
+        yield Create(Seat(exam_id=exam_id, student=student))
+
+    @write("W8")
+    def take_what_is_there(self, exam_id: str, wanted: int) -> Writes:
+        exam = yield from self.exam.ask(exam_id)
+        left = min(exam.seats, wanted)
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(-left)).only_if(seats=exam.seats)
+
+    @write("W9")
+    def fill_in(self, exam_id: str, student: str) -> Writes:
+        exam = yield from self.exam.ask(exam_id)
+        answers = dict(exam.answers)
+        answers["first"] = student
+        yield Update(exam, answers=answers).only_if(answers=exam.answers)
+
+    @write("W10")
+    def remark(self, exam_id: str, text: str) -> Writes:
+        exam = yield from self.exam.ask(exam_id)
+        yield Update(exam, note=f"{exam.seats} {text}").only_if(note=exam.note)
+
+    @write("W11")
+    def count_once(self, exam_id: str, token: str) -> Writes:
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).once(f"seat of {exam_id}: {token}")
+
+    @write("W12")
+    def leave(self, exam_id: str, student: str) -> Writes:
+        yield Delete(Seat, exam_id=exam_id, student=student).if_missing(ItemNotFound("nobody sits there"))
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(-1))
+
+    @write("W13")
+    def enrol_all(self, exam_id: str, students: set[str]) -> Writes:
+        yield Batch([Put(Seat(exam_id=exam_id, student=student)) for student in sorted(students)])
+
+    @write("W14")
+    def enrol_nobody(self, exam_id: str) -> Writes:
+        yield Create(Seat(exam_id=exam_id, student="nobody"))
+
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, set[str]]:
@@ -124,6 +258,15 @@ def found() -> dict[str, set[str]]:
         ("lengthen", "KP308"),
         ("enrol", "KP313"),
         ("enrol_at_once", "KP313"),
+        ("widen", "KP308"),
+        ("enrol_by_length", "KP313"),
+        ("take_what_is_there", "KP308"),
+        ("fill_in", "KP103"),
+        ("remark", "KP103"),
+        ("count_once", "KP319"),
+        ("leave", "KP320"),
+        ("enrol_all", "KP106"),
+        ("enrol_nobody", "KP108"),
     ],
 )
 def test_the_flaw_is_found_and_nothing_where_it_isn_t(found: dict[str, set[str]], name: str, code: str) -> None:
@@ -133,3 +276,48 @@ def test_the_flaw_is_found_and_nothing_where_it_isn_t(found: dict[str, set[str]]
 
 def test_what_is_only_counted_is_no_decision(found: dict[str, set[str]]) -> None:
     assert "KP313" not in found.get("Rightly.as_many_as_counted", set())
+
+
+class Rank(Enum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Member(Entity):
+    club: str
+    email: str
+    rank: Rank
+    until: Ttl
+    letter: Annotated[str, StringConstraints(max_length=500_000)] = ""
+
+    primary = Key("CLUB#{club}", "{rank}#{email}")
+    email_claim = Unique("EMAIL#{email}")
+
+
+def tidy(text: str) -> str:
+    """A helper that folds."""
+    return text.strip().casefold()
+
+
+class Club(Design):
+    """What entities and questions have of it."""
+
+    table = Table("club")
+
+    @read("C1", items=10)
+    def ranked(self, club: str, rank: Range[Rank]) -> list[Member]: ...
+
+    @write("C2")
+    def join(self, member: Member, email: str) -> Writes:
+        yield Create(member.model_copy(update={"email": tidy(email)}))
+
+
+def test_what_entities_and_questions_have_of_it_is_found() -> None:
+    result = {(finding.code, finding.place) for finding in check(Club).findings}
+    assert result >= {
+        ("KP103", "Member.letter"),  # its bound is beyond what an item may be
+        ("KP213", "Member.email"),  # folded by a helper, and not by its type
+        ("KP215", "Club.ranked"),  # a range of texts, where ranks are meant
+        ("KP315", "Member.email_claim"),  # the claim of what expires stays
+    }

@@ -255,7 +255,7 @@ def test_reads_by_plan() -> None:
     }
     assert result["book"].read_units == 0.5
     assert result["author"].read_units == 2
-    assert result["books"].notes == ("10 items are there: say items in the traffic file",)
+    assert result["books"].notes == ("10 values of book_id are given",)
     assert result["whole"].notes == ("10 Copy items in a collection: say per_partition in the traffic file",)
 
 

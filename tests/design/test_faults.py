@@ -374,8 +374,8 @@ def test_a_pattern_that_hides_what_every_design_has() -> None:
             @read("R2")
             def stream(self, author_id: str) -> Iterator[Article]: ...  # type: ignore[override]
 
-    told(error, r"D\.get: every design has a get of its own")
-    told(error, r"D\.stream: every design has a stream of its own")
+    told(error, r"D\.get: every design has its own get")
+    told(error, r"D\.stream: every design has its own stream")
 
 
 def test_a_design_needs_a_table() -> None:

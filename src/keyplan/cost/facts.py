@@ -153,6 +153,24 @@ class _Finder:
         given = self.arguments.get(each, self.pattern.constants.get(each))
         return None if given is None else len(given)
 
+    def _values_assumed(self, each: str) -> int:
+        """How many values an ``Each`` has: as given, or as is assumed, and noted."""
+        known = self._values(each)
+        if known is not None:
+            return known
+        assumed = self.facts.finds.values(self.pattern, each)
+        self.notes.append(f"{assumed} values of {each} are given")
+        return assumed
+
+    def _keys_asked(self, plan: BatchGetPlan) -> float:
+        """How many keys a batch asks for: one for each combination of values."""
+        if self.load.items is not None and any(self._values(name) is None for name in plan.each):
+            return self.load.items
+        if all(self._values(name) is not None for name in plan.each):
+            return math.prod(self._values_assumed(name) for name in plan.each)
+        self.assumed = math.prod(self._values_assumed(name) for name in plan.each)
+        return self.assumed
+
     def buckets(self, plan: Plan) -> int:
         """How many buckets of time a call reaches over."""
         buckets = plan.buckets if isinstance(plan, QueryPlan) else None
@@ -177,9 +195,7 @@ class _Finder:
             case ClaimPlan():
                 return Found((self._claim_bytes(plan.entity, plan.claim), self._item_bytes(plan.entity))), 1
             case BatchGetPlan():
-                given = [self._values(name) for name in plan.each]
-                known = None if None in given else math.prod(number or 0 for number in given)
-                count, times = _capped(self.count(None) if known is None else known, None)
+                count, times = _capped(self._keys_asked(plan), None)
                 return Found((load.item_bytes or self._item_bytes(plan.entity),) * count), times
             case ThroughPlan():
                 return self._through(plan)
@@ -340,10 +356,7 @@ class _Finder:
         read = {match.entity.name for match in (of or plan).matches}
         partitions, buckets = plan.shards, self.buckets(plan)
         for name in plan.each:
-            values_of_each = self._values(name)
-            if values_of_each is None:
-                self.notes.append(f"{ITEMS_ASSUMED} values of {name} are given")
-            partitions *= ITEMS_ASSUMED if values_of_each is None else values_of_each
+            partitions *= self._values_assumed(name)
         if len(plan.each) > 1:
             partitions = min(partitions, plan.shards * COMBINATIONS_MAX)
         met: list[list[ExpectedItem]] = [[] for _ in range(partitions * buckets)]

@@ -313,13 +313,13 @@ def _moved_ranks(before: CompiledKey, after: CompiledKey) -> list[str]:
     """
     result: list[str] = []
     for (_, old), (_, new) in zip(before.attributes, after.attributes, strict=False):
-        for one, other in zip(old.variables, new.variables, strict=False):
-            if isinstance(one.format, RankFormat) and isinstance(other.format, RankFormat):
+        for was, now in zip(old.variables, new.variables, strict=False):
+            if isinstance(was.format, RankFormat) and isinstance(now.format, RankFormat):
                 ranks = [
-                    {_plain(value): form.write(value) for value in form.ranks} for form in (one.format, other.format)
+                    {_plain(value): form.write(value) for value in form.ranks} for form in (was.format, now.format)
                 ]
                 result += [
-                    f"{value} of {other.field} was {text}, and is {ranks[1][value]}"
+                    f"{value} of {now.field} was {text}, and is {ranks[1][value]}"
                     for value, text in ranks[0].items()
                     if ranks[1].get(value, text) != text
                 ]

@@ -204,7 +204,7 @@ class NeedReader:
                 "know one of them by equality, or filter by it: where= with a :parameter",
             )
         constants = dict(options.where) if isinstance(options.where, Mapping) else {}
-        constants = {name: value for name, value in constants.items() if name in entity.kinds}
+        constants = {name: _in_turn(value) for name, value in constants.items() if name in entity.kinds}
         self._must_stand_in_keys(entity, [condition.name for condition in conditions])
         unsure = [
             condition.name
@@ -347,6 +347,13 @@ def _narrow(entity: EntityFacts, conditions: Sequence[Parameter]) -> Iterator[tu
             if given is not None and whole is not None and set(given) < set(whole):
                 first, *others = (value for value in whole if value in given)
                 yield condition.name, (first, *others) if others else first
+
+
+def _in_turn(value: Any) -> Any:
+    """A constant as it stands in plans: of a list or a set the values as a tuple, which can be compared and counted."""
+    if isinstance(value, set | frozenset):
+        return tuple(sorted(value, key=str))
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _is_several(annotation: Any, value: Any) -> bool:

@@ -20,7 +20,7 @@ from keyplan.design.declared.fields import kind_of
 from keyplan.design.stored.entity import CompiledEntity, faults_of
 from keyplan.design.traffic.files import Traffic, traffic_of
 from keyplan.design.traffic.typical import Typical
-from keyplan.errors import ArgumentError
+from keyplan.errors import ArgumentError, KeyFieldError
 from keyplan.rehearsal.code import Action, Ask, WrittenCode
 from keyplan.rehearsal.following import code_of
 from keyplan.rehearsal.running import Refused, is_of_type
@@ -164,6 +164,10 @@ class Account:
         for refused in self.tried.refused:
             if (refused.always or self._is_certain(refused)) and not self._is_open(refused.action):
                 yield _fault(refused)
+        if self.tried.rehearsal is None and self.tried.refused and not self.tried.errors:
+            first, *others = self.tried.refused
+            if not first.always and isinstance(first.error, ArgumentError | KeyFieldError) and _are_one(first, others):
+                yield _fault(first)
         if self.tried.rehearsal is None and not self.tried.refused:
             mistakes = [text for text in map(_mistake, self.tried.errors) if text is not None]
             if mistakes and len(mistakes) == len(self.tried.errors):
@@ -235,6 +239,12 @@ def _wrong_values(action: Action) -> Iterator[BodyFault]:
             entity.check_fields({name: value})
         except ArgumentError as error:
             yield BodyFault("; ".join(map(str, error.faults)), "give it a value of the field's type", action.line)
+
+
+def _are_one(first: Refused, others: Iterable[Refused]) -> bool:
+    """Whether all runs were refused at one place for one field: by what the code says, not by what it is given."""
+    wanted = (first.line, type(first.error), first.error.place)
+    return all((other.line, type(other.error), other.error.place) == wanted for other in others)
 
 
 def _fault(refused: Refused) -> BodyFault:

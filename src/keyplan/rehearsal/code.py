@@ -28,7 +28,8 @@ class Action:
     ``asked_for``: its item was read by the write, or is a copy of such a one. ``unbounded``: what a loop that it
     stands in goes through, where nothing bounds that. ``looped``: in a loop. ``batched``: in a Batch.
     ``by_instance``: an update of an instance, not by key fields. ``creates``: an update that makes its item where
-    it is missing. ``once``: an update with a token.
+    it is missing. ``once``: an update with a token, ``named_by`` the names in it. ``must_exist``: its item must be
+    there, by ``if_missing``.
     """
 
     kind: str
@@ -52,6 +53,8 @@ class Action:
     unbounded: str | None = None
     creates: bool = False
     once: bool = False
+    named_by: frozenset[str] = frozenset()
+    must_exist: bool = False
 
     @property
     def moving(self) -> frozenset[str]:

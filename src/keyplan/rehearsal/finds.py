@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from keyplan.design.compiled.constants import domain_of
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.declared.load import Load
@@ -52,6 +53,12 @@ class Finds:
             return buckets.count(given.get(buckets.field))
         except (ArgumentError, KeyFieldError) as error:
             raise Problem(str(error)) from None
+
+    def values(self, pattern: ReadPattern, each: str) -> int:
+        """How many values an ``Each`` is given, where nobody says: no more than its type has."""
+        parameter = pattern.signature.by_name.get(each)
+        domain = None if parameter is None else domain_of(parameter.value_type)
+        return ITEMS_ASSUMED if domain is None else min(ITEMS_ASSUMED, len(domain))
 
     def items(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int:
         """How many items a typical call within a write finds."""

@@ -14,28 +14,28 @@ from dataclasses import replace
 from typing import Any
 
 from keyplan.design.compiled.model import CompiledDesign, WritePattern, entities_in
-from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.declared import actions as words
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.examples import limits
 from keyplan.design.declared.fields import kind_of
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.rehearsal.code import Action, Ask, WrittenCode
-from keyplan.rehearsal.names import OPEN, Names
+from keyplan.rehearsal.made_of import MadeOf
+from keyplan.rehearsal.names import OPEN
 from keyplan.rehearsal.sources import FunctionNode, Sources, is_authors, package_of, unwrapped
 from keyplan.rehearsal.syntax import (
+    arguments_of,
     asked,
     chain,
     constants,
     expected,
     fields_given,
+    folded_by,
     is_copy,
-    joined,
     loaded,
     named,
     new_keys,
     parts_changed,
-    parts_set,
 )
 
 __all__ = ["code_of"]
@@ -43,11 +43,8 @@ __all__ = ["code_of"]
 ACTIONS: Mapping[type[Any], str] = {
     element: element.__name__ for element in (words.Put, words.Create, words.Update, words.Delete, words.Check)
 }
-_CHANGES: Mapping[type[Any], str] = {
-    element: element.__name__
-    for element in (words.Add, words.Append, words.Include, words.Discard, words.Once, words.Remove)
-}
-_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.BitOr)
+_OF_ACTIONS = frozenset({"only_if", "or_create", "once", "if_missing", "set", "at"})
+"""Methods that actions alone have."""
 
 
 def code_of(pattern: WritePattern, design: CompiledDesign, owner: type[Any] | None, sources: Sources) -> WrittenCode:
@@ -79,26 +76,40 @@ class _Reader:
         """The functions that were read, and whether they make actions."""
         self._package = package_of(code.pattern.function)
 
-    def function(self, function: Any, instances: Mapping[str, CompiledEntity], *, looped: bool = False) -> bool:
+    def function(
+        self,
+        function: Any,
+        instances: Mapping[str, CompiledEntity],
+        *,
+        looped: bool = False,
+        unbounded: str | None = None,
+    ) -> bool:
         code = unwrapped(function)
         node = None if code is None else self.sources.function(code)
         if node is None or code is None:
             return False
         scope = _Scope(self, inspect.unwrap(function), node, instances, looped=looped)
+        scope.unbounded.append(unbounded)
         for statement in node.body:
             scope.visit(statement)
         return True
 
-    def follow(self, value: Any, *, looped: bool) -> None:
-        """Read a helper too, once."""
+    def follow(self, value: Any, *, looped: bool, unbounded: str | None = None) -> None:
+        """Read a helper too, once. ``unbounded``: what the loop goes through in which it is called."""
         function = getattr(value, "__func__", value)
         if function in self.seen:
             self.found.repeats |= self.seen[function]
         elif inspect.isfunction(function) and is_authors(function, self._package):
             self.seen[function] = False
             before = len(self.found.actions)
-            self.function(function, {}, looped=looped)
+            self.function(function, {}, looped=looped, unbounded=unbounded)
             self.seen[function] = any(not action.batched for action in self.found.actions[before:])
+
+    def authors(self, value: Any) -> FunctionNode | None:
+        """The code of a function that is the author's own."""
+        function = getattr(value, "__func__", value)
+        code = unwrapped(function) if inspect.isfunction(function) and is_authors(function, self._package) else None
+        return None if code is None else self.sources.function(code)
 
     def methods(self, name: str) -> Iterator[Any]:
         """The functions of that name that the design and its entities have."""
@@ -109,7 +120,7 @@ class _Reader:
                 yield getattr(value, "fget", None) or value
 
 
-class _Scope(Names, ast.NodeVisitor):
+class _Scope(MadeOf, ast.NodeVisitor):
     """One function's body: what names stand for, which hold instances, and which hold what was read."""
 
     def __init__(
@@ -121,20 +132,16 @@ class _Scope(Names, ast.NodeVisitor):
         *,
         looped: bool,
     ) -> None:
-        super().__init__(reader.design, reader.found, function)
+        super().__init__(reader, reader.found, function, instances)
         self.reader = reader
-        self.instances = dict(instances)
         for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
             entity = self._one(argument.annotation)
             if entity is not None:
                 self.instances.setdefault(argument.arg, entity)
         self.read = set(self.instances)
-        self.computed: set[str] = set()
-        self.grown: set[str] = set()
         self.built: dict[str, frozenset[str]] = {}
         self.held: dict[str, int] = {}
         self.checked: dict[str, set[str]] = {}
-        self.counts: dict[str, str] = {}
         self.loops = int(looped)
         self.unbounded: list[str | None] = []
         self.rounds = int(looped)
@@ -170,12 +177,17 @@ class _Scope(Names, ast.NodeVisitor):
     def _assigned(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
         entity, read = self._value(value)
         built = self._built(value)
-        known, computed, grown = self.value_of(value), self._is_computed(value), self._is_grown(value)
+        known, computed, grown = self.value_of(value), self.is_computed(value), self.is_grown(value)
         asked = self._asks_for(value) or self._is_asked_for(value)
+        many = self.asked_many(value)
+        sources = frozenset(source for kind in {*self.instances.values()} for source in self.fields_in(value, kind))
         before = len(self.reader.found.actions)
         self.visit(value)
         held = self._held_by(value, before)
         for target in targets:
+            if isinstance(target, ast.Subscript):
+                self.set_within(target)
+                continue
             if isinstance(target, ast.Tuple | ast.List):
                 self._unpacked(target, value, read=read)
                 continue
@@ -190,7 +202,11 @@ class _Scope(Names, ast.NodeVisitor):
                     self.built[name.id] = built
                 if held is not None:
                     self.held[name.id] = held
-                self.counts.update((name.id, element) for element in self._counts_in(value))
+                if sources:
+                    self.sources[name.id] = sources
+                if many is not None:
+                    self.lists[name.id] = many
+                self.counts.update((name.id, element) for element in self.counts_in(value))
                 noted = ((self.read, read), (self.computed, computed), (self.grown, grown), (self.asked, asked))
                 for names, holds in noted:
                     if holds:
@@ -207,7 +223,7 @@ class _Scope(Names, ast.NodeVisitor):
                 entity = None if part is None or name is not expression else self._part_of(part)
                 if entity is not None:
                     self.instances[name.id] = entity
-                if read or (part is not None and self._from_read(part)):
+                if read or (part is not None and self.from_read(part)):
                     self.read.add(name.id)
 
     def _part_of(self, part: ast.expr) -> CompiledEntity | None:
@@ -220,7 +236,7 @@ class _Scope(Names, ast.NodeVisitor):
         if not isinstance(value, ast.YieldFrom | ast.Call):
             return ()
         call = value.value if isinstance(value, ast.YieldFrom) else value
-        helper = unwrapped(next(iter(self._called(call.func)), None)) if isinstance(call, ast.Call) else None
+        helper = unwrapped(next(iter(self.called(call.func)), None)) if isinstance(call, ast.Call) else None
         node = None if helper is None else self.reader.sources.function(helper)
         for subscript in () if node is None or node.returns is None else ast.walk(node.returns):
             if (
@@ -238,6 +254,8 @@ class _Scope(Names, ast.NodeVisitor):
         self.held.pop(name, None)
         self.checked.pop(name, None)
         self.counts.pop(name, None)
+        self.sources.pop(name, None)
+        self.lists.pop(name, None)
         for names in (self.read, self.computed, self.grown, self.asked):
             names.discard(name)
 
@@ -252,7 +270,10 @@ class _Scope(Names, ast.NodeVisitor):
         base, _ = chain(value)
         if isinstance(base, ast.Name):
             return self.held.get(base.id)
-        return before if isinstance(base, ast.Call) and self.kind_of(base.func, ACTIONS) else None
+        if not isinstance(base, ast.Call):
+            return None
+        made = len(self.reader.found.actions) - before  # by a helper, of which one action can be held
+        return before if self.kind_of(base.func, ACTIONS) or (made == 1 and isinstance(value, ast.Call)) else None
 
     def _value(self, value: ast.expr) -> tuple[CompiledEntity | None, bool]:
         """The entity that a value is an instance of, and whether the value comes from what was read."""
@@ -262,17 +283,14 @@ class _Scope(Names, ast.NodeVisitor):
                 shape = self.reader.design.reads[name].shape
                 element = len(shape.entities) == 1 and not shape.told
                 return self.reader.design.entities[shape.entities[0]] if element else None, True
-            helper = unwrapped(next(iter(self._called(value.value.func)), None))
+            helper = unwrapped(next(iter(self.called(value.value.func)), None))
             node = None if helper is None else self.reader.sources.function(helper)
             return (None if node is None else self._one(node.returns)), helper is not None
         if isinstance(value, ast.Call):
-            return self.entity_named(value.func), self._from_read(value)
+            return self.entity_named(value.func), self.from_read(value)
         if isinstance(value, ast.Name):
             return self.instances.get(value.id), value.id in self.read
-        return None, self._from_read(value)
-
-    def _from_read(self, value: ast.AST) -> bool:
-        return any(isinstance(node, ast.Name) and node.id in self.read for node in ast.walk(value))
+        return None, self.from_read(value)
 
     def _tested(self, node: ast.If | ast.IfExp | ast.Assert) -> None:
         self._decided_by(node.test)
@@ -295,7 +313,7 @@ class _Scope(Names, ast.NodeVisitor):
 
     def _decided_by(self, test: ast.expr) -> None:
         """Note the fields of instances that a test looks at, and the counts."""
-        self.found.counted.update(self._counts_in(test))
+        self.found.counted.update(self.counts_in(test))
         for attribute in ast.walk(test):
             if (
                 isinstance(attribute, ast.Attribute)
@@ -305,15 +323,6 @@ class _Scope(Names, ast.NodeVisitor):
                 entity = self.instances[attribute.value.id]
                 if attribute.attr in entity.fields:
                     self.checked.setdefault(attribute.value.id, set()).add(attribute.attr)
-
-    def _counts_in(self, value: ast.expr) -> Iterator[str]:
-        """The reads that say how many items there are, and that a value is made of."""
-        for node in ast.walk(value):
-            if isinstance(node, ast.Name) and node.id in self.counts:
-                yield self.counts[node.id]
-            pattern = self.design.reads.get((asked(node) if isinstance(node, ast.Attribute) else None) or "")
-            if pattern is not None and pattern.shape.kind is ShapeKind.COUNT:
-                yield pattern.name
 
     def visit_For(self, node: ast.For) -> None:
         self._drawn(node.target, node.iter)
@@ -420,20 +429,9 @@ class _Scope(Names, ast.NodeVisitor):
     def _in_loop(self) -> None:
         self.reader.found.loops |= self.loops > 0
 
-    def _called(self, target: ast.expr) -> Iterator[Any]:
-        """The functions that a call may be of."""
-        value = self.value_of(target)
-        if inspect.isfunction(value) or isinstance(value, staticmethod | classmethod):
-            yield value
-        elif (joined_write := joined(target)) in self.reader.design.writes:
-            yield self.reader.design.writes[joined_write].function
-        elif isinstance(target, ast.Attribute) and value is OPEN:
-            yield from self.reader.methods(target.attr)
-
     def visit_Call(self, node: ast.Call) -> None:
         base, methods = chain(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in {"lower", "casefold", "upper"}:
-            self.found.folded.update(named(node.func.value))
+        self.found.folded.update(folded_by(ast.Expression(node)))
         if isinstance(base, ast.Name) and base.id in self.held:
             self._further(self.held[base.id], methods)
             self.generic_visit(node)
@@ -448,10 +446,38 @@ class _Scope(Names, ast.NodeVisitor):
                 self.generic_visit(node)
                 self.batches -= 1
                 return
-        looped = self.loops > 0
-        for helper in self._called(node.func):
-            self.reader.follow(helper, looped=looped)
+        if isinstance(base, ast.Call) and base is not node and methods.keys() & _OF_ACTIONS:
+            self._made_elsewhere(base, methods)
+            return
+        self.grows(node)
+        looped, unbounded = self.loops > 0, self._gone_through()
+        for helper in self.called(node.func):
+            self._folds(node, helper)
+            self.reader.follow(helper, looped=looped, unbounded=unbounded)
         self.generic_visit(node)
+
+    def _made_elsewhere(self, base: ast.Call, methods: Mapping[str, list[ast.Call]]) -> None:
+        """An action that a helper makes is given further changes, or a condition: ``moved(item).only_if(...)``."""
+        before = len(self.reader.found.actions)
+        self.visit(base)
+        for position in range(before, len(self.reader.found.actions)):
+            self._further(position, methods)
+        for call in (each for calls in methods.values() for each in calls):
+            for part in (*call.args, *(keyword.value for keyword in call.keywords)):
+                self.visit(part)
+
+    def _gone_through(self) -> str | None:
+        """What a loop goes through that stands around, if nothing bounds it."""
+        return next((text for text in self.unbounded if text is not None), None)
+
+    def _folds(self, node: ast.Call, helper: Any) -> None:
+        """What a helper folds of what it is given is folded here."""
+        function = self.reader.authors(helper)
+        if function is not None:
+            folded = {*folded_by(function)}
+            for name, value in arguments_of(node, function):
+                if name in folded:
+                    self.found.folded.update(named(value))
 
     def _further(self, position: int, methods: Mapping[str, list[ast.Call]]) -> None:
         """A variable's action is given further changes, or a condition."""
@@ -467,15 +493,17 @@ class _Scope(Names, ast.NodeVisitor):
             changes={
                 **action.changes,
                 **parts_changed(methods),
-                **{name: self._change(value) for name, value in changes.items()},
+                **{name: self.change_of(value) for name, value in changes.items()},
             },
-            from_read=action.from_read | self._computed(changes, None) | self._computed_parts(methods),
-            grown=action.grown | {name for name, value in changes.items() if self._is_grown(value)},
+            from_read=action.from_read | self.computed_fields(changes, None) | self.computed_parts(methods),
+            grown=action.grown | {name for name, value in changes.items() if self.is_grown(value)},
             keyed=action.keyed.union(new_keys(methods)),
             conditional=action.conditional or "only_if" in methods,
             expects=action.expects.union(expected(methods.get("only_if", ()))),
             creates=action.creates or "or_create" in methods,
             once=action.once or "once" in methods,
+            named_by=action.named_by | self.named_in(methods.get("once", ())),
+            must_exist=action.must_exist or "if_missing" in methods,
             open=action.open
             or any(keyword.arg is None for call in methods.get("set", ()) for keyword in call.keywords),
         )
@@ -500,9 +528,15 @@ class _Scope(Names, ast.NodeVisitor):
                 kind=kind,
                 entity=entity,
                 line=base.lineno,
-                changes={**parts_changed(methods), **{name: self._change(value) for name, value in changes.items()}},
-                from_read=self._computed(changes, given) | self._computed_parts(methods),
-                grown=frozenset(name for name, value in {**changes, **given}.items() if self._is_grown(value)),
+                changes={**parts_changed(methods), **{name: self.change_of(value) for name, value in changes.items()}},
+                from_read=self.computed_fields(changes, given)
+                | self.computed_parts(methods)
+                | self.own_fields(entity, changes),
+                grown=frozenset(
+                    name
+                    for name, value in {**changes, **given}.items()
+                    if self.is_grown(value) or self.of_itself(entity, name, value)
+                ),
                 keyed=frozenset(new_keys(methods)),
                 checked=frozenset(self._checked(target, entity)),
                 built=built,
@@ -510,13 +544,15 @@ class _Scope(Names, ast.NodeVisitor):
                 expects=frozenset(expected(methods.get("only_if", ()))),
                 creates="or_create" in methods,
                 once="once" in methods,
+                named_by=self.named_in(methods.get("once", ())),
+                must_exist="if_missing" in methods,
                 looped=self.loops > 0,
                 batched=self.batches > 0,
                 open=unnamed,
                 by_instance=not by_class,
                 outside=self._outside(target),
                 asked_for=self._is_asked_for(target),
-                unbounded=next((text for text in self.unbounded if text is not None), None),
+                unbounded=self._gone_through(),
                 constants=tuple(constants({**changes}, methods.get("only_if", ()))),
             )
         )
@@ -542,44 +578,6 @@ class _Scope(Names, ast.NodeVisitor):
             return self.checked.get(target.id, set())
         same = (names for name, names in self.checked.items() if self.instances.get(name) is entity)
         return {name for names in same for name in names}
-
-    def _is_computed(self, value: ast.AST) -> bool:
-        """Whether a value is computed from what was read: by an operator, or put together; not copied or chosen."""
-        if any(isinstance(node, ast.Name) and node.id in self.computed for node in ast.walk(value)):
-            return True
-        steps = (node for node in ast.walk(value) if isinstance(node, ast.BinOp))
-        return self._is_grown(value) or any(
-            isinstance(step.op, _ARITHMETIC) and self._from_read(step) for step in steps
-        )
-
-    def _is_grown(self, value: ast.AST) -> bool:
-        """Whether a value holds all that was read, and more: ``[*old, x]``, ``{**old, k: v}``, ``old | {x}``."""
-        if isinstance(value, ast.Name):
-            return value.id in self.grown
-        if isinstance(value, ast.List | ast.Tuple | ast.Set) and len(value.elts) > 1:
-            return any(isinstance(elt, ast.Starred) and self._from_read(elt.value) for elt in value.elts)
-        if isinstance(value, ast.Dict) and len(value.values) > 1:
-            pairs = zip(value.keys, value.values, strict=True)
-            return any(key is None and self._from_read(expression) for key, expression in pairs)
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.BitOr):
-            parts = (value.left, value.right)
-            collections = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
-            return any(isinstance(part, collections) for part in parts) and any(map(self._from_read, parts))
-        return False
-
-    def _computed(self, changes: Mapping[str, ast.expr], given: Mapping[str, ast.expr] | None) -> frozenset[str]:
-        """The fields whose value is computed from what was read."""
-        every = {**changes, **(given or {})}
-        return frozenset(
-            name for name, value in every.items() if self._change(value) == "set" and self._is_computed(value)
-        )
-
-    def _computed_parts(self, methods: Mapping[str, list[ast.Call]]) -> frozenset[str]:
-        """The fields of which a part is computed from what was read."""
-        return frozenset(name for name, value in parts_set(methods) if self._is_computed(value))
-
-    def _change(self, value: ast.expr) -> str:
-        return (self.kind_of(value.func, _CHANGES) if isinstance(value, ast.Call) else "") or "set"
 
     def _is_instance(self, node: ast.expr | None) -> bool:
         return isinstance(node, ast.Name) and node.id in self.instances

@@ -104,7 +104,8 @@ class Rehearsal:
     """The kind of each action, and its entity; of those in a Batch too."""
     single: str = ""
     idle: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
-    """Entities and fields of index keys and unique values that were set to what they were already."""
+    """Entities and fields that were set to what they were already, of those that claims and index entries hold: a
+    change of them is written there, too."""
     lines: set[int] = field(default_factory=set[int])
     """The lines of the write's own code at which it yielded actions."""
 
@@ -281,13 +282,24 @@ class _Rehearsing:
         item = {**others, **self.world.item(after)}
         self._left[_named_by(entity, known)] = after, item
         self.found.entities[entity.name] = None
-        keys = (*entity.index_keys, *entity.claims)
-        keyed = {name for key in keys for name in entity.inputs_of(key)} & action.changes.keys()
         own_before, own_after = entity.own_values(instance), entity.own_values(after)
-        self.found.idle |= {(entity.name, name) for name in keyed if own_before[name] == own_after[name]}
+        same = {name for name in action.changes if own_before.get(name) == own_after.get(name)}
+        self.found.idle |= {(entity.name, name) for name in same & self._deciding(entity, {*action.changes} - same)}
         mutations = [Mutation(f"Update {entity.name}", before, item)]
         mutations += self._claims(entity, entity.field_values(instance), entity.field_values(after))
         return mutations, instance if action.gives_previous else after
+
+    def _deciding(self, entity: CompiledEntity, others: set[str]) -> set[str]:
+        """The fields whose change would be written in claims and index entries, too, beside that of ``others``: what
+        keys are made of, and what else an entry holds that isn't written anyway.
+        """
+        result = {name for key in (*entity.index_keys, *entity.claims) for name in entity.inputs_of(key)}
+        standing = {key.index.name for key in entity.index_keys if key.index is not None}
+        for index in self.design.table.indexes:
+            held = {name for name, field in entity.fields.items() if index.holds(field.attribute)}
+            if index.name in standing and not held & others:
+                result |= held
+        return result
 
     def _claims(self, entity: CompiledEntity, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mutation]:
         """The claims that change hands."""

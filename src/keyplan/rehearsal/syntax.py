@@ -39,6 +39,50 @@ def named(node: ast.expr) -> Iterator[str]:
             yield part.attr
 
 
+GROWTH = frozenset({"add", "append", "extend", "insert", "setdefault", "update"})
+"""Methods of lists, sets and dicts that make them longer."""
+_FOLDS = frozenset({"lower", "casefold", "upper"})
+SUMS = frozenset({"sum", "len", "min", "max", "any", "all", "abs", "round"})
+"""Functions of Python that make a value of others."""
+
+
+def folded_by(node: ast.AST) -> Iterator[str]:
+    """The names of what a piece of code folds by case."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _FOLDS:
+            yield from named(call.func.value)
+
+
+def arguments_of(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters of a function that a call gives, each with its expression."""
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    if names[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute):
+        del names[0]
+    yield from zip(names, call.args, strict=False)
+    yield from ((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
+
+
+def computes_with(function: ast.FunctionDef | ast.AsyncFunctionDef, given: set[str], steps: tuple[type, ...]) -> bool:
+    """Whether a function computes, by one of these operators or by a sum, with what it is given for some parameters."""
+    known = set(given)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and _mentions(node.value, known):
+            known.update(name for target in node.targets for name in named(target))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, steps) and _mentions(node, known):
+            return True
+        if _is_sum(node) and _mentions(node, known):
+            return True
+    return False
+
+
+def _is_sum(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SUMS
+
+
+def _mentions(node: ast.AST, names: set[str]) -> bool:
+    return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(node))
+
+
 def loaded(target: ast.expr) -> ast.expr:
     """What is assigned to, as an expression."""
     return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target

@@ -4,8 +4,9 @@ A body that reads a balance, finds it high enough and then takes from it decides
 them at once both find enough. So does one that reads a status and then sets it. Reported are updates and deletions,
 without a condition, of a field that the body looked at before. A bound of the field's type
 (``Field(ge=0)``) is a condition that each ``Add`` has anyway, and a Version field expects what was read. And reported
-are writes that decide by how many items there are (a read that gives an ``int``), and have no condition at all: no
-condition can count, so the number must stand in an item that the write changes, too.
+are writes that decide by how many items there are, or by their sum (a read that gives an ``int``; ``len`` or ``sum`` of
+a list), and have no condition at all: no condition can count, so the number must stand in an item that the write
+changes, too.
 
 Let the store decide: ``.only_if("balance >= :amount", amount=amount)``, or expect what was read,
 ``.only_if(status=ticket.status)``, with ``attempts=``.

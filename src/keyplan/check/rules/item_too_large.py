@@ -1,7 +1,7 @@
 """An item can grow beyond 400 KB.
 
 DynamoDB refuses items over 400 KB (409,600 bytes, names included). Four things lead there: a text that holds a
-whole document and has no bound; a list, set or map that writes add to without an end; the tokens of
+whole document and has no bound, or one beyond that; a list, set or map that writes add to without an end; the tokens of
 ``Update(...).once(token)``, which stay until a write takes them out (``Discard``); and items that are large already, by
 the traffic file. A write costs a unit for each KB of the whole item, whichever attribute changes.
 
@@ -50,7 +50,22 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 "split it: what is read rarely, or changes often, into items of their own",
                 (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for every change of any attribute",),
             )
+    yield from _bound_too_high(subject)
     yield from _growing(subject)
+
+
+def _bound_too_high(subject: Subject) -> Iterator[Remark]:
+    """Fields whose own bound lets them be longer than an item: a character, or an element, is a byte at least."""
+    for entity in subject.design.entities.values():
+        for field in entity.fields.values():
+            most = length_max(field.annotation)
+            if most is not None and most > ITEM_BYTES_MAX and not field.computed:
+                yield Remark(
+                    f"{entity.name}.{field.name}",
+                    f"it may be {most:,} long, and an item over {ITEM_BYTES_MAX:,} bytes is refused when it is written",
+                    "give it a lower max_length, or split what must be longer",
+                    (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",),
+                )
 
 
 def _growing(subject: Subject) -> Iterator[Remark]:

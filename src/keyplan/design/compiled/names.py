@@ -32,7 +32,7 @@ def pattern_problem(cls: type[Any], name: str) -> Problem | None:
     taken = any(name in vars(base) and not isinstance(vars(base)[name], Pattern) for base in cls.__mro__[1:])
     if not taken and name not in _OPENED:
         return None
-    return Problem(f"every design has a {name} of its own", "call the pattern otherwise")
+    return Problem(f"every design has its own {name}", "call the pattern otherwise")
 
 
 def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:

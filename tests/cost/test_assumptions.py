@@ -1,0 +1,84 @@
+# mypy: disable-error-code="empty-body"
+"""What is assumed of a call is possible: as many values as a type has, all keys of a batch, a change that changes."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from enum import Enum
+
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Slots, Table, Update, Writes, read, write
+from keyplan.cost.estimate import estimate
+from keyplan.testing import assert_cost
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Kind(Enum):
+    LETTER = "letter"
+    PARCEL = "parcel"
+    PALLET = "pallet"
+
+
+class Sending(Entity):
+    sending_id: str
+    depot: str
+    kind: Kind = Kind.PARCEL
+    paid: bool = False
+
+    primary = Key("SENDING#{sending_id}", "HEAD")
+    by_kind = Key("DEPOT#{depot}#KIND#{kind}", "{sending_id}", index=GSI1)
+
+
+class Delivered(Entity):
+    depot: str
+    day: date
+    slot: int = Slots(8)
+    sendings: int = 0
+
+    primary = Key("DELIVERED#{depot}#{day}#{slot:d}", "COUNT")
+
+
+class Depot(Design):
+    table = Table("depot", indexes=[GSI1])
+
+    @read("D1")
+    def of_kinds(self, depot: str, kind: Each[Kind], limit: int = 5, cursor: Cursor | None = None) -> Page[Sending]: ...
+
+    @read("D2")
+    def delivered(self, depot: str, day: Each[date]) -> list[Delivered]: ...
+
+    @write("D3")
+    def pay(self, sending: Sending) -> Writes:
+        yield Update(sending, paid=True).only_if(paid=False)
+
+    @write("D4")
+    def mark(self, sending_id: str) -> Writes:
+        yield Update(Sending, sending_id=sending_id).set(paid=True)
+
+
+def test_no_more_values_are_given_than_a_type_has() -> None:
+    (pattern,) = (element for element in estimate(Depot).patterns if element.name == "of_kinds")
+    assert pattern.notes[-1] == "3 values of kind are given"
+    with Depot.open(":memory:") as depot:
+        for number in range(40):
+            depot.put(Sending(sending_id=f"{number:02d}", depot="1", kind=list(Kind)[number % 3]))
+        assert_cost(depot.of_kinds, "1", list(Kind), read_units=pattern.read_units)
+
+
+def test_every_key_of_a_batch_is_asked_for() -> None:
+    days = [date(2026, 11, 1) + timedelta(days=number) for number in range(10)]
+    assert_cost(Depot.delivered, read_units=40)
+    with Depot.open(":memory:") as depot:
+        for day in days:
+            for slot in range(8):
+                depot.put(Delivered(depot="1", day=day, slot=slot))
+        assert_cost(depot.delivered, "1", days, read_units=40)
+
+
+def test_a_flag_that_is_set_is_written_in_the_index_too() -> None:
+    """A typical flag is true: to set it on such an item would change nothing, and cost no entry."""
+    with Depot.open(":memory:") as depot:
+        for name, sending in (("pay", "1"), ("mark", "2")):
+            item = depot.put(Sending(sending_id=sending, depot="1"))
+            assert_cost(getattr(Depot, name), write_units=2)
+            assert_cost(getattr(depot, name), item if name == "pay" else item.sending_id, write_units=2)
