@@ -118,16 +118,50 @@ def test_what_cannot_be(regions: Regions) -> None:
         text: str = replicas(east, *updates, **more)["message"]
         return text
 
-    assert message(add(EAST)).endswith("Cannot add or delete the local region through ReplicaUpdates")
-    assert message(add(WEST), add(SOUTH)).endswith("more than one create or delete replica actions not allowed")
-    assert "Supported regions: [us-east-1, us-west-2, sa-east-1]" in message(add("mars-1"))
-    assert message({}).endswith("no actions specified")
-    assert message({"Delete": {"RegionName": WEST}}).endswith("[us-west-2]")
+    for change in (add(EAST), {"Delete": {"RegionName": EAST}}):
+        assert message(change) == (
+            "Cannot add or delete the local region through ReplicaUpdates. "
+            "Use CreateTable, DeleteTable, or UpdateTable as required."
+        )
+    assert message(add(WEST), add(SOUTH)) == (
+        "Update table operation with more than one create or delete replica actions not allowed"
+    )
+    assert message({**add(WEST), "Delete": {"RegionName": WEST}}) == (
+        "Update table operation with more than one type of replica actions not allowed."
+    )
+    assert message(add("mars-1")) == (
+        "Region mars-1 is not supported. The latest version of global tables are only supported in the following "
+        "regions: [us-east-1, us-west-2, sa-east-1]"
+    )
+    assert message({}) == "There are no actions specified in the Replica Update Action of the request."
+    assert message({"Delete": {"RegionName": WEST}}) == (
+        "Update global table operation failed because one or more replicas were not part of the global table. "
+        "Please retry the request without these replicas: [us-west-2]."
+    )
     create(west)
     assert message(add(WEST)).endswith("already existed as tables.")
     with Engine.open(":memory:") as alone:
         create(alone)
         assert replicas(alone, add(WEST))["error"].endswith("ValidationException")
+
+
+def test_the_stream_of_a_replica_stays_as_long_as_it_is_one(regions: Regions) -> None:
+    east = regions.engines[EAST]
+
+    def change(**specification: Any) -> dict[str, Any]:
+        return answer(east, "UpdateTable", {"TableName": "orders", "StreamSpecification": specification})
+
+    replicas(east, add(WEST))
+    told = "One or more parameter values were invalid: Disabling Stream is not allowed for a Global Table replica."
+    assert change(StreamEnabled=False)["message"] == told
+    keys = change(StreamEnabled=True, StreamViewType="KEYS_ONLY")
+    assert keys["message"] == "Table already has an enabled stream: TableName: orders"
+    assert described(east)["StreamSpecification"] == {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    replicas(east, {"Delete": {"RegionName": WEST}})
+    assert {"Replicas", "GlobalTableVersion"}.isdisjoint(described(east))
+    change(StreamEnabled=False)
+    assert "StreamSpecification" not in described(east)
+    assert "LatestStreamArn" in described(east)
 
 
 def test_what_is_set_apart_for_a_replica_is_described(regions: Regions) -> None:
@@ -154,7 +188,7 @@ def test_what_is_set_apart_for_a_replica_is_described(regions: Regions) -> None:
     replicas(east, add(WEST))
     assert described(east)["Replicas"][1] == {"RegionName": WEST, "ReplicaStatus": "ACTIVE"}
     message = replicas(east, {"Update": {"RegionName": "mars"}})["message"]
-    assert message.endswith("one or more replicas were not part of the global table with name: 'orders': [mars]")
+    assert message.endswith("Please retry the request without these replicas: [mars].")
 
 
 def test_a_replica_becomes_a_table_by_itself(regions: Regions, clock: Clock) -> None:
@@ -241,12 +275,13 @@ def test_a_witness_stands_for_the_third(regions: Regions) -> None:
 
 def test_a_table_without_replicas_pays_nothing(regions: Regions) -> None:
     east = regions.engines[EAST]
+    stream = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    east.call("UpdateTable", {"TableName": "orders", "StreamSpecification": stream})
     put(east, "1", 1)
     before = east.statements
     put(east, "1", 2)
     plain = east.statements - before
     replicas(east, {"Create": {"RegionName": WEST}})
-    east.call("UpdateTable", {"TableName": "orders", "StreamSpecification": {"StreamEnabled": False}})
     put(east, "1", 3)
     before = east.statements
     put(east, "1", 4)

@@ -78,21 +78,29 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
     witnesses: list[str] = [each["Create"]["RegionName"] for each in of_witnesses if each.get("Create")]
     for region in (*creates, *deletes):
         if region == database.region:
-            raise one_or_more("Cannot add or delete the local region through ReplicaUpdates")
+            raise ValidationException(
+                "Cannot add or delete the local region through ReplicaUpdates. "
+                "Use CreateTable, DeleteTable, or UpdateTable as required."
+            )
     if of_witnesses and not strong:
         raise one_or_more("GlobalTableWitnessUpdates can only be specified with MultiRegionConsistency STRONG")
     if strong:
         _check_strong(table, creates, witnesses)
     elif len(creates) + len(deletes) > 1:
-        raise one_or_more("more than one create or delete replica actions not allowed")
+        raise ValidationException(
+            "Update table operation with more than one create or delete replica actions not allowed"
+        )
     group = database.group
     supported = [] if group is None else group.names
     for region in (*creates, *witnesses):
         if region not in supported:
-            raise one_or_more(f"Region {region} is not supported. Supported regions: [{', '.join(supported)}]")
+            raise ValidationException(
+                f"Region {region} is not supported. The latest version of global tables are only supported in the "
+                f"following regions: [{', '.join(supported)}]"
+            )
     for region in (*updates, *deletes):
         if region not in others_of(database, table):
-            raise _not_a_replica(name, region)
+            raise _not_a_replica(region)
     if group is None:
         return
     for region in creates:
@@ -111,10 +119,10 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
         _drop(group.database(region), name)
 
 
-def _not_a_replica(name: str, region: str) -> ValidationException:
+def _not_a_replica(region: str) -> ValidationException:
     return ValidationException(
-        f"Update global table operation failed because one or more replicas were not part of the global table "
-        f"with name: '{name}': [{region}]"
+        "Update global table operation failed because one or more replicas were not part of the global table. "
+        f"Please retry the request without these replicas: [{region}]."
     )
 
 
@@ -126,9 +134,9 @@ def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Override
     for update in request.get("ReplicaUpdates") or []:
         given = [kind for kind in ("Create", "Update", "Delete") if update.get(kind) is not None]
         if not given:
-            raise one_or_more("no actions specified")
+            raise ValidationException("There are no actions specified in the Replica Update Action of the request.")
         if len(given) > 1:
-            raise one_or_more("only one replica action is allowed per ReplicationGroupUpdate object")
+            raise ValidationException("Update table operation with more than one type of replica actions not allowed.")
         action = update[given[0]]
         if given[0] == "Delete":
             deletes.append(action["RegionName"])
@@ -152,7 +160,7 @@ def _disassociate(database: Database, table: Table, request: Request) -> None:
     if region != database.region:
         raise one_or_more("Disassociate can only be requested in the region of the replica")
     if replication is None or database.group is None:
-        raise _not_a_replica(table.name, region)
+        raise _not_a_replica(region)
     if replication.get("Strong"):
         raise one_or_more("Disassociate is not supported for tables with STRONG consistency")
     if table.definition.get("DisassociationProtectionEnabled", True):

@@ -9,6 +9,7 @@ from typing import Any
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
 from keyplan.engine.filling import fill_index, fill_vectors
+from keyplan.engine.globaltables import replication_of
 from keyplan.engine.replicas import GROUP_WIDE, change_replicas, others_of
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import (
@@ -290,9 +291,13 @@ def _change_stream(database: Database, writer: Writer, table: Table, definition:
     whether to record what it changes.
     """
     check_stream_change(request, table.name, is_enabled=table.stream is not None)
+    is_wanted: bool = request["StreamSpecification"]["StreamEnabled"]
+    replication = replication_of(table)
+    if not is_wanted and replication is not None and not replication.get("Strong"):
+        raise one_or_more("Disabling Stream is not allowed for a Global Table replica.")
     now_s = database.clock()
     before = table.stored.layout
-    if request["StreamSpecification"]["StreamEnabled"]:
+    if is_wanted:
         wanted = {**definition, "StreamSpecification": request["StreamSpecification"]}
         definition = enable(writer.changes, table.name, before.id, wanted, now_s)
     else:
