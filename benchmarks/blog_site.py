@@ -42,6 +42,10 @@ BEGIN, END = "<!-- blog_site: begin -->", "<!-- blog_site: end -->"
 KEYPLAN = (sys.executable, "-c", "from keyplan.cli import main; main()")
 TARGET_MS = 10.0
 WARM_UP_REQUESTS = 50
+FOLLOWED = 20
+"""Authors whom the reader follows."""
+COMMENTS = 50
+"""Comments on the post whose comments are asked for: a page of them."""
 KNOWN_MAX = 2000
 """Posts and people that requests are made for."""
 
@@ -72,6 +76,7 @@ class Known:
 def known(blog: Blog) -> Known:
     """Read what requests are made for."""
     posts: list[Post] = []
+    _talked(blog)
     page = blog.popular_posts(limit=100)
     while True:
         posts += page.items
@@ -84,6 +89,20 @@ def known(blog: Blog) -> Known:
     ids = {name: one.user_id for name, one in people.items() if one is not None}
     own = next(iter(blog.posts_of_user(ids["author"], "published", limit=1)), posts[0])
     return Known(posts, users, [one.tag for one in blog.trending_tags(limit=200)], latest.cursor or "", own, ids)
+
+
+def _talked(blog: Blog) -> None:
+    """Let the reader follow authors and a post have comments, where they don't yet: as an older sample has it."""
+    reader = blog.user_by_username("reader")
+    assert reader is not None
+    there = {one.author_id for one in blog.follows_of(reader.user_id)}
+    for author in blog.users_by_rating("active", limit=FOLLOWED + 1):
+        if len(there) < FOLLOWED and author.user_id != reader.user_id:
+            there.add(author.user_id)
+            blog.follow(reader.user_id, author.user_id)
+    post = next(iter(blog.popular_posts(limit=1)))
+    for number in range(len(blog.comments(post.post_id, limit=COMMENTS).items), COMMENTS):
+        blog.add_comment(post.post_id, reader.user_id, f"Comment {number} has a sentence or two. " * 4)
 
 
 Make = Callable[[Known], tuple[str, dict[str, object] | None]]
@@ -135,12 +154,15 @@ PAGES = [
     page("/popular", lambda _: "/popular"),
     page("/posts/…", lambda one: f"/posts/{quote(one.post().slug)}"),
     page("/posts/… (any)", lambda one: f"/posts/{quote(one.random.choice(one.posts).slug)}"),
+    page("/posts/… with 50 comments", lambda one: f"/posts/{quote(one.posts[0].slug)}"),
     page("/authors/…", lambda one: f"/authors/{one.user().username}"),
     page("/tags", lambda _: "/tags"),
     page("/tags/…", lambda one: f"/tags/{quote(one.tag())}"),
     page("/tags/…,…", lambda one: "/tags/" + ",".join(map(quote, two_tags(one)))),
-    page("/search?q=…", lambda one: f"/search?q={quote(one.tag())}"),
+    page("/search?q=…", lambda one: f"/search?q={quote(one.tag())}", "everybody"),
+    page("/search?q=… (two words)", lambda one: f"/search?q={quote(one.post().title[-12:])}", "everybody"),
     page("/search/tags?prefix=…", lambda one: f"/search/tags?prefix={quote(one.tag()[:2])}"),
+    page("/search/tags?posts=…", lambda one: f"/search/tags?posts={quote(one.tag()[:3])}", "everybody"),
     page("/feed.rss", lambda _: "/feed.rss"),
     page("/feed.atom", lambda _: "/feed.atom"),
     page("/robots.txt", lambda _: "/robots.txt"),
@@ -152,6 +174,8 @@ PAGES = [
     page("/contact", lambda _: "/contact"),
     page("/ signed in", lambda _: "/", "reader"),
     page("/posts/… signed in", lambda one: f"/posts/{quote(one.post().slug)}", "reader"),
+    page("/following", lambda _: "/following", "reader"),
+    page("/following/authors", lambda _: "/following/authors", "reader"),
     page("/desk", lambda _: "/desk?status=published", "author"),
     page("/write", lambda _: "/write", "author"),
     page("/write/…", lambda one: f"/write/{one.own.post_id}", "author"),
@@ -180,6 +204,9 @@ READS = [
     read("whole_post", post_id=lambda one: one.post().post_id),
     read("posts_of_user", user_id=lambda one: one.user().user_id, status="published"),
     read("post_seen", "reader", post_id=lambda one: one.own.post_id),
+    read("comments", post_id=lambda one: one.posts[0].post_id),
+    read("followed_posts", "reader"),
+    read("followed_authors", "reader"),
     read("user_viewed", "reader", viewed_id=lambda one: one.ids["author"]),
     read("who_saw_post", "author", post_id=lambda one: one.own.post_id),
     read("posts_by_status", "moderator", status="published"),
@@ -254,6 +281,8 @@ async def measure(load: Load, target: Target, one: Known, headers: dict[str, str
 
 async def send(client: Client, target: Target, one: Known, headers: dict[str, str]) -> Reply:
     path, body = target.make(one)
+    if target.who == "everybody":  # as a proxy says who asks: limits count each of them
+        headers = {**headers, "x-forwarded-for": f"10.{one.random.randrange(256)}.{one.random.randrange(256)}.1"}
     if body is None:
         return await client.request("GET", path, headers)
     content = json.dumps(body).encode()
@@ -284,7 +313,7 @@ class Server:
 @contextmanager
 def served(db: Path) -> Iterator[Server]:
     """The site in a process of its own."""
-    command = [*KEYPLAN, "serve", "blog", "--db", str(db), "--port", "0"]
+    command = [*KEYPLAN, "serve", "blog", "--db", str(db), "--port", "0", "--origin", "http://127.0.0.1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             text = ""
@@ -294,7 +323,7 @@ def served(db: Path) -> Iterator[Server]:
                 assert line, "the server ended"
                 text += line
             found = re.search(r"http://127\.0\.0\.1:(\d+)", text)
-            assert found is not None
+            assert found is not None, text
             yield Server(int(found.group(1)), process.pid)
         finally:
             process.terminate()

@@ -97,7 +97,7 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     page.get_by_role("button", name=re.compile("^Follow")).focus()
     page.keyboard.press("Enter")
     page.get_by_role("button", name=re.compile("^You follow")).wait_for()
-    page.locator("summary").click()
+    page.locator(".menu summary").click()
     page.get_by_role("link", name="Following").click()
     assert page.locator(".card").count() > 0
     page.get_by_role("link", name="Authors", exact=True).click()
@@ -197,7 +197,7 @@ def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> 
     writer.get_by_text("Your message has been sent").wait_for()
     page = visitor()
     sign_in(page, "moderator")
-    page.locator("summary").click()
+    page.locator(".menu summary").click()
     page.get_by_role("link", name="Inbox").click()
     message = page.get_by_role("article").filter(has_text="Somebody floods the tags")
     assert "Look at Zoe's posts, please." in message.inner_text()
@@ -228,7 +228,7 @@ def test_everything_works_without_scripts(visitor: Arrive, blog: Blog) -> None:
     page.get_by_role("searchbox").fill("plain")
     page.get_by_role("searchbox").press("Enter")
     assert "Without scripts" in page.get_by_role("main").inner_text()
-    page.locator("summary").click()
+    page.locator(".menu summary").click()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_role("link", name="Sign in").wait_for()
 
@@ -249,7 +249,7 @@ def test_the_menu_opens_and_closes_by_keyboard(visitor: Arrive) -> None:
     page.goto("/")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
-    page.locator("summary").focus()
+    page.locator(".menu summary").focus()
     page.keyboard.press("Enter")
     assert page.locator("details.menu").get_attribute("open") is not None
     page.keyboard.press("Escape")
@@ -267,7 +267,7 @@ def every_page(visitor: Arrive) -> Iterator[tuple[str, Page]]:
     tag = anybody.locator(".card .tags a").first.get_attribute("href") or "/tags"
     for page, paths in (
         (anybody, (*READABLE, posts[0], posts[1], tag)),
-        (author, (*OWN, posts[0])),
+        (author, (*OWN, posts[0], posts[1])),
         (moderator, MODERATED),
     ):
         for path in paths:

@@ -339,7 +339,7 @@ def _essay_post(number: int, written: Essay, chance: random.Random) -> WholePost
         co_authors=tuple(sample_user(beside).user_id for beside in written.beside),
         slug=slug_from(written.title),
         title=written.title,
-        excerpt=excerpt_from(content),
+        excerpt=written.excerpt or excerpt_from(content),
         status="published",
         tags=written.tags,
         words=word_count(content),

@@ -210,17 +210,17 @@ TITLES = (
     "In praise of {thing}",
     "What nobody says about {thing}",
     "An evening with {thing}",
-    "{thing}, once more",
+    "{thing}, revisited",
     "How I changed my mind about {thing}",
-    "{thing} in winter",
+    "A second look at {thing}",
     "A short guide to {thing}",
-    "Letters about {thing}",
+    "Your questions about {thing}",
     "{thing}, measured",
     "Why we still talk about {thing}",
     "The trouble with {thing}",
-    "{thing} for two",
-    "Small things about {thing}",
-    "After {thing}",
+    "What I got wrong about {thing}",
+    "Ten minutes on {thing}",
+    "Beyond {thing}",
 )
 
 _FIRST = (

@@ -40,7 +40,7 @@ class SignInFirst(Problem):
 
 def not_found() -> Problem:
     """The page for what isn't there, or isn't there for this visitor."""
-    return Problem(404, "There is nothing here", "The page may have moved, or never was.")
+    return Problem(404, "There is nothing here", "The page may have moved, or it never existed.")
 
 
 def expired_form() -> Problem:

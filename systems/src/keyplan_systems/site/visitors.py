@@ -51,6 +51,8 @@ class BaseVisitor:
     theme: Literal["light", "dark"] | None = None
     fresh: bool = False
     """Whether ``visit`` was made for this page, and the browser has yet to hear of it."""
+    token: tuple[str, str] | None = field(default=None, repr=False)
+    """The token for this page's forms, with what it is bound to."""
     changes: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """Cookies to write into the response: their values, or None for those to be removed."""
 
@@ -64,7 +66,10 @@ class BaseVisitor:
         """The token for the forms of this page. Asking for it gives a visitor without any cookie one."""
         if self.session_id is None and self.visit is None:
             self.visit, self.fresh = random_token(), True
-        return self.signer.signature("csrf", self._bound)
+        bound = self._bound
+        if self.token is None or self.token[0] != bound:  # a page has as many forms as it has rows
+            self.token = (bound, self.signer.signature("csrf", bound))
+        return self.token[1]
 
     def knows(self, token: str) -> bool:
         """Whether a form's token is this visitor's."""

@@ -27,8 +27,11 @@ class Essay:
     tags: tuple[str, ...]
     views: int
     beside: tuple[int, ...] = ()
+    """Those who wrote it, too."""
     comments: tuple[tuple[int, str, int | None], ...] = ()
     """Who says what, and to which of the comments before it is a reply."""
+    excerpt: str = ""
+    """What lists show of it; empty: its first paragraph."""
 
     @property
     def text(self) -> str:
@@ -81,6 +84,8 @@ _OF_LETTERS = (
     (3, "I didn't expect you to write back! Everything is forgiven, except the zeros.", 0),
 )
 
+_LETTERS = "You don't know me. I met you on Thursday, at a quarter to six, and I want to tell you what that was like."
+
 ESSAYS = (
     Essay("bench", "The bench that nobody sat on", 8, ("cities", "public-space"), 18_412, (3,), _OF_THE_BENCH),
     Essay("jupiter", "Four dots in a line", 6, ("astronomy", "night-sky"), 9_207, (), _OF_JUPITER),
@@ -91,6 +96,15 @@ ESSAYS = (
     Essay("chain", "Ten minutes for the chain", 10, ("cycling",), 4_391),
     Essay("restore", "Nobody wants a backup", 1, ("databases", "sqlite"), 8_024, (6,)),
     Essay("balcony", "Eleven kilos from four square metres", 9, ("gardens",), 2_577),
-    Essay("letters", "To the person who writes the error messages", 3, ("notes", "books"), 15_309, (), _OF_LETTERS),
+    Essay(
+        "letters",
+        "To the person who writes the error messages",
+        3,
+        ("notes", "books"),
+        15_309,
+        (),
+        _OF_LETTERS,
+        _LETTERS,
+    ),
 )
 """The sample's first posts, the newest first."""

@@ -57,7 +57,7 @@ NOTICES = {
     "unlinked": "The account is no longer linked.",
     "unpublished": "The post is no longer published.",
     "verified": "Thank you. Your address is confirmed.",
-    "welcome": "Welcome! This is your desk: what you write stands here.",
+    "welcome": "Welcome! This is your desk: your posts are here.",
 }
 """What a page says at its top after a form has done something; ``?done=`` names it, so nobody can put words there."""
 

@@ -217,7 +217,8 @@ def sitemap_of_day(turn: Turn) -> Response:
     except (OverflowError, ValueError):
         raise not_found() from None
     page = turn.blog.published_between(span, limit=DAY_MAX)
-    return _urls((_post(turn, card), card.updated_at) for card in cards(page, {}))
+    origin = turn.site.origin(turn.request)
+    return _urls((origin + post_path(post.slug), post.updated_at) for post in page)
 
 
 def _urls(places: Iterable[tuple[str, datetime | None]]) -> Response:

@@ -248,13 +248,13 @@ def tagged(turn: Turn) -> Response:
     return turn.page(
         "tagged.html",
         heading=" + ".join(chosen),
-        lede="Posts that carry " + ("this tag." if len(chosen) == 1 else "all of these tags."),
+        lede="Posts with " + ("this tag." if len(chosen) == 1 else "all of these tags."),
         path=path,
         feed=f"{path}/feed",
         cards=shown_cards(turn.blog, page.items),
         cursor=page.cursor,
         first=turn.cursor is not None,
-        empty="No post carries " + ("this tag." if len(chosen) == 1 else "all of these tags."),
+        empty="No post has " + ("this tag." if len(chosen) == 1 else "all of these tags."),
         chosen=[
             (tag, tags_path(rest) if (rest := [text for text in chosen if text != tag]) else "/tags") for tag in chosen
         ],
@@ -302,7 +302,7 @@ def search(turn: Turn) -> Response:
         "search.html",
         query=query,
         author=author_found,
-        lede="Posts by words of their titles, texts, authors and tags.",
+        lede="Search titles, texts, authors and tags.",
         cards=shown_cards(turn.blog, posts),
         suggested=suggested,
         trending=[] if suggested else _trending(turn),
