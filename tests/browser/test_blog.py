@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.drawings import drawn
 from keyplan_systems.blog.sample import DEMO_PASSWORD
 from tests.browser.sites import Arrive, arriving, faults_of_load, letter, serving
 from tests.browser.sites import sign_in as sign_in_at
@@ -212,6 +214,53 @@ def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> 
     page.goto("/moderation?status=suspended&order=newest")
     page.get_by_role("row").filter(has_text="@zoe").get_by_role("button", name="Activate").click()
     page.get_by_text("The account's status is changed.").wait_for()
+
+
+def test_on_a_phone_at_night_comments_are_made_hidden_and_a_post_taken_down_and_deleted(
+    visitor: Arrive, blog: Blog, tmp_path: Path
+) -> None:
+    author, reader, moderator = (visitor(390, "dark") for _ in range(3))
+    sign_in(author, "author")
+    author.goto("/write")
+    author.get_by_label("Title").press_sequentially("Night bus")
+    picture = tmp_path / "bus.png"
+    picture.write_bytes(drawn("ridge"))
+    author.locator("#page_picture").set_input_files(picture)
+    author.get_by_role("region", name="Preview").locator("img").wait_for()
+    author.locator("#tags").fill("notes")
+    author.get_by_role("button", name="Publish").press("Enter")
+    author.get_by_text("The post is published.").wait_for()
+    place = author.url.partition("?")[0]
+    sign_in(reader, "reader")
+    reader.goto(place)
+    reader.get_by_label("Your comment").press_sequentially("Which line is it?")
+    reader.keyboard.press("Tab")
+    reader.keyboard.press("Enter")
+    reader.get_by_text("Which line is it?").wait_for()
+    author.goto(place)
+    author.locator(".comment summary").press("Enter")
+    author.get_by_label("Your reply").press_sequentially("The N7.")
+    author.get_by_role("button", name="Reply", exact=True).press("Enter")
+    author.locator(".comment.reply").get_by_text("The N7.").wait_for()
+    sign_in(moderator, "moderator")
+    moderator.goto(place)
+    moderator.get_by_role("button", name="Hide the comment of Robin Reader").press("Enter")
+    moderator.get_by_role("button", name="Show again").wait_for()
+    reader.goto(place)
+    reader.get_by_text("A moderator hid this comment.").wait_for()
+    moderator.goto("/moderation/posts")
+    moderator.get_by_role("button", name="Take down Night bus").press("Enter")
+    moderator.get_by_text("The post is taken down.").wait_for()
+    reader.goto(place)
+    assert "404" in reader.get_by_role("main").inner_text()
+    author.goto(place)
+    author.get_by_text("a moderator took this post down").wait_for()
+    author.get_by_role("link", name="Edit", exact=True).click()
+    author.get_by_role("link", name="Delete…").press("Enter")
+    author.get_by_label("Type its title").fill("Night bus")
+    author.get_by_role("button", name="Delete it for good").press("Enter")
+    author.get_by_text("The post is deleted.").wait_for()
+    assert blog.slug_of("night-bus") is None
 
 
 def test_everything_works_without_scripts(visitor: Arrive, blog: Blog) -> None:

@@ -1,0 +1,135 @@
+"""The units of the README's tables are what the store meters: in a sample of sixty posts and, in a nightly run, in one
+of 100,000 items.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.design import Blog, ContactMessage, Session
+from keyplan_systems.blog.sample import sample, whole_post
+from tests.seeds import NEW
+from tests.systems.blog.asked import SAMPLED, arguments, completed
+from tests.systems.blog.support import new_user, published, recorded, silent
+from tests.systems.blog.test_readme import rows
+
+LARGE = 5_000
+"""Posts that are 100,000 items together."""
+NUMBER = r"([\d.]+)(?:–([\d.]+))?"
+EACH = {"posts_by_tags": 10, "users": 2, "tags": 5, "counters": 2, "posts": 1}
+"""How many posts, users, tags, shards or authors a call of ``asked.py`` is about, where the table counts them."""
+TEXT_MAX = 2.5
+"""Units that the longest text of the sample takes, which the table leaves open."""
+
+
+@pytest.fixture(scope="module", params=[SAMPLED, *([LARGE] if NEW else [])])
+def sampled(request: pytest.FixtureRequest) -> Iterator[Blog]:
+    with Blog.open(":memory:") as blog:
+        sample(blog, request.param, silent)
+        completed(blog)
+        yield blog
+
+
+def bounds(text: str, count: int) -> tuple[float, float]:
+    """The least and the most that a cell of the table says."""
+    match = re.match(rf"{NUMBER}(?: \+ {NUMBER})?( an? \w+| for 4 KB|, more by the text)?", text)
+    assert match is not None, text
+    least, most = float(match[1]), float(match[2] or match[1])
+    if match[3]:
+        return least + float(match[3]) * 0, most + float(match[4] or match[3]) * count
+    if match[5] in {" for 4 KB", ", more by the text"}:
+        return least, most + TEXT_MAX
+    return (0.5, most * count) if match[5] else (least, most)
+
+
+def test_each_read_costs_what_its_row_says(sampled: Blog) -> None:
+    cells = {match[1]: row[3] for row in rows("The questions") if (match := re.match(r"`(\w+)\(", row[1]))}
+    wrong: dict[str, tuple[str, float]] = {}
+    follows = len(sampled.follows_of(arguments()["follows_of"]["user_id"]))
+    for name, given in arguments().items():
+        recorder = recorded(sampled)
+        try:
+            sampled.call(name, {**given, "limit": 10} if "limit" in given else given)
+        finally:
+            sampled.store.transport = recorder.inner
+        units = recorder.units()
+        least, most = bounds(cells[name], follows if name.startswith("followed") else EACH.get(name, 1))
+        if not least <= units <= most:
+            wrong[name] = (cells[name], units)
+    assert wrong == {}
+
+
+def writes(blog: Blog) -> dict[str, Callable[[], object]]:
+    """A call of the writes whose units the table says as a sum, by their ids, in an order in which they work."""
+    ada, eve = new_user(blog, "ada", role="author"), new_user(blog, "eve")
+    post = published(blog, ada, "one", ("a",))
+    other = published(blog, ada, "two", ("a",))
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    message = ContactMessage(message_id="m", name="n", email="a@example.com", text="t", at=at)
+    first: list[Any] = []
+    session: list[Session] = []
+
+    def open_session() -> None:
+        token = accounts.open_session(blog, eve.user_id)
+        signed_in = accounts.session_of(blog, token)
+        assert signed_in is not None
+        session.append(signed_in.session)
+
+    return {
+        "W8": lambda: blog.edit_profile(eve.user_id, "Eve", "Reads."),
+        "W9": lambda: blog.set_role(eve.user_id, "author"),
+        "W11": lambda: blog.count_view(post.post_id),
+        "W12": lambda: blog.view_post(post.post_id, eve.user_id),
+        "W13": lambda: blog.like_post(post.post_id, eve.user_id),
+        "W14": lambda: blog.unlike_post(post.post_id, eve.user_id),
+        "W15": lambda: blog.rate_post(post.post_id, eve.user_id, 4),
+        "W16": lambda: blog.view_user(eve.user_id, ada.user_id),
+        "W21": open_session,
+        "W22": lambda: blog.rotate_session(session[0], "new", session[0].expires_at),
+        "W23": lambda: blog.end_session(eve.user_id, session[0].session_id),
+        "W26": lambda: blog.link_provider(eve.user_id, "github", "7"),
+        "W27": lambda: blog.send_message(message),
+        "W28": lambda: blog.handle_message("2026-11", at, "m"),
+        "W29": lambda: blog.delete_message("2026-11", at, "m"),
+        "W30": lambda: blog.count_attempt("search", "a", 60, 5),
+        "W31": lambda: blog.lead("/old", other.post_id),
+        "W32": lambda: blog.note_upload(eve.user_id, "a.png"),
+        "W33": lambda: first.append(blog.add_comment(post.post_id, eve.user_id, "Yes.")),
+        "W35": lambda: blog.moderate_comment(
+            post.post_id, first[0].thread_id, first[0].comment_id, "hidden", ada.user_id
+        ),
+        "W38": lambda: blog.follow(eve.user_id, ada.user_id),
+        "W39": lambda: blog.unfollow(eve.user_id, ada.user_id),
+    }
+
+
+READS = {"GetItem", "BatchGetItem", "Query"}
+
+
+def test_each_write_costs_what_its_row_says(blog: Blog) -> None:
+    cells = {row[0]: row[3] for row in rows("The writes")}
+    wrong: dict[str, tuple[str, float, float]] = {}
+    for identity, call in writes(blog).items():
+        recorder = recorded(blog)
+        try:
+            call()
+        finally:
+            blog.store.transport = recorder.inner
+        recorder.made[:] = [made for made in recorder.made if made[0] not in READS]
+        places = recorder.units_by_place()
+        table = places.pop("table")
+        said = [float(part) for part in cells[identity].split(" + ")]
+        if [table, *([sum(places.values())] if places else [])] != said:
+            wrong[identity] = (cells[identity], table, sum(places.values()))
+    assert wrong == {}
+
+
+def test_the_largest_posts_of_the_sample_are_of_the_size_that_the_table_speaks_of() -> None:
+    sizes = [len(whole_post(number).content.content.encode()) for number in range(20)]
+    assert max(sizes) < TEXT_MAX * 2 * 4096
