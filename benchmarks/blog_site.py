@@ -42,7 +42,7 @@ BEGIN, END = "<!-- blog_site: begin -->", "<!-- blog_site: end -->"
 KEYPLAN = (sys.executable, "-c", "from keyplan.cli import main; main()")
 TARGET_MS = 10.0
 WARM_UP_REQUESTS = 50
-FOLLOWED = 20
+FOLLOWED = 10
 """Authors whom the reader follows."""
 COMMENTS = 50
 """Comments on the post whose comments are asked for: a page of them."""

@@ -49,14 +49,14 @@ def change(turn: Turn[Any]) -> Response:
 
 def forgotten_form(turn: Turn[Any]) -> Response:
     """The page for those who have forgotten their password."""
-    return turn.page("forgotten.html")
+    return turn.page("forgotten.html", field="login", label=turn.site.look.login)
 
 
 def forgotten(turn: Turn[Any]) -> Response:
     """Send a link, if somebody is registered with the address; the answer is the same if nobody is."""
     login = turn.form.text("login", turn.site.look.login, 254)
     if not turn.form:
-        return turn.page("forgotten.html", 422)
+        return turn.page("forgotten.html", 422, field="login", label=turn.site.look.login)
     turn.limit("mail", f"from {turn.address}", f"to {login.lower()}")
     turn.after.append(partial(_write, turn, login, turn.site.origin(turn.request)))
     return turn.go("/sign-in", "sent")
@@ -82,7 +82,7 @@ def reset_form(turn: Turn[Any]) -> Response:
     """The page that the link leads to."""
     token = turn.query.get("token", "")
     _whose(turn, token)
-    return turn.page("reset.html", form=Form({"token": token}), password_min=PASSWORD_MIN)
+    return turn.page("reset.html", form=Form({"token": token}), field="password", password_min=PASSWORD_MIN)
 
 
 def reset(turn: Turn[Any]) -> Response:
@@ -92,7 +92,7 @@ def reset(turn: Turn[Any]) -> Response:
     person = _whose(turn, form["token"])
     password = form.password("password", "Password", shortest=PASSWORD_MIN)
     if not form:
-        return turn.page("reset.html", 422, password_min=PASSWORD_MIN)
+        return turn.page("reset.html", 422, field="password", password_min=PASSWORD_MIN)
     with turn.site.hashing:
         turn.people.set_password(person.user_id, hash_password(password))
     turn.site.visitors.leave(turn.visitor)

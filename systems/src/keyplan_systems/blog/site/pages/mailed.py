@@ -15,9 +15,14 @@ from keyplan_systems.site.problems import Problem
 __all__ = ["ask_again", "confirm", "confirm_form", "forgotten", "forgotten_form", "reset", "reset_form"]
 
 
+ADDRESS = {"field": "email", "label": "Email"}
+NEW = {"field": "new", "password_min": PASSWORD_CHARACTERS_MIN}
+"""What the pages of all sites are to call their fields here."""
+
+
 def forgotten_form(turn: Turn) -> Response:
     """The page for those who have forgotten their password."""
-    return turn.page("forgotten.html")
+    return turn.page("forgotten.html", **ADDRESS)
 
 
 def forgotten(turn: Turn) -> Response:
@@ -26,7 +31,7 @@ def forgotten(turn: Turn) -> Response:
     if turn.form and "@" not in email:
         turn.form.fault("email", "this is no email address")
     if not turn.form:
-        return turn.page("forgotten.html", 422)
+        return turn.page("forgotten.html", 422, **ADDRESS)
     turn.limit("mail", f"from {turn.address}", f"to {email}")
     turn.after.append(partial(turn.site.mailing.password_forgotten, email, turn.site.origin(turn.request)))
     return turn.go("/sign-in", "sent")
@@ -37,7 +42,7 @@ def reset_form(turn: Turn) -> Response:
     token = turn.query.get("token", "")
     if turn.site.mailing.may_reset(token) is None:
         raise _over("/password/forgotten")
-    return turn.page("reset.html", form=Form({"token": token}), token=token)
+    return turn.page("reset.html", form=Form({"token": token}), **NEW)
 
 
 def reset(turn: Turn) -> Response:
@@ -57,7 +62,7 @@ def reset(turn: Turn) -> Response:
             turn.visitor.signed_in = None
             turn.site.visitors.leave(turn.visitor)
             return turn.go("/sign-in", "reset")
-    return turn.page("reset.html", 422, token=token)
+    return turn.page("reset.html", 422, **NEW)
 
 
 def confirm_form(turn: Turn) -> Response:
