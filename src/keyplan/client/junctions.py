@@ -86,8 +86,8 @@ class FanOutReader:
         """The next items of all the ends' partitions."""
         links = yield from self._junction.chunk(values, None, None)
         sets = [end_values(self.plan, link.instance, values) for link in links.entries]
-        each = [known for one in sets for known in value_sets(self._ends.plan.each, one)]
-        return (yield from self._ends.merge(each, size, position))
+        partitions = [value_set for known in sets for value_set in value_sets(self._ends.plan.each, known)]
+        return (yield from self._ends.merge(partitions, size, position))
 
 
 class UnionReader:
