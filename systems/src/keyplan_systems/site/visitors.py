@@ -51,7 +51,7 @@ class BaseVisitor:
     theme: Literal["light", "dark"] | None = None
     fresh: bool = False
     """Whether ``visit`` was made for this page, and the browser has yet to hear of it."""
-    token: tuple[str, str] | None = field(default=None, repr=False)
+    form_token: tuple[str, str] | None = field(default=None, repr=False)
     """The token for this page's forms, with what it is bound to."""
     changes: dict[str, str | None] = field(default_factory=dict[str, str | None])
     """Cookies to write into the response: their values, or None for those to be removed."""
@@ -67,9 +67,9 @@ class BaseVisitor:
         if self.session_id is None and self.visit is None:
             self.visit, self.fresh = random_token(), True
         bound = self._bound
-        if self.token is None or self.token[0] != bound:  # a page has as many forms as it has rows
-            self.token = (bound, self.signer.signature("csrf", bound))
-        return self.token[1]
+        if self.form_token is None or self.form_token[0] != bound:  # a page has as many forms as it has rows
+            self.form_token = (bound, self.signer.signature("csrf", bound))
+        return self.form_token[1]
 
     def knows(self, token: str) -> bool:
         """Whether a form's token is this visitor's."""
