@@ -10,6 +10,9 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 from uuid import UUID
 
+from pydantic import AwareDatetime
+from typing_extensions import TypeAliasType
+
 from keyplan import (
     Cursor,
     Design,
@@ -38,17 +41,21 @@ BY_PRICE = Index("BY_PRICE", "color", Number("price"))
 BY_TIME = Index("BY_TIME", "weekday", ["at", "took"])
 
 
+Person = TypeAliasType("Person", str)
+"""As ``type Person = str`` makes it, from Python 3.12 on."""
+
+
 class Task(Entity):
     """Something to do: escalated by an index of its own, late ones in another that holds the keys alone."""
 
     task_id: str
     project: str
-    person: str
+    person: Person
     title: str = Field(alias="name")
     status: Literal["open", "done"] = "open"
     text: str = ""
     tags: set[str] = Field(default_factory=set)
-    opened_at: datetime = Field(default_factory=now)
+    opened_at: AwareDatetime = Field(default_factory=now)
     escalated_to: str | None = None
     escalated_at: datetime | None = None
     due: date | None = None

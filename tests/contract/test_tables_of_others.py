@@ -33,8 +33,9 @@ from keyplan import (
     write,
 )
 from keyplan.errors import ConditionFailed
+from tests.contract.forms import MOMENT, WHOLE, Reading, Readings
 from tests.contract.remote import local_address, new_table, server_address
-from tests.contract.stores import CALLERS, Caller
+from tests.contract.stores import CALLERS, OPENERS, Caller
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", Number("sentAt"))
@@ -157,6 +158,19 @@ def test_parts_and_what_is_only_set_once(every: Caller) -> None:
     assert [value.hits for value in every.read("counts_of", site="MAIN")] == [2]
     every.write("move_and_hit", task=moved, city="Lagos", at=NOON)
     assert {value.name for value in every.read("counts_of", site="main")} == {"x", "moves"}
+
+
+@pytest.mark.parametrize("store", OPENERS)
+def test_every_form_is_written_asked_for_and_kept(store: str, tmp_path: Path) -> None:
+    with OPENERS[store](Readings, tmp_path) as readings:
+        given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
+        assert readings.get(Reading, name="a", iso=given.iso) == given
+        assert readings.filtered("a", MOMENT, "b", "abc") == readings.priced("a", given.at, Decimal("2.50")) == [given]
+        known = {name: getattr(given, name) for name in WHOLE if name != "tags"}  # lists of one set have many orders
+        changed = readings.update(Update(given, at=MOMENT + timedelta(days=1), tags={"c"}).only_if(**known))
+        assert readings.by_time("a", Range(gt=MOMENT)) == [changed] == readings.since("a", Range(ge=given.iso))
+        assert {name: getattr(changed, name) for name in known} == known
+        assert readings.update(Update(changed, **known).only_if(**known)) == changed
 
 
 class Late(Entity):

@@ -7,12 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from keyplan.check.running import check
 from keyplan.cost.estimate import estimate
+from keyplan.design.compiled.questions import type_name
+from keyplan.design.declared.forms import FormName
 from keyplan.explain.explanation import explain_all
 from tests.contract.apart import Apart
 from tests.contract.asking import Asking
@@ -76,6 +78,9 @@ def programs() -> Iterator[str]:
             yield from (step[1] for step in program.steps)
 
 
+OTHERS = {"AwareDatetime": r"AwareDatetime", "type X = …": r"TypeAliasType\(", "IntEnum": r"IntEnum"}
+"""Types that need no word: no example shows them, since they are used as any other."""
+
 PLACES = {
     "an example that runs": "\n".join(programs()),
     "tests/typing": "\n".join((ROOT / name).read_text(encoding="utf-8") for name in TYPED),
@@ -83,9 +88,39 @@ PLACES = {
 }
 
 
+NATIVE = ("date", "UUID", "Decimal", "Color", "bool", "datetime", "Level", "time", "timedelta", "str")
+"""Color is a StrEnum, Level an IntEnum."""
+PAGE_OF_FORMS = (ROOT / PAGES[1]).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_each_word_stands_in_each_place(place: str) -> None:
     assert [word for word, pattern in WORDS.items() if re.search(pattern, PLACES[place]) is None] == []
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_types_that_need_no_word_stand_in_the_contract(name: str) -> None:
+    assert re.search(OTHERS[name], PLACES["tests/contract"]) is not None
+
+
+@pytest.mark.parametrize(("place", "text"), [("docs", PAGE_OF_FORMS), ("tests/contract", PLACES["tests/contract"])])
+def test_each_stored_form_stands_in_the_docs_and_in_the_contract(place: str, text: str) -> None:
+    written = [f'"{name}"' if place == "docs" else f'Stored("{name}"' for name in get_args(FormName)]
+    assert [form for form in (*written, "layout=", "write=") if form not in text] == []
+
+
+@pytest.mark.parametrize("kind", NATIVE)
+def test_each_type_stands_in_a_native_key_in_the_contract(kind: str) -> None:
+    """Fields of Reading's and Asking's entities, by which an index has its keys under their own names."""
+    entities = [*Reading.compiled.entities.values(), *Timed.compiled.entities.values()]
+    native = {
+        type_name(entity.fields[attribute.name].annotation).removesuffix(" | None")
+        for entity in entities
+        for key in entity.index_keys
+        for attribute, _ in key.attributes
+        if attribute.name in entity.fields
+    }
+    assert kind in native
 
 
 def test_the_guide_is_one_page() -> None:

@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from datetime import date, datetime
 from typing import Annotated, Literal, NamedTuple, assert_type
 
-from pydantic import BaseModel
+from pydantic import AwareDatetime, BaseModel
+from typing_extensions import TypeAliasType
 
 from keyplan import (
     Add,
@@ -66,11 +67,15 @@ class Copy(Entity):
     primary = Key("BOOK#{book_id}", "COPY#{number:04d}")
 
 
+Branch = TypeAliasType("Branch", str)
+"""As ``type Branch = str`` makes it, from Python 3.12 on."""
+
+
 class Visit(Entity):
     """Somebody came; a month is a partition."""
 
-    branch: str
-    at: datetime
+    branch: Branch
+    at: AwareDatetime
 
     primary = Key("VISITS#{branch}#{at:%Y%m}", "{at}")
 

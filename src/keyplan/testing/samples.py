@@ -187,7 +187,7 @@ def _plain_samples(annotation: Any) -> list[Any]:
         return list(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return _model_samples(annotation)
-    return list(_SCALARS.get(annotation, ()))
+    return list(_SCALARS.get(kind_of(annotation), ()))  # pydantic has further names for moments and days
 
 
 def _container_samples(origin: Any, arguments: tuple[Any, ...]) -> list[Any]:

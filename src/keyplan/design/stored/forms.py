@@ -215,7 +215,7 @@ def _of_texts(
 
 def _bound(key: StoredFormat, value: Any, unit: timedelta | None) -> str:
     """The text that a value is compared by. One between two that can be stored lies between their texts."""
-    whole = value if unit is None else cut(as_utc(value), unit)
+    whole = cut(as_utc(value), unit) if unit is not None and isinstance(value, datetime) else value
     if key.least is not None and whole < key.least:
         return "0"  # before all that can be stored
     return key.write(whole) if whole == value else f"{key.write(whole)}\0"

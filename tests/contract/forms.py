@@ -1,0 +1,87 @@
+# mypy: disable-error-code="empty-body"
+"""A design of every stored form, on fields that are compared, changed and stand in keys."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Annotated, Any
+
+from pydantic import BaseModel
+
+from keyplan import Design, Entity, Field, Index, Key, Number, Range, Stored, Table, read
+
+GSI1 = Index("GSI1", "gsi1pk", Number("at"))
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678_901, UTC)
+
+
+class Place(BaseModel):
+    city: str
+    since: date
+
+
+def backwards(text: str) -> bytes:
+    return text[::-1].encode()
+
+
+def forwards(content: bytes) -> str:
+    return content.decode()[::-1]
+
+
+class Reading(Entity):
+    name: str
+    at: Annotated[datetime, Stored("ms")]
+    second: Annotated[datetime, Stored("s")] | None = None
+    digits: Annotated[datetime | None, Stored("ms as text")] = None
+    iso: Annotated[datetime, Stored("iso ms")]
+    python: Annotated[datetime, Stored("isoformat")] | None = None
+    layout: Annotated[datetime, Stored(layout="%Y-%m-%dT%H:%M:%S.%f%z")] | None = None
+    day: Annotated[date, Stored(layout="%d/%m/%Y")] | None = None
+    seconds: Annotated[datetime, Stored("s as text")] | None = None
+    iso_seconds: Annotated[datetime, Stored("iso s")] | None = None
+    price: Annotated[Decimal, Stored("text")] = Decimal(0)
+    done: Annotated[bool, Stored("number")] = False
+    tags: Annotated[set[str], Stored("list")] = Field(default_factory=set)
+    place: Annotated[Place, Stored("json")] | None = None
+    body: Annotated[str, Stored("gzip")] = ""
+    packed: Annotated[str, Stored("zlib")] = ""
+    blob: Annotated[bytes, Stored("base64")] = b""
+    secret: Annotated[str, Stored(write=backwards, read=forwards)] = ""
+
+    primary = Key("READING#{name}", "{iso}")
+    by_time = Key("READINGS#{name}", "{at}", index=GSI1)
+
+
+class Readings(Design):
+    table = Table("readings", indexes=[GSI1])
+
+    @read("R1")
+    def since(self, name: str, iso: Range[datetime]) -> list[Reading]: ...
+
+    @read("R2")
+    def by_time(self, name: str, at: Range[datetime]) -> list[Reading]: ...
+
+    @read("R3", where="second <= :second AND contains(tags, :tag) AND secret = :secret", order_by="iso")
+    def filtered(self, name: str, second: datetime, tag: str, secret: str) -> list[Reading]: ...
+
+    @read("R4", order_by="iso", where="digits >= :digits AND price = :price")
+    def priced(self, name: str, digits: datetime, price: Decimal) -> list[Reading]: ...
+
+
+WHOLE: dict[str, Any] = {
+    "second": MOMENT,
+    "digits": MOMENT,
+    "python": MOMENT,
+    "layout": MOMENT,
+    "day": date(2026, 1, 2),
+    "seconds": MOMENT,
+    "iso_seconds": MOMENT,
+    "price": Decimal("2.50"),
+    "done": True,
+    "tags": {"b", "a"},
+    "place": Place(city="Porto", since=date(2020, 1, 1)),
+    "body": "a long text " * 50,
+    "packed": "another text " * 50,
+    "blob": b"\x00\xff",
+    "secret": "abc",
+}
