@@ -187,7 +187,8 @@ _FENCED = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|`+[^`\n]+`+", re.DOTALL | re.MULTILINE
 )
 _INLINE = re.compile(
-    r"(!?)(\[(?:[^\[\]\n]|\[[^\[\]\n]*\](?:\([^()\n]*\))?)*\]\()(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()]*\)[^\s()]*)?)"
+    r"(!?)(\[(?:[^\[\]\n]|\n(?![ \t]*\n)|\[[^\[\]\n]*\](?:\([^()\n]*\))?)*\]\()"
+    r"(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()]*\)[^\s()]*)?)"
 )
 _REFERENCE = re.compile(r"^( {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)", re.MULTILINE)
 _HTML = re.compile(
@@ -231,12 +232,14 @@ class Links:
         def outside(part: str) -> str:
             return _HTML.sub(html, _REFERENCE.sub(reference, _INLINE.sub(inline, part)))
 
-        parts: list[str] = []
-        end = 0
-        for code in _FENCED.finditer(text):
-            parts += [outside(text[end : code.start()]), code.group()]
-            end = code.end()
-        return "".join([*parts, outside(text[end:])])
+        code: list[str] = []
+
+        def hold(match: re.Match[str]) -> str:  # a link's own text may be code
+            code.append(match[0])
+            return f"\x02{len(code) - 1}\x02"
+
+        changed = outside(_FENCED.sub(hold, text.replace("\x02", "\N{REPLACEMENT CHARACTER}")))
+        return re.sub(r"\x02(\d+)\x02", lambda match: code[int(match[1])], changed)
 
     def _target(self, path: str, given: str, *, picture: bool) -> str:
         target = given[1:-1] if given.startswith("<") else given

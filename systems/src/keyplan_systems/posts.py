@@ -30,6 +30,12 @@ NOT_CONTENT = frozenset({"_site", "_includes", "_layouts", "_sass", "_data", "no
 FILE_BYTES_MAX = 4 * 1024 * 1024
 """A larger file isn't opened: no article holds so much."""
 EXCERPT_CHARACTERS = 280
+TAKEN = frozenset({
+    "alias", "aliases", "author", "authors", "categories", "category", "date", "description", "draft", "excerpt",
+    "path", "permalink", "pubDate", "publishDate", "published", "published_at", "publishdate", "redirect_from", "slug",
+    "status", "summary", "tag", "tags", "title", "url",
+})  # fmt: skip
+"""Fields that say something of every post."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,16 @@ class Post:
     permalink: str | None = None
     aliases: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def not_taken(self) -> list[str]:
+        """The names of its fields that a post has no place for, those of tables with a dot."""
+        flat = dict(self.fields)
+        for table in ("taxonomies", "extra"):
+            inner = flat.pop(table, None)
+            flat |= {f"{table}.{name}": value for name, value in inner.items()} if isinstance(inner, dict) else {}
+        return [
+            name for name, value in flat.items() if name.split(".")[-1] not in TAKEN and value not in (None, "", [], {})
+        ]
 
 
 # Which files

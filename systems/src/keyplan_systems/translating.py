@@ -58,8 +58,12 @@ _SHORTCODE = re.compile(r"\{\{[<%]\s*(/?[\w./-]+)((?:\s(?:[^<>\n]|->)*?)?)\s*/?\
 _HEADING_ID = re.compile(r"^(#{1,6} .*|.+\n(?:=+|-+))\n\{:\s*#([\w.:-]+)[^}\n]*\}[ \t]*$", re.MULTILINE)
 _HEADING_LINE_ID = re.compile(r"^(#{1,6} [^\n]*?)[ \t]*\{:[ \t]*#([\w.:-]+)[^}\n]*\}[ \t]*#*[ \t]*$", re.MULTILINE)
 _CONTENTS = re.compile(r"^[ \t]*(?:[*\-+]|1\.)[^\n]*\n\{:\s*toc[^}\n]*\}[ \t]*\n?", re.MULTILINE | re.IGNORECASE)
+_BLOCKS = re.compile(r"(\n(?:[ \t]*\n)+)")
+_NOTE = re.compile(r"[ \t]*\{:([^}\n]*)\}[ \t]*")
+"""A line that makes a note of the paragraph that it stands below or above, by a class: ``{: .note .warning}``."""
 _ATTRIBUTES = re.compile(r"(?:^[ \t]*\{:[^}\n]*\}[ \t]*\n?|(?<=[\])*`_])\{:[^}\n]*\})", re.MULTILINE)
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n.*?^[ \t]*\2[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
+_TITLE = re.compile(r"""\b(?:title|tab|file|filename)=["']([^"'\n]+)["']""")
 _SPAN = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _INDENTED = re.compile(r"(?:^|(?<=\n\n))(?:(?: {4}|\t)[^\n]*\n?)+")
 _COLONS = re.compile(r"[ \t]*:::+[ \t]*(?:([\w-]+)[ \t]*(?:\[([^\]]*)\]|([^{]*)).*)?")
@@ -89,6 +93,21 @@ _JSX = re.compile(r"</?([A-Z][\w.]*)(?:\s[^<>]*)?/?>")
 _JSX_ATTRIBUTE = re.compile(r"<([a-z][\w-]*)\s(?:[^<>{]*?\s)?([\w:-]+)=\{")
 """An element of HTML with a value that is JavaScript."""
 _HELD = re.compile("\x00(\\d+)\x00")
+_MARKDOWN_INSIDE = re.compile(r"""<(\w+)((?:\s[^<>]*?)?)\smarkdown(?:=(?:"[^"]*"|'[^']*'|\w+))?((?:\s[^<>]*)?)>""")
+"""An element of HTML whose text is Markdown, as Python-Markdown and kramdown have it."""
+_BARE_ATTRIBUTES = re.compile(r"(?<=[\])*`_:>])\{[ ]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}")
+"""Attributes of Python-Markdown and Hugo's: ``![…](…){ loading=lazy }``."""
+_ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[\w/-]+:(?:\{[^{}\n]*\})?[ ]?")
+_LEFT = re.compile(
+    r"^[ \t]*(?:(:::)[ \t]*[\w.]+|(===)[!+]?[ \t]+\"|(!!!|\?\?\?)\+?[ \t]+\w|(--8<--|;--8<--)|(\[TOC\])[ \t]*$)",
+    re.MULTILINE,
+)
+"""What some sites put other things for, and what is no Markdown of anybody else's."""
+_UNSHOWN = re.compile(
+    r"<(iframe|video|audio|script|style|object|embed|form|input|button|select|textarea|svg|canvas|math|link|meta)\b",
+    re.IGNORECASE,
+)
+"""Elements that no page shows, whoever wrote them."""
 _PAGES = {
     "youtube": "https://www.youtube.com/watch?v={}",
     "vimeo": "https://vimeo.com/{}",
@@ -115,12 +134,14 @@ class _Work:
         text = _ESCAPED.sub(lambda match: self._hold(f"{{{{{match[1]} {match[2]} {match[3]}}}}}", "escaped"), text)
         text = _COMMENT.sub("", text)
         text = _HIGHLIGHT.sub(self._highlight, text)
+        text = _FENCE.sub(self._titled, text)
         for _ in range(4):  # one within another
             before = text
             text = _PAIR.sub(self._pair, text)
             if text == before:
                 break
         text = _outside_fences(text, self._notes)
+        text = _outside(text, (_FENCE, _SPAN), self._markdown_inside)
         if mdx:
             text = _outside(text, (_FENCE, _SPAN), self._without_mdx)  # what is indented is no code in MDX
         text = _SHORTCODE.sub(self._shortcode, text)
@@ -149,6 +170,11 @@ class _Work:
 
     def _highlight(self, match: re.Match[str]) -> str:
         return self._done("{% highlight %}", _fenced(self._restored(match[3]), match[1]))
+
+    def _titled(self, match: re.Match[str]) -> str:
+        """A fence whose title, which stands behind the language, stands above it."""
+        title = _TITLE.search(match[0].partition("\n")[0])
+        return match[0] if title is None else self._done("a code's title", f"\n{match[1]}**{title[1]}**\n\n{match[0]}")
 
     # Hugo's shortcodes
 
@@ -297,11 +323,51 @@ class _Work:
         text = _HEADING_ID.sub(with_id, text)
         text = _outside(text, (_FENCE,), lambda part: _HEADING_LINE_ID.sub(with_id, part))
 
+        text = _outside(text, (_FENCE,), lambda part: "".join(map(self._kramdown_note, _BLOCKS.split(part))))
+
         def left_out(match: re.Match[str]) -> str:
             self.result.dropped[match[0].strip()] += 1
             return ""
 
-        return _outside_code(text, lambda part: _ATTRIBUTES.sub(left_out, part))
+        def icon(match: re.Match[str]) -> str:
+            self.result.dropped[match[0].strip()] += 1
+            return ""
+
+        text = _outside_code(text, lambda part: _ICON.sub(icon, part) if "-" in part else part)
+        return _outside_code(text, lambda part: _BARE_ATTRIBUTES.sub(left_out, _ATTRIBUTES.sub(left_out, part)))
+
+    def _markdown_inside(self, text: str) -> str:
+        """Blank lines around the text of an element, which say that it is Markdown."""
+        parts: list[str] = []
+        end = 0
+        for match in _MARKDOWN_INSIDE.finditer(text):
+            closing = text.find(f"</{match[1]}>", match.end())
+            if match.start() < end or closing < 0:
+                continue
+            inner = "\n".join(
+                line.strip() if line[:4].isspace() else line for line in text[match.end() : closing].split("\n")
+            )
+            parts += [
+                text[end : match.start()],
+                f"<{match[1]}{match[2]}{match[3]}>\n\n{inner.strip()}\n\n</{match[1]}>",
+            ]
+            end = closing + len(match[1]) + 3
+            self.result.translated["<… markdown>"] += 1
+        return "".join([*parts, text[end:]])
+
+    def _kramdown_note(self, block: str) -> str:
+        """A paragraph as a note, if the line below it or above it has a class that says so."""
+        if "{:" not in block:
+            return block
+        lines = block.strip("\n").split("\n")
+        for place, inner in ((-1, lines[:-1]), (0, lines[1:])):
+            match = _NOTE.fullmatch(lines[place])
+            names: list[str] = re.findall(r"\.([\w-]+)", match[1]) if match else []
+            kinds = [name for name in names if re.fullmatch(_NOTES, name)]
+            if kinds and inner and not inner[0].lstrip().startswith("#"):
+                text = re.sub(r"^> ?", "", "\n".join(inner), flags=re.MULTILINE)
+                return self._done("{: .note}", _note(kinds[-1].capitalize(), text))
+        return block
 
     # What is left
 
@@ -312,6 +378,10 @@ class _Work:
                     name = match[1].split("|")[0].strip()
                     if name and not name.startswith(("/", "end")):
                         self.result.kept[form.format(name[:60])] += 1
+            for match in _LEFT.finditer(part):
+                self.result.kept[next(filter(None, match.groups()))] += 1
+            for match in _UNSHOWN.finditer(part):
+                self.result.dropped[f"<{match[1].lower()}>"] += 1
             return part
 
         _outside_code(text, count)

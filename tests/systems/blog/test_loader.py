@@ -288,6 +288,7 @@ def test_javascript_in_mdx_is_left_out_whole_and_what_stays_is_told(blog: Blog, 
     assert "## Ways {#the-ways}\n\nExport of tea." in made
     assert sorted(fault.message for fault in report.faults) == [
         "<button onClick={…}> stands in the text as it is",
+        "<button> is left out",
         "export of JavaScript is left out",
         "import of JavaScript is left out",
     ]
@@ -336,3 +337,57 @@ def test_a_note_in_a_shortcode_of_its_own(blog: Blog, tmp_path: Path) -> None:
     text = '---\ndate: 2024-01-01\n---\n{{< alert icon="!" text="Mind the gap." />}}\n'
     assert loaded(blog, tmp_path, {"a.md": text}).faults == []
     assert "> **Alert**\n>\n> Mind the gap." in content(blog, "a")
+
+
+def test_links_whose_words_are_code_or_wrapped(blog: Blog, tmp_path: Path) -> None:
+    text = "[`b` it](b.md#c), [two\nlines](b.md), ![`x`](no.png)\n\n[`c`]: b.md\n\n`[no](b.md)`\n"
+    text = f"---\ndate: 2024-01-01\n---\n{text}"
+    report = loaded(blog, tmp_path, {"a.md": text, "b.md": "---\ndate: 2024-01-01\n---\nB\n"})
+    assert "[`b` it](/posts/b#c), [two\nlines](/posts/b), ![`x`](no.png)\n\n[`c`]: /posts/b" in content(blog, "a")
+    assert "`[no](b.md)`" in content(blog, "a")
+    assert [fault.message for fault in report.faults] == ["'no.png' leads to nothing in the folder"]
+
+
+def test_what_kramdown_and_python_markdown_say_of_a_paragraph(blog: Blog, tmp_path: Path) -> None:
+    text = (
+        "---\ndate: 2024-01-01\n---\nMind\nthe gap.\n{: .note .warning}\n\n{: .tip }\n> Try *it*.\n\n"
+        "Large.\n{: .large}\n\n"
+        "<figure markdown>\n  ![It](https://example.com/a.png){ loading=lazy }\n"
+        "  <figcaption>That</figcaption>\n</figure>\n\n"
+        '- :material-lock:{ .big } __Safe__\n\n```sh title="a.sh" hl_lines="1"\n{: .note}\n```\n\n`{: .note}`\n'
+    )
+    report = loaded(blog, tmp_path, {"a.md": text})
+    made = content(blog, "a")
+    for part in (
+        "> **Warning**\n>\n> Mind\n> the gap.\n",
+        "> **Tip**\n>\n> Try *it*.\n",
+        "<figure>\n\n![It](https://example.com/a.png)\n",
+        "\n\n</figure>",
+        "- __Safe__",
+        "**a.sh**\n\n```sh",
+        "```\n\n`{: .note}`",
+    ):
+        assert part in made, part
+    said = {fault.message.removesuffix(" is left out") for fault in report.faults}
+    assert said == {"{: .large}", "{ loading=lazy }", ":material-lock:{ .big }"}
+
+
+def test_what_no_post_has_a_place_for_is_said(blog: Blog, tmp_path: Path) -> None:
+    text = (
+        "---\ndate: 2024-01-01\nweight: 3\nlayout: page\nextra:\n  toc: true\naliases: [/x]\n---\n"
+        "::: mine.module\n    options\n\n"
+        "!!! \n\n[TOC]\n\n--8<-- 'a.md'\n\n<iframe src='https://example.com'></iframe>\n\n`<iframe>`\n"
+    )
+    report = loaded(blog, tmp_path, {"a.md": text, "b.md": "---\ndate: 2024-01-01\naliases: [/x/]\n---\nB\n"})
+    assert {name for name in report.counts if name.startswith("fields")} == {
+        "fields left out: weight",
+        "fields left out: layout",
+        "fields left out: extra.toc",
+    }
+    assert sorted((fault.place, fault.message) for fault in report.faults) == [
+        ("a.md", "--8<-- stands in the text as it is"),
+        ("a.md", "::: stands in the text as it is"),
+        ("a.md", "<iframe> is left out"),
+        ("a.md", "[TOC] stands in the text as it is"),
+        ("b.md", "/x was the address of another file too: it leads here"),
+    ]

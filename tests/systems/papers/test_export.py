@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +35,7 @@ WHOLE = Paper(
     pages="101–117",
     publisher="Smith & Sons",
     editors=["Ed Itor", "Research, Inc."],
+    further={"article-number": "7", "isbn": "3-540", "note": "See {also} & 50%", "series": "Lecture Notes"},
 )
 PEOPLE = ("Paul Erdős", "Johannes van der Waals", "Health and Safety Office", "Smith, Inc.", "Anderson Band")
 
@@ -77,7 +79,7 @@ def test_what_is_exported_can_be_loaded(name: str, tmp_path: Path) -> None:
     for paper, people in wholes:
         result, names = again(form.write(paper, people), tmp_path / f"a.{form.suffix}")
         ours = {"title", "abstract", "collection", "published_at", "topics", "doi", "url", "volume", "issue", "pages"}
-        ours |= {"publisher", "editors", "paper_id"}
+        ours |= {"publisher", "editors", "further", "paper_id"}
         assert result.model_dump(include=ours) == paper.model_dump(include=ours)
         # A format that divides people by roles gives one role behind the other.
         assert sorted(names) == sorted(person.name for person in people)
@@ -106,6 +108,35 @@ def test_ris_has_a_line_a_field() -> None:
     assert lines[-2:] == ["ER  - ", ""]
     for literal in ("AU  - A", "AU  - B", "SP  - 101", "EP  - 117", "DO  - 10.1000/a_b%20(1)", "AB  - Two ER - lines"):
         assert literal in lines
+    for literal in ("DA  - 2026/05", "T3  - Lecture Notes", "SN  - 3-540", "N1  - article-number: 7"):
+        assert literal in lines
+
+
+@pytest.mark.parametrize(
+    ("entry", "written"),
+    [
+        ("@techreport{a, title={T}, institution={I}, number={3}, type={Memo}, year={2020}}", "institution = {I}"),
+        ("@phdthesis{a, title={T}, school={S}, address={P}, year={2020}}", "school = {S}"),
+        ("@book{a, title={T}, publisher={P}, edition={2}, year={2020}}", "edition = {2}"),
+        ("@misc{a, title={T}, howpublished={Letter}, year={in press}}", "year = {in press}"),
+        ("@article{a, title={T}, journal={J}, issue={1}, year={2020}, month={12--15 June}}", "month = {12–15 June}"),
+        (
+            "@inproceedings{a, title={T}, booktitle={B}, series={LNCS}, organization={O}, year={2020}}",
+            "series = {LNCS}",
+        ),
+    ],
+)
+def test_an_entry_is_written_as_it_was(entry: str, written: str, tmp_path: Path) -> None:
+    paper, _ = again(entry, tmp_path / "a.bib")
+    text = to_bibtex(paper, [])
+    said = dict(re.findall(r"(\w+) ?= ?\{+([^{}]+)\}+", text.replace("–", "--")))
+    given = dict(re.findall(r"(\w+)=\{([^{}]+)\}", entry))
+    assert written in text
+    assert {name: said.get(name) for name in given} == given
+    assert again(text, tmp_path / "a.bib")[0] == paper
+    csl, _ = again(FORMATS["csl"].write(paper, []), tmp_path / "a.json")
+    ours = {"title", "collection", "published_at", "issue", "publisher", "further"}
+    assert csl.model_dump(include=ours) == paper.model_dump(include=ours)
 
 
 def test_keys_are_such_as_bibtex_reads() -> None:

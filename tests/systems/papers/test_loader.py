@@ -375,9 +375,9 @@ def test_memory_is_bounded_and_progress_is_told(empty: Papers, tmp_path: Path, k
         for number in range(entries):
             title = "T" if number % 100 == 0 else ""
             if kind == "bib":
-                file.write(f"@article{{e{number}, title={{{title}}}, note={{{filler}}}}}\n")
+                file.write(f"@article{{e{number}, title={{{title}}}, abstract={{{filler}}}}}\n")
             else:
-                file.write(f'{{"id": "e{number}", "title": "{title}", "note": "{filler}"}}\n')
+                file.write(f'{{"id": "e{number}", "title": "{title}", "abstract": "{filler}"}}\n')
     steps: list[tuple[int, int | None]] = []
     tracemalloc.start()
     try:

@@ -10,9 +10,9 @@ import pytest
 from keyplan.web import app
 from keyplan.web.beside import Beside
 from keyplan_systems.pages.application import ServedSite
-from keyplan_systems.papers import Author, Paper, Papers
+from keyplan_systems.papers import Author, Paper, PaperDetails, Papers
 from keyplan_systems.papers.sample import sample
-from keyplan_systems.papers.searching import found_papers, search_of
+from keyplan_systems.papers.searching import found_papers, keep_found, search_of
 from keyplan_systems.papers.site.making import make_site
 from keyplan_systems.site.searching import Document
 from tests.systems.sites.support import OPTIONS, Visit
@@ -27,6 +27,8 @@ def papers() -> Iterator[Papers]:
         opened.add_author(Author(handle="jon/x", name="Jon"))
         new = Paper(paper_id="a/b c", title="A <Paper>", collection="ethics & law", status="published", topics={"c#"})
         opened.add_paper(new, {"jon/x": "author"})
+        further = {"note": "Withdrawn.", "isbn": "3-540", "article-number": "7"}
+        opened.edit_paper("a/b c", PaperDetails(title="A <Paper>", collection="ethics & law", further=further))
         opened.add_paper(Paper(paper_id="draft", title="Hidden", collection="ethics & law"), {"jon/x": "author"})
         opened.refer("a/b c", "wp-0000")
         yield opened
@@ -47,6 +49,8 @@ def test_a_reader_looks_through(site: ServedSite) -> None:
     assert reader.says("Jon")
     assert "“A <Paper>.” ethics &" in " ".join(reader.text.replace("&lt;", "<").replace("&gt;", ">").split())
     assert "/papers/wp-0000" in reader.text
+    for said in ("Note Withdrawn.", "ISBN 3-540", "Article number 7"):
+        assert reader.says(said)
     reader.get("/papers/wp-0000")
     assert reader.says("Cited by")
     for path in ("/authors/jon/x", "/topics/c%23"):
@@ -75,6 +79,15 @@ def test_papers_are_found_by_words(papers: Papers, site: ServedSite) -> None:
     assert found_papers(papers, search, "Hidden", 20) == []
     search.put(Document("draft", "Hidden", "", "", ""))  # an index that is out of date shows nothing by itself
     assert found_papers(papers, search, "Hidden", 20) == []
+    papers.add_paper(Paper(paper_id="new", title="Marmalade", collection="kitchen"), {"jon/x": "author"})
+    for found, change in (
+        ([], lambda: None),
+        (["new"], lambda: papers.publish("new")),
+        ([], lambda: papers.supersede("new", "wp-0000")),
+    ):
+        change()
+        keep_found(papers, search, "new")
+        assert list(search.find("marmalade jon", 20)) == found
 
 
 def test_papers_are_taken_along(site: ServedSite) -> None:

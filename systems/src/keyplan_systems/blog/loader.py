@@ -74,6 +74,7 @@ class _Import:
         self.files = files_of(design)
         self.users: dict[str, User] = {}
         self.slugs: dict[str, str] = {}
+        self.loaded: set[str] = set()
         self.former: dict[str, list[str]] = {}
         self.links = Links(self.site, {}, {}, self._keep)
         try:
@@ -203,12 +204,18 @@ class _Import:
         # What was published once, and taken back in the blog, stays so. A post of the future waits, as elsewhere.
         if not file.draft and made <= now() and (before is None or before.post.published_at is None):
             self.design.publish_as_of(post_id, made)
+        self.loaded.add(post_id)
         self.report.counts["drafts" if file.draft else "posts"] += 1
+        for name in file.not_taken():
+            self.report.counts[f"fields left out: {name[:60]}"] += 1
         if others:
             self.report.counts["posts with several authors"] += 1
         for path in self.former[file.path]:
             if path != address_key(post_address(wanted.slug)):
                 led = self.design.redirect(path)
+                if led is not None and led.post_id != post_id and led.post_id in self.loaded:
+                    message = f"{path} was the address of another file too: it leads here"
+                    self.report.fault(Fault(file.path, message, "take it from one of them"))
                 if led is None or led.post_id != post_id:
                     self.design.lead(path, post_id)
                 self.report.counts["addresses that lead to posts"] += 1

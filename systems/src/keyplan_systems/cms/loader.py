@@ -24,8 +24,10 @@ from keyplan_systems.cms.entities import EXCERPT_MAX, TAGS_MAX, Article, Article
 from keyplan_systems.cms.placing import check_body, former_slugs, moved, new_version, tagged, word_count
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.history import History, HistoryError, Revision
+from keyplan_systems.linking import Links, SiteFolder
 from keyplan_systems.paging import pages_of
 from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
+from keyplan_systems.translating import translate
 
 __all__ = ["load"]
 
@@ -45,11 +47,14 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     """
     paths, faults = find_posts(folder)
     report = LoadReport(faults=faults)
-    histories = _Histories(folder, report)
+    histories, site = _Histories(folder, report), SiteFolder(folder)
     progress(0, len(paths))
     try:
         for number, path in enumerate(paths, 1):
-            _load_one(design, folder, path, histories, report)
+            post = _load_one(design, folder, path, histories, report)
+            if post is not None:
+                report.loaded += 1
+                _tell_what_stays(post, site, report)
             progress(number, len(paths))
     finally:
         histories.close()
@@ -92,7 +97,8 @@ class _Histories:
             self._history = None
 
 
-def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, report: LoadReport) -> None:
+def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, report: LoadReport) -> Post | None:
+    """Load one post, and give it; a fault and None for one that can't be loaded."""
     place = shown(path.relative_to(folder).as_posix())
     try:
         post = read_post(folder, path)  # a RequestError of it, that PyYAML is missing, is every file's: it goes out
@@ -100,7 +106,7 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
         article_id = _known_id(design, post, histories.former(post.path))
     except FrontMatterError as error:
         report.faults.append(fault_of(place, error))
-        return
+        return None
     try:
         check_body(post.body, place)
         _take_in(design, post, article_id, _complete(post, revisions, report), report)
@@ -111,7 +117,38 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
     except KeyplanError as error:
         report.faults.append(Fault(place, error.message, error.hint, error.code))
     else:
-        report.loaded += 1
+        return post
+    return None
+
+
+def _tell_what_stays(post: Post, site: SiteFolder, report: LoadReport) -> None:
+    """What an article has no place for, and what of its text means something to its own site only.
+
+    Texts aren't changed: who shows them is another program, and each commit's text is a version.
+    """
+
+    def say(message: str, hint: str) -> None:
+        report.fault(Fault(post.path, message, hint))
+
+    if len(post.authors) > 1:
+        say(f"several authors: the article's is {post.authors[0]!r}, without {', '.join(post.authors[1:])}", "name one")
+    if post.aliases:
+        say(f"addresses that led to it don't lead here: {', '.join(post.aliases)[:300]}", "let the site redirect them")
+    if post.excerpt is not None and len(post.excerpt) > EXCERPT_MAX:
+        say(f"its excerpt is cut after {EXCERPT_MAX:,} characters", "say it in fewer words")
+    made = translate(post.body, {}, lambda _: None, mdx=post.path.lower().endswith(".mdx"))
+    for what, count in (made.translated + made.kept + made.dropped).items():
+        times = f" ({count} times)" if count > 1 else ""
+        say(f"{what}{times} stands in the text as it is", "it means something to its own site only")
+    links = Links(site, {}, {}, lambda _: None)
+    links.in_text(post.path, post.body)
+    if links.lost:
+        some = ", ".join([*map(repr, list(links.lost)[:3]), *(["…"] * (len(links.lost) > 3))])
+        say(
+            f"links and pictures of its own site stay as they are: {links.lost.total():,} ({some})", "see to them there"
+        )
+    for name in post.not_taken():
+        report.counts[f"fields left out: {name[:60]}"] += 1
 
 
 def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> list[Revision]:

@@ -30,8 +30,9 @@ from bibtexparser.model import (
 from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped] # it ships no types
 
 from keyplan_systems.lines import Lines, Tell
-from keyplan_systems.papers.design import EDITORS_MAX, Role
+from keyplan_systems.papers.design import FURTHER_MAX, Role
 from keyplan_systems.papers.records import (
+    FIELD_NAME,
     UNDATED,
     Person,
     Record,
@@ -54,17 +55,27 @@ MACROS_CHARACTERS_MAX = 20_000_000
 """Characters of all macros together that are kept."""
 PARENTS_MAX = 100_000
 """Entries that are kept for others to inherit from."""
-USED = (
-    "abstract", "address", "author", "booktitle", "crossref", "date", "doi", "editor", "institution", "journal",
-    "journaltitle", "keyword", "keywords", "month", "number", "pages", "publisher", "school", "series", "title", "url",
-    "volume", "year",
+USED = frozenset({
+    "abstract", "author", "booktitle", "crossref", "date", "doi", "editor", "institution", "journal", "journaltitle",
+    "keyword", "keywords", "month", "number", "pages", "publisher", "school", "series", "title", "url", "volume",
+    "year",
+})  # fmt: skip
+"""The fields that papers have a place for, some of them only now and then; others are kept as they are."""
+INHERITED = (
+    "address", "booktitle", "date", "edition", "editor", "eventtitle", "institution", "isbn", "issn", "journal",
+    "location", "month", "number", "organization", "publisher", "series", "title", "volume", "year",
 )  # fmt: skip
-"""The fields that are read; others are left out before their macros are put in."""
-INHERITED = ("booktitle", "title", "year", "month", "date", "editor", "publisher", "series", "journal", "institution")
+"""What is said of a volume and holds for what is in it."""
 
 _STARTS = re.compile(r"[ \t]*@\w*[ \t]*[{(]")
 _CROSSREF = re.compile(r"\bcrossref\s*=\s*[{\"]\s*([^}\"]*?)\s*[}\"]", re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_IS_DATE = {
+    "date": re.compile(r"\d{4}(?:-\d{1,2}(?:-\d{1,2})?)?"),
+    "month": re.compile(rf"(?:{'|'.join(_MONTHS)})[a-z]*\.?|1[0-2]|0?[1-9]", re.IGNORECASE),
+    "year": re.compile(r"\d{4}"),
+}
+"""Values that say no more than the date does that is made of them."""
 _ROLES: tuple[tuple[str, Role], ...] = (("author", "author"), ("editor", "editor"))
 
 # bibtexparser logs what it can't parse, and gives it too: it is told from there.
@@ -245,21 +256,27 @@ class _EntryReader:
         """The record, and what is to be told of it besides."""
         fields: dict[str, str] = {}
         for element in self.entry.fields:
-            if element.key.lower() in USED:
-                fields.setdefault(element.key.lower(), str(element.value))
+            fields.setdefault(element.key.lower(), str(element.value))
         kind = self.entry.entry_type.lower()
-        own = {name: self.known.value(raw) for name, raw in fields.items()}
+        own = {name: self.known.value(raw) for name, raw in fields.items() if name in USED}
         inherited = self._inherited(own.get("crossref", "").strip())
         title = _text(own.get("title", ""))
         if not self.entry.key.strip() or not title:
             what = "title" if self.entry.key.strip() else "key"
             yield Trouble(self.line, f"entry {self.entry.key} has no {what}".replace("  ", " "), "an entry needs both")
             return
+        collection, named = self._collection(kind, own, inherited)
+        odd = sorted(name for name in fields if not FIELD_NAME.fullmatch(name))
+        if odd:
+            yield Trouble(self.line, f"entry {self.entry.key} has fields that can't be kept: {', '.join(odd)[:200]}")
+        further = self._further({**inherited, **own}, named)
+        for number, name in enumerate(sorted(fields.keys() - USED - set(odd))):
+            further[name] = _text(self.known.value(fields[name])) if number < FURTHER_MAX else fields[name][:1]
         yield Record(
             line=self.line,
             paper_id=self.entry.key.strip(),
             title=title,
-            collection=self._collection(kind, own, inherited),
+            collection=collection,
             kind=kind,
             published_at=_published({**inherited, **own}),
             people=tuple(_people(own, inherited, kind)),
@@ -267,11 +284,12 @@ class _EntryReader:
             abstract=_text(own.get("abstract", "")),
             doi=doi_of(_address(own.get("doi")), _address(own.get("url"))),
             url=_address(own.get("url")),
-            volume=_short(own.get("volume")),
-            issue=_short(own.get("number")),
+            volume=_short(own.get("volume") or inherited.get("volume")),
+            issue=_short(own.get("number") or inherited.get("number")),
             pages=_pages(own.get("pages")),
             publisher=_short(own.get("publisher") or inherited.get("publisher") or own.get("school")),
             editors=tuple(_editors(own, inherited, kind)),
+            further={name: further[name] for name in sorted(further) if further[name]},
         )
 
     def _inherited(self, name: str) -> dict[str, str]:
@@ -284,15 +302,33 @@ class _EntryReader:
                 self.known.lost[name] += 1
         return {name: self.known.value(raw) for name, raw in (parent or {}).items()}
 
-    def _collection(self, kind: str, own: Mapping[str, str], inherited: Mapping[str, str]) -> str:
+    def _collection(
+        self, kind: str, own: Mapping[str, str], inherited: Mapping[str, str]
+    ) -> tuple[str, tuple[str, ...]]:
         """Where it appeared: its journal, its proceedings (those of the entry that it refers to, and that one's key
-        where nothing else is known), its institution.
+        where nothing else is known), its institution. And the fields that say so.
         """
-        names = (own.get("journal"), own.get("journaltitle"), own.get("booktitle"))
-        above = (inherited.get("booktitle"), inherited.get("journal"), inherited.get("title"))
-        makers = (own.get("institution"), own.get("series") if kind in {"book", "inbook"} else None)
-        result = (*names, *above, own.get("crossref"), *makers)
-        return collection_of(kind, (_text(text)[:500] for text in result if text))
+        above = {name: inherited.get(name, "") for name in ("booktitle", "journal", "title")}
+        makers = ("crossref", "institution", *(["series"] if kind in {"book", "inbook", "proceedings"} else []))
+        said = [
+            *((own.get(name, ""), (name,)) for name in ("journal", "journaltitle", "booktitle")),
+            *((text, ("booktitle", "journal")) for text in above.values()),
+            *((own.get(name, ""), (name,)) for name in makers),
+        ]
+        for raw, names in said:
+            if text := _text(raw):
+                return text, names
+        return collection_of(kind, ()), ()
+
+    def _further(self, said: Mapping[str, str], named: Collection[str]) -> dict[str, str]:
+        """What the entry, or the one that it refers to, says in fields that a paper has no place for this time."""
+        taken = {"abstract", "author", "crossref", "doi", "editor", "number", "pages", "title", "url", "volume", *named}
+        taken.add("publisher" if said.get("publisher") else "school")
+        taken.add("keywords" if "keywords" in said else "keyword")
+        dated = {name: said[name] for name in ("date", "month", "year") if name in said}
+        if _published(dated) != UNDATED:
+            taken |= {name for name, text in dated.items() if _IS_DATE[name].fullmatch(text.strip())}
+        return {name: _text(text) for name, text in said.items() if name not in taken}
 
 
 def _people(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[Person]:
@@ -304,26 +340,26 @@ def _people(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> 
         for text in split_multiple_persons_names(value):
             printed = _text(_first_name_first(text))
             if printed and printed.lower() != "others":
-                yield Person(printed[:500], role)
+                yield Person(printed, role)
 
 
 def _editors(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[str]:
     """Who edited what a paper appeared in, by the names that are printed; proceedings have them as their people."""
     if kind == "proceedings" or ("author" not in own and "editor" in own):
         return
-    for name in split_multiple_persons_names(own.get("editor", "") or inherited.get("editor", ""))[:EDITORS_MAX]:
-        printed = _text(_first_name_first(name))[:500]
+    for name in split_multiple_persons_names(own.get("editor", "") or inherited.get("editor", "")):
+        printed = _text(_first_name_first(name))
         if printed and printed.lower() != "others":
             yield printed
 
 
 def _short(value: str | None) -> str | None:
-    return None if value is None else _text(value)[:200] or None
+    return None if value is None else _text(value) or None
 
 
 def _pages(value: str | None) -> str | None:
     """Pages as they are printed: ``101--117`` is ``101–117``."""
-    return None if value is None else re.sub(r"\s*-{1,3}\s*", "–", _text(value))[:200] or None
+    return None if value is None else re.sub(r"\s*-{1,3}\s*", "–", _text(value)) or None
 
 
 def _first_name_first(name: str) -> str:

@@ -15,8 +15,18 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from keyplan_systems.papers.design import EDITORS_MAX, Role
-from keyplan_systems.papers.records import UNDATED, Person, Record, Trouble, collection_of, doi_of, moment_of, topics_of
+from keyplan_systems.papers.design import Role
+from keyplan_systems.papers.records import (
+    FIELD_NAME,
+    UNDATED,
+    Person,
+    Record,
+    Trouble,
+    collection_of,
+    doi_of,
+    moment_of,
+    topics_of,
+)
 
 __all__ = ["read_csl"]
 
@@ -27,6 +37,19 @@ TOLD_TOGETHER = 100
 """Faults between two objects that are kept: a file may hold no object at all."""
 
 _WRAPPER = re.compile(r'\s*\{\s*"(?:items|references)"\s*:\s*\[')
+_TAKEN = frozenset({
+    "id", "type", "title", "publisher", "issued", "author", "contributor", "editor", "keyword", "abstract", "DOI",
+    "URL", "volume", "issue", "page",
+})  # fmt: skip
+_BIBTEX_NAMES = {
+    "collection-title": "series",
+    "publisher-place": "address",
+    "genre": "type",
+    "chapter-number": "chapter",
+    "event-title": "eventtitle",
+    "accessed": "urldate",
+}
+"""What BibTeX calls what CSL has another name for."""
 _BETWEEN = " \t\r\n,[]}"
 _MARKS = re.compile(r'["\\{}]')
 _ROLES: tuple[tuple[str, Role], ...] = (
@@ -174,9 +197,15 @@ def _read(line: int, data: Any) -> Iterator[Record | Trouble]:
         yield Trouble(line, f"the entry has no {'title' if identity else 'id'}", "an entry needs both")
         return
     kind = _text(data.get("type")) or "document"
-    names = (data.get("container-title"), data.get("collection-title"), data.get("publisher"))
+    named = "container-title"
+    if not _text(data.get(named)):
+        named = {"book": "collection-title", "report": "publisher"}.get(kind, named)
+    issue = "issue" if _text(data.get("issue")) else "number"
+    further, odd = _further({name: value for name, value in data.items() if name not in {named, issue}})
     issued = data.get("issued")
     published = _issued(issued)
+    if odd:
+        yield Trouble(line, f"entry {identity} has fields that can't be kept: {', '.join(odd)[:200]}")
     if issued and published is None:
         yield Trouble(
             line, f"entry {identity} has a date that can't be read: {str(issued)[:60]}", "it is taken as undated"
@@ -185,19 +214,20 @@ def _read(line: int, data: Any) -> Iterator[Record | Trouble]:
         line=line,
         paper_id=identity,
         title=title,
-        collection=collection_of(kind, (_text(name)[:500] for name in names)),
+        collection=collection_of(kind, [_text(data.get(named))]),
         kind=kind,
         published_at=published or UNDATED,
         people=tuple(_people(data)),
         topics=topics_of(_keywords(data)),
         abstract=_text(data.get("abstract")),
         doi=doi_of(_text(data.get("DOI")), _text(data.get("URL"))),
-        url=_text(data.get("URL"))[:1000] or None,
-        volume=_text(data.get("volume"))[:200] or None,
-        issue=_text(data.get("issue"))[:200] or None,
-        pages=_text(data.get("page"))[:200] or None,
-        publisher=_text(data.get("publisher"))[:200] or None,
+        url=_text(data.get("URL")) or None,
+        volume=_text(data.get("volume")) or None,
+        issue=_text(data.get(issue)) or None,
+        pages=_text(data.get("page")) or None,
+        publisher=_text(data.get("publisher")) or None,
         editors=tuple(_editors(data)),
+        further=further,
     )
 
 
@@ -211,7 +241,26 @@ def _people(data: Mapping[str, Any]) -> Iterator[Person]:
 
 def _editors(data: Mapping[str, Any]) -> list[str]:
     """Who edited what a paper appeared in."""
-    return list(_names(data.get("editor")))[:EDITORS_MAX] if data.get("author") else []
+    return list(_names(data.get("editor"))) if data.get("author") else []
+
+
+def _further(data: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """What else an entry says, by BibTeX's names where it has one; and the fields that can't be kept."""
+    said = {name.lower(): value for name, value in data.items() if name not in _TAKEN}
+    custom = said.pop("custom", None)
+    said |= custom if isinstance(custom, Mapping) else {}
+    further: dict[str, str] = {}
+    odd: list[str] = []
+    for name, value in said.items():
+        text = _text(value) or "; ".join(_names(value)) or "; ".join(filter(None, map(_text, _list(value))))
+        if isinstance(value, Mapping) and (moment := _issued(value)):
+            text = f"{moment:%Y-%m-%d}"
+        key = _BIBTEX_NAMES.get(name, name)
+        if text and FIELD_NAME.fullmatch(key):
+            further[key] = text
+        elif value:
+            odd.append(str(name))
+    return {name: further[name] for name in sorted(further)}, odd
 
 
 def _names(people: Any) -> Iterator[str]:
@@ -221,7 +270,7 @@ def _names(people: Any) -> Iterator[str]:
         parts = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix")
         printed = _text(value.get("literal")) or " ".join(text for part in parts if (text := _text(value.get(part))))
         if printed:
-            yield printed[:500]
+            yield printed
 
 
 def _issued(issued: Any) -> datetime | None:

@@ -40,6 +40,8 @@ __all__ = [
     "DETAILS",
     "DRAFT_KEPT",
     "EDITORS_MAX",
+    "FURTHER_CHARACTERS_MAX",
+    "FURTHER_MAX",
     "LISTED_CHARACTERS_MAX",
     "TOPICS_MAX",
     "Author",
@@ -66,7 +68,9 @@ TOPICS_MAX = 20
 EDITORS_MAX = 20
 LISTED_CHARACTERS_MAX = 250
 """A collection with a longer name isn't among the collections: its key would be too long."""
-DETAILS = ("doi", "url", "volume", "issue", "pages", "publisher", "editors")
+FURTHER_MAX = 40
+FURTHER_CHARACTERS_MAX = 2000
+DETAILS = ("doi", "url", "volume", "issue", "pages", "publisher", "editors", "further")
 """What a bibliography says of a paper besides its title, its text and where it appeared."""
 DRAFT_KEPT = timedelta(days=30)
 """How long a superseded draft can still be read."""
@@ -82,6 +86,10 @@ Topic = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whi
 Topics = Annotated[set[Topic], Field(max_length=TOPICS_MAX)]
 Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Editors = Annotated[list[Name], Field(max_length=EDITORS_MAX)]
+FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_:+.-]{0,59}$")]
+Said = Annotated[str, StringConstraints(min_length=1, max_length=FURTHER_CHARACTERS_MAX)]
+Further = Annotated[dict[FieldName, Said], Field(min_length=1, max_length=FURTHER_MAX)]
+"""What else a bibliography says of a paper (a note, an edition, a series), by the names that BibTeX has for it."""
 VersionName = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){0,3}$")]
 Byline = Annotated[dict[Id, Role], Field(max_length=AUTHORS_MAX)]
 """Who took part, in the order of the byline: the handle and the role of each."""
@@ -113,6 +121,7 @@ class Paper(Entity):
     publisher: Short | None = None
     editors: Editors | None = None
     """Who edited what it appeared in, by the names that are printed."""
+    further: Further | None = None
     superseded_by: Id | None = None
     expires_at: Ttl | None = None
 
@@ -211,6 +220,7 @@ class PaperDetails(BaseModel):
     pages: Short | None = None
     publisher: Short | None = None
     editors: Editors | None = None
+    further: Further | None = None
 
 
 class PaperWithAuthors(NamedTuple):

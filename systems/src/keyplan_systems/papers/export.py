@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from keyplan_systems.papers.design import Membership, Paper, byline
-from keyplan_systems.papers.records import UNDATED
+from keyplan_systems.papers.records import UNDATED, collection_of
 
 __all__ = ["FORMATS", "Format", "citation", "to_bibtex", "to_csl", "to_ris"]
 
@@ -49,7 +49,29 @@ _RIS_KINDS = {
     "thesis": "THES",
     "report": "RPRT",
 }
-_CONTAINERS = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle", "inbook": "booktitle"}
+_CONTAINERS = {
+    "inproceedings": "booktitle",
+    "incollection": "booktitle",
+    "inbook": "booktitle",
+    "book": "series",
+    "proceedings": "series",
+    "techreport": "institution",
+}
+"""Where a kind of entry says what it appeared in; others say it as a journal."""
+_CSL_NAMES = {
+    "series": "collection-title",
+    "address": "publisher-place",
+    "note": "note",
+    "edition": "edition",
+    "type": "genre",
+    "isbn": "ISBN",
+    "issn": "ISSN",
+    "chapter": "chapter-number",
+    "eventtitle": "event-title",
+    "language": "language",
+}
+"""What CSL calls further fields of BibTeX's; it keeps others under ``custom``."""
+_RIS_NAMES = {"series": "T3", "address": "CY", "note": "N1", "edition": "ET", "type": "M3", "isbn": "SN", "issn": "SN"}
 _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "$": r"\$", "#": r"\#", "_": r"\_",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -72,7 +94,7 @@ def citation(paper: Paper, members: Sequence[Membership]) -> str:
     if paper.volume:
         where += f" {paper.volume}" + (f"({paper.issue})" if paper.issue else "")
     where += f", {paper.pages}" if paper.pages else ""
-    year = _year(paper)
+    year = _year(paper) or (paper.further or {}).get("year")
     parts = [_joined(people), f"({year})" if year else "(undated)", _ended(f"“{paper.title}”"), f"{where}."]
     parts += [f"https://doi.org/{paper.doi}"] if paper.doi else [paper.url] if paper.url else []
     return " ".join(part for part in parts if part)
@@ -98,28 +120,45 @@ def _year(paper: Paper) -> str | None:
     return f"{paper.published_at.year:04d}"
 
 
+def _date_parts(paper: Paper) -> list[int]:
+    """The year, month and day of a paper, as far as they are known: what isn't known is the first."""
+    if paper.published_at is None or _year(paper) is None:
+        return []
+    parts = [paper.published_at.year, paper.published_at.month, paper.published_at.day]
+    while len(parts) > 1 and parts[-1] == 1:
+        parts.pop()
+    return parts
+
+
+def _own_collection(paper: Paper, kind: str) -> str | None:
+    """Where a paper appeared; nothing where only its kind says so (``Theses``)."""
+    return None if paper.collection == collection_of(kind, ()) else paper.collection
+
+
 # BibTeX
 
 
 def to_bibtex(paper: Paper, members: Sequence[Membership]) -> str:
     """An entry in BibTeX, in UTF-8."""
     kind = _BIBTEX_KINDS.get(paper.kind, paper.kind if paper.kind in _BIBTEX else "misc")
-    editors = paper.editors or _names(members, "editor")
+    editors, further = paper.editors or _names(members, "editor"), paper.further or {}
+    container = _CONTAINERS.get(kind, "journal")
     fields: dict[str, str | None] = {
         "author": _people(_names(members, "author", "contributor")),
         "editor": _people(editors),
         "title": f"{{{_latex(paper.title)}}}",  # a second pair of braces keeps its capitals
-        _CONTAINERS.get(kind, "series" if kind in {"book", "proceedings"} else "journal"): _latex(paper.collection),
+        "journal" if container in further else container: _latex(_own_collection(paper, kind)),
         "volume": _latex(paper.volume),
         "number": _latex(paper.issue),
         "pages": _latex(paper.pages and paper.pages.replace("–", "--")),
-        "publisher": _latex(paper.publisher),
-        "date": None if paper.published_at is None or _year(paper) is None else f"{paper.published_at:%Y-%m-%d}",
+        "school" if kind in {"phdthesis", "mastersthesis"} else "publisher": _latex(paper.publisher),
+        "date": "-".join(f"{part:02d}" for part in _date_parts(paper)),
         "year": _year(paper),
         "doi": paper.doi,
         "url": paper.url,
         "keywords": _latex(", ".join(sorted(paper.topics))),
         "abstract": _latex(paper.abstract),
+        **{name: _latex(value) for name, value in further.items()},
     }
     written = (f"  {name} = {{{value}}}" for name, value in fields.items() if value)
     return "@{}{{{},\n{}\n}}\n".format(kind, _key(paper.paper_id), ",\n".join(written))
@@ -150,7 +189,7 @@ def to_csl(paper: Paper, members: Sequence[Membership]) -> str:
 
 def _csl(paper: Paper, members: Sequence[Membership]) -> dict[str, Any]:
     editors = paper.editors or _names(members, "editor")
-    dated = None if paper.published_at is None or _year(paper) is None else paper.published_at
+    parts, further = _date_parts(paper), paper.further or {}
     result: Mapping[str, Any] = {
         "id": paper.paper_id,
         "type": _csl_kind(paper),
@@ -158,8 +197,8 @@ def _csl(paper: Paper, members: Sequence[Membership]) -> dict[str, Any]:
         "author": _literal(_names(members, "author")),
         "contributor": _literal(_names(members, "contributor")),
         "editor": _literal(editors),
-        "issued": dated and {"date-parts": [[dated.year, dated.month, dated.day]]},
-        "container-title": paper.collection,
+        "issued": parts and {"date-parts": [parts]},
+        "container-title": _own_collection(paper, _csl_kind(paper)),
         "volume": paper.volume,
         "issue": paper.issue,
         "page": paper.pages,
@@ -168,6 +207,8 @@ def _csl(paper: Paper, members: Sequence[Membership]) -> dict[str, Any]:
         "URL": paper.url,
         "keyword": ", ".join(sorted(paper.topics)),
         "abstract": paper.abstract,
+        **{_CSL_NAMES[name]: value for name, value in further.items() if name in _CSL_NAMES},
+        "custom": {name: value for name, value in further.items() if name not in _CSL_NAMES},
     }
     return {name: value for name, value in result.items() if value}
 
@@ -191,9 +232,9 @@ def to_ris(paper: Paper, members: Sequence[Membership]) -> str:
     start, _, end = (paper.pages or "").partition("–")
     more: list[tuple[str, str | None]] = [
         ("TI", paper.title),
-        ("T2", paper.collection),
+        ("T2", _own_collection(paper, paper.kind)),
         ("PY", _year(paper)),
-        ("DA", f"{paper.published_at:%Y/%m/%d}" if paper.published_at and _year(paper) else None),
+        ("DA", "/".join(f"{part:02d}" for part in _date_parts(paper))),
         ("VL", paper.volume),
         ("IS", paper.issue),
         ("SP", start),
@@ -206,6 +247,8 @@ def to_ris(paper: Paper, members: Sequence[Membership]) -> str:
     ]
     lines += [(name, value) for name, value in more if value]
     lines += [("KW", topic) for topic in sorted(paper.topics)]
+    for name, text in (paper.further or {}).items():
+        lines.append((_RIS_NAMES[name], text) if name in _RIS_NAMES else ("N1", f"{name}: {text}"))
     written = "".join(f"{name}  - {' '.join(value.split())}\r\n" for name, value in lines)
     return f"{written}ER  - \r\n"
 

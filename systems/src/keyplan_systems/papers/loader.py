@@ -23,6 +23,9 @@ from keyplan_systems.papers.csl import read_csl
 from keyplan_systems.papers.design import (
     AUTHORS_MAX,
     DETAILS,
+    EDITORS_MAX,
+    FURTHER_CHARACTERS_MAX,
+    FURTHER_MAX,
     LISTED_CHARACTERS_MAX,
     TOPICS_MAX,
     Author,
@@ -155,19 +158,24 @@ class _Loading:
             paper_id=record.paper_id,
             title=self._cut(record, "title", record.title, 1000),
             abstract=self._cut(record, "abstract", record.abstract, 20_000),
-            collection=record.collection,
+            collection=self._cut(record, "collection", record.collection, 500),
             kind=record.kind[:500],
             status="published",
             published_at=record.published_at,
             updated_at=record.published_at,
             topics=set(self._bounded(record, "topics", record.topics, TOPICS_MAX)),
             doi=record.doi,
-            url=record.url,
-            volume=record.volume,
-            issue=record.issue,
-            pages=record.pages,
-            publisher=record.publisher,
-            editors=list(record.editors) or None,
+            url=self._short(record, "url", record.url, 1000),
+            volume=self._short(record, "volume", record.volume),
+            issue=self._short(record, "issue", record.issue),
+            pages=self._short(record, "pages", record.pages),
+            publisher=self._short(record, "publisher", record.publisher),
+            editors=[
+                self._cut(record, "name of an editor", name, 500)
+                for name in self._bounded(record, "editors", record.editors, EDITORS_MAX)
+            ]
+            or None,
+            further=self._further(record) or None,
         )
         members = list(self._members(record))
         self._profiles(members)
@@ -215,7 +223,7 @@ class _Loading:
                 handle=handle,
                 role=people[handle].role,
                 position=position,
-                name=people[handle].name,
+                name=self._cut(record, "name of an author", people[handle].name, 500),
                 published_at=record.published_at,
             )
 
@@ -229,6 +237,14 @@ class _Loading:
         if len(text) > most:
             self._tell(record.line, f"entry {record.paper_id}: its {what} is cut after {most:,} characters")
         return text[:most]
+
+    def _short(self, record: Record, what: str, text: str | None, most: int = 200) -> str | None:
+        return None if text is None else self._cut(record, what, text, most)
+
+    def _further(self, record: Record) -> dict[str, str]:
+        """What else the entry says, as much of it as may be."""
+        names = self._bounded(record, "further fields", list(record.further), FURTHER_MAX)
+        return {name: self._cut(record, name, record.further[name], FURTHER_CHARACTERS_MAX) for name in names}
 
     def _profiles(self, members: Sequence[Membership]) -> None:
         """A profile for each author who has none."""

@@ -6,14 +6,27 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from keyplan_systems.papers.design import Role
 
-__all__ = ["UNDATED", "Person", "Record", "Trouble", "collection_of", "doi_of", "handle_of", "moment_of", "topics_of"]
+__all__ = [
+    "FIELD_NAME",
+    "UNDATED",
+    "Person",
+    "Record",
+    "Trouble",
+    "collection_of",
+    "doi_of",
+    "handle_of",
+    "moment_of",
+    "topics_of",
+]
 
+FIELD_NAME = re.compile(r"[a-z][a-z0-9_:+.-]{0,59}")
+"""The name of a further field."""
 UNDATED = datetime(1, 1, 1, tzinfo=UTC)
 """The date of what has none: it stands last where the newest stand first."""
 NAMED_KINDS = {
@@ -66,6 +79,8 @@ class Record:
     pages: str | None = None
     publisher: str | None = None
     editors: tuple[str, ...] = ()
+    further: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What else the entry says, by BibTeX's names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """What of the catalogue can be found by words: published papers, by their titles, topics, authors and abstracts.
 
-An import and the sample make the index anew; after writes from Python ``python -m keyplan_systems.papers.searching
-papers.db`` does. It is in ``papers.search`` beside ``papers.db``; for a store elsewhere it is in memory,
+Neither the site nor its API changes a paper, so no write of theirs has to keep the index. An import and the sample make
+it anew; whoever writes from Python calls ``keep_found`` for each paper, or ``python -m keyplan_systems.papers.searching
+papers.db`` for all. It is in ``papers.search`` beside ``papers.db``; for a store elsewhere it is in memory,
 and filled when the site begins: a query for each 100 papers, and one for each paper's authors.
 """
 
@@ -13,10 +14,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from keyplan_systems.paging import pages_of
-from keyplan_systems.papers.design import Paper, Papers, byline
+from keyplan_systems.papers.design import Membership, Paper, Papers, byline
 from keyplan_systems.site.searching import Document, FtsSearch, Search, found_items, search_beside
 
-__all__ = ["found_papers", "rebuild", "search_of"]
+__all__ = ["found_papers", "keep_found", "rebuild", "search_of"]
 
 PAGE = 100
 
@@ -37,11 +38,22 @@ def _documents(papers: Papers) -> Iterator[Document]:
             for page in pages_of(partial(papers.published_in_collection, collection.collection, limit=PAGE)):
                 for paper in page:
                     whole = papers.paper_with_authors(paper.paper_id)
-                    authors = [] if whole is None else byline(whole.authors)
-                    names = " ".join(f"{author.name} {author.handle}" for author in authors)
-                    topics = " ".join(sorted(paper.topics))
-                    text = f"{paper.collection} {paper.abstract}"
-                    yield Document(paper.paper_id, paper.title, topics, names, text)
+                    yield _document(paper, [] if whole is None else byline(whole.authors))
+
+
+def _document(paper: Paper, authors: list[Membership]) -> Document:
+    names = " ".join(f"{author.name} {author.handle}" for author in authors)
+    text = f"{paper.collection} {paper.abstract}"
+    return Document(paper.paper_id, paper.title, " ".join(sorted(paper.topics)), names, text)
+
+
+def keep_found(papers: Papers, search: Search, paper_id: str) -> None:
+    """Bring what can be found of a paper to what it is now: nothing, unless it is published. One query."""
+    whole = papers.paper_with_authors(paper_id)
+    if whole is None or whole.paper.status != "published":
+        search.remove(paper_id)
+    else:
+        search.put(_document(whole.paper, byline(whole.authors)))
 
 
 def found_papers(papers: Papers, search: Search, query: str, limit: int) -> list[Paper]:

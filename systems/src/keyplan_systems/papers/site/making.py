@@ -17,13 +17,18 @@ from keyplan_systems.papers.site import pages
 
 __all__ = ["make_site"]
 
+FIELDS = {"address": "Place", "howpublished": "Published as", "isbn": "ISBN", "issn": "ISSN", "urldate": "Looked up"}
+"""What the page calls further fields whose names say little."""
 LOOK = Look(
     system="papers",
     title="Offprints",
     tagline="A catalogue of papers, to read about and to cite.",
     package="keyplan_systems.papers.site",
     search="/",
-    filters={"year": lambda moment: "" if moment is None or moment.year == UNDATED.year else f"{moment:%Y}"},
+    filters={
+        "year": lambda moment: "" if moment is None or moment.year == UNDATED.year else f"{moment:%Y}",
+        "field": lambda name: FIELDS.get(name) or name.replace("-", " ").capitalize(),
+    },
 )
 
 
