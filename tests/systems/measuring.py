@@ -7,19 +7,39 @@ the sample, so that the numbers are the same each time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from keyplan import Design
+from keyplan import Design, Entity, Put
 from keyplan.plain.answers import answer_json
+from tests.seeds import NEW
 from tests.systems.support import Recorder, recorded
 
-__all__ = ["assert_same_answers", "check_rows", "cost", "measured", "name_of", "rows_of", "text_of"]
+__all__ = [
+    "AMONG",
+    "add_others",
+    "assert_same_answers",
+    "check_rows",
+    "cost",
+    "measured",
+    "name_of",
+    "rows_of",
+    "text_of",
+]
 
+AMONG: tuple[int, ...] = (0, 100_000) if NEW else (0,)
+"""How many items of others stand beside the sample while units are metered; many in a nightly run."""
 READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
+
+
+def add_others(design: Design, count: int, made: Callable[[int], Sequence[Entity]]) -> None:
+    """Put items of others into a store, as many as are wanted: ``made`` gives those of a number."""
+    if count:
+        each = len(made(0))
+        design.batch(Put(item) for number in range(count // each) for item in made(number))
 
 
 def text_of(package: ModuleType) -> str:

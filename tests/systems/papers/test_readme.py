@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from benchmarks.papers_questions import Catalogue, catalogue_of, question_1, question_2, question_3, shown
 
 import keyplan_systems.papers
+from keyplan import Entity
 from keyplan_systems.papers import Author, Paper, PaperDetails, Papers
-from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX
+from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX, Membership, PaperTopic, Reference
 from keyplan_systems.papers.sample import sample
 from tests.cli.support import json_of, run
 from tests.repository.files import ROOT
-from tests.systems.measuring import check_rows, rows_of, text_of
+from tests.systems.measuring import AMONG, add_others, check_rows, rows_of, text_of
 from tests.systems.papers.test_loader import KRR
 from tests.systems.support import silent, stored
 
@@ -23,12 +25,24 @@ README = text_of(keyplan_systems.papers)
 QUESTIONS = README.partition("\n## The open questions\n")[2].partition("\n## ")[0]
 
 
-@pytest.fixture
-def papers() -> Iterator[Papers]:
-    """The sample, to write into."""
+@pytest.fixture(params=AMONG)
+def papers(request: pytest.FixtureRequest) -> Iterator[Papers]:
+    """The sample, to write into; among the papers of others."""
     with Papers.open(":memory:") as opened:
         sample(opened, 300, silent)
+        add_others(opened, request.param, of_others)
         yield opened
+
+
+def of_others(number: int) -> Sequence[Entity]:
+    """A paper of another collection, with its author, topic and reference."""
+    name, at = f"else-{number}", datetime(2027, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
+    return (
+        Paper(paper_id=name, title="Elsewhere", collection="elsewhere", status="published", published_at=at),
+        Membership(paper_id=name, handle=f"else-{number % 100}", name="Else", published_at=at),
+        PaperTopic(paper_id=name, topic="elsewhere", published_at=at),
+        Reference(paper_id=name, cited_id=f"else-{number // 2}"),
+    )
 
 
 def calls(papers: Papers) -> dict[str, Callable[[], object]]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import keyplan_systems.shop
-from keyplan import Range
+from keyplan import Entity, Range
 from keyplan_systems.shop import Merchant, OrderEvent, PostalAddress, Product, Reading, Shop, User
-from keyplan_systems.shop.entities import EVENT_SHARDS, LINES_MAX, READING_KEPT, TOKEN_KEPT
+from keyplan_systems.shop.entities import EVENT_SHARDS, LINES_MAX, READING_KEPT, TOKEN_KEPT, Listing, OrderLine, Related
 from keyplan_systems.shop.sample import sample
-from tests.systems.measuring import check_rows, measured, rows_of, text_of
+from tests.systems.measuring import AMONG, add_others, check_rows, measured, rows_of, text_of
 from tests.systems.support import silent, stored
 
 README = text_of(keyplan_systems.shop)
@@ -20,12 +20,26 @@ HOME = PostalAddress(name="Ann", street="1 Mill Lane", postcode="BS1 4DJ", city=
 DAY = datetime(2026, 5, 3, tzinfo=UTC)
 
 
-@pytest.fixture
-def sold(sampled: Shop) -> Iterator[Shop]:
-    """The sample again, to write into."""
+@pytest.fixture(params=AMONG)
+def sold(request: pytest.FixtureRequest) -> Iterator[Shop]:
+    """The sample again, to write into; among what others sold."""
     with Shop.open(":memory:") as opened:
         sample(opened, 200, silent)
+        add_others(opened, request.param, of_others)
         yield opened
+
+
+def of_others(number: int) -> Sequence[Entity]:
+    """What another shop would have: no list of the sample's merchants, products, devices and days has it."""
+    name, at = f"else-{number}", datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
+    return (
+        Product(product_id=name, merchant_id="elsewhere", name="Cup", price_cents=900, listed_at=at),
+        Listing(product_id=name, merchant_id="elsewhere", category="elsewhere", listed_at=at),
+        Related(product_id=name, related_id=f"else-{number // 2}"),
+        OrderLine(order_id=name, line=1, product_id=name, quantity=1, price_cents=900),
+        OrderEvent(event_id=name, order_id=name, kind="placed", at=at),
+        Reading(device_id="else", at=at, value=1.5),
+    )
 
 
 def calls(shop: Shop) -> dict[str, Callable[[], object]]:

@@ -4,15 +4,16 @@ with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
 import keyplan_systems.social
-from keyplan import Range
+from keyplan import Entity, Range
 from keyplan_systems.social import Delivery, Social, limits
+from keyplan_systems.social.entities import Comment, Follower, Following, Like, Message, Post
 from keyplan_systems.social.sample import NEWEST, READER, sample, user_id
-from tests.systems.measuring import check_rows, measured, rows_of, text_of
+from tests.systems.measuring import AMONG, add_others, check_rows, measured, rows_of, text_of
 from tests.systems.support import silent
 
 README = text_of(keyplan_systems.social)
@@ -20,11 +21,25 @@ COUNT = 300
 """Users of the sample that the README speaks of: the command's default."""
 
 
-@pytest.fixture
-def social() -> Iterator[Social]:
+@pytest.fixture(params=AMONG)
+def social(request: pytest.FixtureRequest) -> Iterator[Social]:
     with Social.open(":memory:") as opened:
         sample(opened, COUNT, silent)
+        add_others(opened, request.param, of_others)
         yield opened
+
+
+def of_others(number: int) -> Sequence[Entity]:
+    """What people do whom nobody of the sample knows."""
+    name, other = f"else-{number}", f"else-{number // 2}"
+    return (
+        Post(post_id=name, user_id=other, text="Elsewhere."),
+        Comment(comment_id=name, post_id=other, user_id=name, text="Indeed."),
+        Like(post_id=other, user_id=name),
+        Follower(user_id=other, follower_id=name),
+        Following(user_id=name, followed_id=other),
+        Message(message_id=name, conversation_id=other, user_id=name, text="Are you there?"),
+    )
 
 
 def calls(social: Social) -> dict[str, Callable[[], object]]:
