@@ -63,7 +63,7 @@ def test_a_reader_looks_through(site: ServedSite) -> None:
     assert reader.get("/?q=draft") == 200
     assert not reader.says("Hidden")
     assert reader.get("/?q=nobody+knows") == 200
-    assert reader.says("Nothing goes by “nobody knows”.")
+    assert reader.says("No paper matches “nobody knows”.")
     for path in ("/papers/draft", "/papers/none", "/papers/draft/as/bibtex", "/papers/a/b%20c/as/pdf", "/topics/none"):
         assert reader.get(path) == 404
 
