@@ -135,6 +135,36 @@ def test_from_the_shelf_to_a_refund(shop: Place) -> None:
     seller.get_by_text("Received").wait_for()
 
 
+def test_a_merchant_goes_through_the_orders_by_keyboard(shop: Place) -> None:
+    """Orders of every status are found on a phone; one is cancelled, and pieces come into stock."""
+    seller = shop.arrive(390, "dark")
+    sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
+    seller.goto("/selling")
+    for label, status in (
+        ("Unpaid", "pending"),
+        ("Shipped", "shipped"),
+        ("Cancelled", "cancelled"),
+        ("To ship", "paid"),
+    ):
+        seller.get_by_role("link", name=label, exact=True).focus()
+        seller.keyboard.press("Enter")
+        seller.wait_for_url(f"**/selling?status={status}")
+        sold = len(shop.design.orders_of_merchant("leafhouse", [status], limit=20).items)
+        assert seller.locator(f"ul.rows .badge.{status}").count() == sold
+    seller.locator("ul.rows h2 a").last.focus()
+    seller.keyboard.press("Enter")
+    seller.get_by_role("button", name="Cancel the order").focus()
+    seller.keyboard.press("Enter")
+    seller.locator(".badge", has_text="Cancelled").wait_for()
+    before = shop.design.product("black-tea-tin").stock
+    seller.goto("/selling/goods")
+    seller.get_by_label("More pieces of Black Tea Tin").focus()
+    seller.keyboard.type("5")
+    seller.keyboard.press("Enter")
+    seller.get_by_text("Saved.").wait_for()
+    assert shop.design.product("black-tea-tin").stock == before + 5
+
+
 def test_a_merchant_changes_a_price_without_scripts(shop: Place) -> None:
     seller = shop.arrive(scripts=False)
     sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
@@ -185,6 +215,43 @@ def test_people_meet_post_and_write(social: Place) -> None:
     page.get_by_role("button", name="Send").click()
     page.get_by_role("heading", name="That can't be done now").wait_for()
     assert page.get_by_label("Text").input_value() == "Please?"
+
+
+def test_a_private_account_lets_people_in(social: Place) -> None:
+    """Somebody asks, is refused, asks again and is let in; hears of it, comments; and the comment is taken away."""
+    owner, guest = social.arrive(), social.arrive(390, "dark")
+    owner.goto("/")
+    join(owner, "Handle", "quiet", "Quiet")
+    owner.goto("/settings")
+    owner.get_by_label("Private account").focus()
+    owner.keyboard.press("Space")
+    owner.keyboard.press("Enter")
+    owner.wait_for_url("**/people/quiet")
+    owner.goto("/")
+    owner.get_by_label("What is new?").fill("Between us.")
+    owner.get_by_role("button", name="Post").click()
+    owner.wait_for_url("**/posts/*")
+    post = owner.url
+    guest.goto("/")
+    join(guest, "Handle", "guest", "Guest")
+    for answer in ("Decline", "Accept"):
+        guest.goto("/people/quiet")
+        guest.get_by_text("This account is private").wait_for()
+        guest.get_by_role("button", name="Ask to follow").click()
+        guest.get_by_role("button", name="Withdraw the request").wait_for()
+        owner.goto("/notifications")
+        owner.get_by_role("button", name=f"{answer} Guest").focus()
+        owner.keyboard.press("Enter")
+        owner.get_by_role("button", name=f"{answer} Guest").wait_for(state="detached")
+    guest.goto("/notifications")
+    guest.get_by_text("lets you follow").wait_for()
+    guest.goto(post)
+    guest.get_by_label("Your comment").fill("Sure.")
+    guest.get_by_role("button", name="Comment").click()
+    guest.get_by_text("Sure.").wait_for()
+    owner.goto(post)
+    owner.get_by_role("button", name="Delete this comment").click()
+    owner.get_by_text("No comments yet.").wait_for()
 
 
 def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from keyplan.errors import ItemExists, Refused
 from keyplan.plain.answers import answer_json
 from keyplan.web import app
+from keyplan_systems.cms import Article
 from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import MAIN, Member
 from keyplan_systems.cms.system import SYSTEM
 from tests.cli.support import json_of
+from tests.systems.support import STORES, open_on
 from tests.web.support import TestClient
 
 READS = ["AP1", "AP2", "AP3", "AP4", "AP5", "AP6", "AP7"]
@@ -84,3 +89,60 @@ def test_ap8_publishes_in_every_way(path: Path, cms: Cms) -> None:
         latest = client.get("/api/article_with_latest", params={"article_id": article_id}).json()
     assert numbers == [before.current_version + step for step in range(1, 6)]
     assert (latest["article"]["current_version"], latest["version"]["body"]) == (numbers[-1], "five")
+
+
+# On each store
+
+FRIDAY = datetime(2030, 1, 4, 9, tzinfo=UTC)
+
+
+def a_week(cms: Cms) -> list[Any]:
+    """What is asked and answered in a week; moments are left out."""
+    for number, name in enumerate("abc"):
+        at = datetime(2026, 5, 4 + number, tzinfo=UTC)
+        cms.create_article(
+            Article(article_id=name, title=name, slug=name, author_id="u", tags={"x", name}, created_at=at)
+        )
+        cms.save_draft(name, f"text of {name}", "u")
+    for name in "ab":
+        cms.publish(name, f"better text of {name}", "u")
+    cms.save_draft("a", "later text of a", "u", title="Later")
+    cms.edit("b", "B", "bee")
+    cms.retag("a", {"y"})
+    cms.translate("a", "de", Article(article_id="ad", title="A", slug="a-de", author_id="u", tags=set()))
+    cms.publish("ad", "Text", "u")
+    cms.schedule("a", "unpublish", FRIDAY)
+    cms.carry_out("a", "unpublish", FRIDAY)
+    cms.archive("c")
+    with pytest.raises(ItemExists):
+        cms.create_article(Article(title="B", slug="b", author_id="u"))
+    with pytest.raises(Refused):
+        cms.save_draft("c", "no", "u")
+    cms.join(Member(member_id="m", email="M@example.com", name="M"), "hash")
+    led, member = cms.article_by_slug("b"), cms.member_by_email("m@example.com")
+    assert led is not None
+    assert member is not None
+    found = [led.slug, member.member_id, len(cms.waiting_events(limit=100).items), len(cms.due_articles().items)]
+    found.append([version.body for version in cms.article_history("a")])
+    found.append([(card.version, card.word_count) for card in cms.version_cards("b")])
+    found += [
+        [(article.article_id, article.title, article.slug) for article in page]
+        for page in (
+            cms.articles_by_author("u"),
+            cms.articles_by_tag("x"),
+            cms.published_articles(MAIN),
+            cms.published_articles("de"),
+            cms.published_by_tag(MAIN, "x"),
+            *(cms.articles_by_state(state) for state in ("draft", "published", "archived")),
+        )
+    ]
+    cms.delete_article("b")
+    return [*found, cms.article("b"), cms.article_by_slug("bee"), len(cms.articles_by_tag("x").items)]
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_week_is_the_same_on_every_store(store: str, tmp_path: Path) -> None:
+    with Cms.open(":memory:", secret="s") as cms:
+        wanted = a_week(cms)
+    with open_on(Cms, store, tmp_path) as cms:
+        assert a_week(cms) == wanted

@@ -151,7 +151,7 @@ def test_people_hear_of_each_other(site: ServedSite) -> None:
     gus.get("/")
     assert not gus.says("3 new")
     hal.get("/notifications")
-    assert hal.says("Nothing to hear yet.")
+    assert hal.says("No notifications yet.")
 
 
 def test_a_private_account_is_for_those_who_follow_it(social: Social, site: ServedSite) -> None:
@@ -194,7 +194,7 @@ def test_a_private_account_is_for_those_who_follow_it(social: Social, site: Serv
     quin.send("/people/pia/ask")
     pia.get("/notifications")
     assert pia.send("/notifications", answer="decline") == 200
-    assert pia.says("Nothing to hear yet.")
+    assert pia.says("No notifications yet.")
     pia.get("/notifications")
     assert pia.post("/notifications", {"csrf": pia.csrf(), "answer": "accept", "follower": "nobody"}) == 404
 
