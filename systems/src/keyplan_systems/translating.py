@@ -76,6 +76,8 @@ _BANGS = re.compile(
     re.MULTILINE,
 )
 """MkDocs' notes: ``!!! tip "Title"``, and the text indented below it."""
+_ALERT = re.compile(r"^([ \t]*>[> ]*)\[!(\w+)\][+-]?([^\n]*)$", re.MULTILINE)
+"""The first line of a note as GitHub and Obsidian have it: ``> [!NOTE]``."""
 _TAB = re.compile(
     r"^===[!+]?[ \t]+\"([^\"\n]+)\"[ \t]*\n((?:(?: {4}|\t)[^\n]*\n|[ \t]*\n(?=(?:[ \t]*\n)*(?: {4}|\t)))+)",
     re.MULTILINE,
@@ -237,6 +239,12 @@ class _Work:
 
         text = self._fenced_notes(text, ":::", _COLONS) if ":::" in text else text
         text = self._fenced_notes(text, "///", _SLASHES) if "///" in text else text
+        text = _ALERT.sub(
+            lambda match: self._done(
+                "> [!…]", f"{match[1]}**{match[3].strip() or match[2].capitalize()}**\n{match[1].rstrip()}"
+            ),
+            text,
+        )
         for _ in range(NESTED_MAX):
             before = text
             text = _TAB.sub(tab, _BANGS.sub(bangs, text))

@@ -353,7 +353,7 @@ def test_what_kramdown_and_python_markdown_say_of_a_paragraph(blog: Blog, tmp_pa
         "---\ndate: 2024-01-01\n---\nMind\nthe gap.\n{: .note .warning}\n\n{: .tip }\n> Try *it*.\n\n"
         "Large.\n{: .large}\n\n"
         "<figure markdown>\n  ![It](https://example.com/a.png){ loading=lazy }\n"
-        "  <figcaption>That</figcaption>\n</figure>\n\n"
+        "  <figcaption>That</figcaption>\n</figure>\n\n> [!NOTE]\n> Once.\n\n"
         '- :material-lock:{ .big } __Safe__\n\n```sh title="a.sh" hl_lines="1"\n{: .note}\n```\n\n`{: .note}`\n'
     )
     report = loaded(blog, tmp_path, {"a.md": text})
@@ -363,6 +363,7 @@ def test_what_kramdown_and_python_markdown_say_of_a_paragraph(blog: Blog, tmp_pa
         "> **Tip**\n>\n> Try *it*.\n",
         "<figure>\n\n![It](https://example.com/a.png)\n",
         "\n\n</figure>",
+        "> **Note**\n>\n> Once.",
         "- __Safe__",
         "**a.sh**\n\n```sh",
         "```\n\n`{: .note}`",

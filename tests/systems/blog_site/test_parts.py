@@ -74,6 +74,10 @@ def test_links_and_pictures_tell_others_nothing() -> None:
     assert "http://e.example/p.png" not in html
 
 
+def test_definitions_are_a_list() -> None:
+    assert "<dt>Term</dt>\n<dd>What it <em>means</em>.</dd>" in render_markdown("Term\n: What it *means*.\n")
+
+
 def test_addresses_and_footnotes_are_links() -> None:
     html = render_markdown("See https://e.example/a_b, e.example, a@e.example.[^1]\n\n[^1]: A *note*.")
     assert '<a href="https://e.example/a_b" rel=' in html

@@ -1,7 +1,8 @@
 """Markdown made into HTML that is safe to show, whoever wrote it.
 
-markdown-it renders CommonMark with tables, strikethrough, footnotes, task lists and bare addresses as links; headings
-can be linked to, code is highlighted (``highlighting.py``), and ``safety.py`` lets through what stands in its lists.
+markdown-it renders CommonMark with tables, strikethrough, footnotes, task and definition lists, and bare addresses as
+links; headings can be linked to, code is highlighted (``highlighting.py``), and ``safety.py`` lets through what stands
+in its lists.
 
 The work is bounded: a parser tries rules at each place of a text, and a text that needs very many tries, as no prose
 does, is shown as it was typed. So many texts are rendered at once, and so many wait. A rendering is kept for a while,
@@ -25,6 +26,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import escape
+from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from keyplan_systems.site.highlighting import highlighted
@@ -108,7 +110,7 @@ def _block_step(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": True, "linkify": True, "maxNesting": NESTING_MAX})
-    made.enable(["table", "strikethrough", "linkify"]).use(footnote_plugin)
+    made.enable(["table", "strikethrough", "linkify"]).use(footnote_plugin).use(deflist_plugin)
     if made.linkify is not None:  # a bare example.com may be a file's name; addresses begin with http://
         made.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
     made.inline.ruler.before("text", "step", _inline_step)
