@@ -226,7 +226,7 @@ def test_a_private_account_lets_people_in(social: Place) -> None:
     owner.get_by_label("Private account").focus()
     owner.keyboard.press("Space")
     owner.keyboard.press("Enter")
-    owner.wait_for_url("**/people/quiet")
+    owner.wait_for_url(re.compile("/people/quiet"))
     owner.goto("/")
     owner.get_by_label("What is new?").fill("Between us.")
     owner.get_by_role("button", name="Post").click()
