@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from keyplan import Page
 from keyplan.errors import ItemExists, Refused
 from keyplan.plain.answers import answer_json
 from keyplan.web import app
@@ -125,17 +126,15 @@ def a_week(cms: Cms) -> list[Any]:
     found = [led.slug, member.member_id, len(cms.waiting_events(limit=100).items), len(cms.due_articles().items)]
     found.append([version.body for version in cms.article_history("a")])
     found.append([(card.version, card.word_count) for card in cms.version_cards("b")])
-    found += [
-        [(article.article_id, article.title, article.slug) for article in page]
-        for page in (
-            cms.articles_by_author("u"),
-            cms.articles_by_tag("x"),
-            cms.published_articles(MAIN),
-            cms.published_articles("de"),
-            cms.published_by_tag(MAIN, "x"),
-            *(cms.articles_by_state(state) for state in ("draft", "published", "archived")),
-        )
-    ]
+    pages: tuple[Page[Any], ...] = (
+        cms.articles_by_author("u"),
+        cms.articles_by_tag("x"),
+        cms.published_articles(MAIN),
+        cms.published_articles("de"),
+        cms.published_by_tag(MAIN, "x"),
+        *(cms.articles_by_state(state) for state in ("draft", "published", "archived")),
+    )
+    found += [[(article.article_id, article.title, article.slug) for article in page] for page in pages]
     cms.delete_article("b")
     return [*found, cms.article("b"), cms.article_by_slug("bee"), len(cms.articles_by_tag("x").items)]
 
