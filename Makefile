@@ -59,7 +59,7 @@ wheels: $(VENV)/.dev ## Build both packages, install them into empty environment
 release: test wheels ## Build what a release consists of, after all tests, into dist/; nothing is uploaded
 	@ls -l dist
 
-format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
+format: $(VENV)/.dev ## Format the code, and fix what the linter can fix
 	$(BIN)/ruff check --fix-only --exit-zero
 	$(BIN)/ruff format
 
@@ -157,10 +157,10 @@ system:
 	test -z "$$missing" || .ci/packages $$missing
 	@test -e .cache/node_modules/axe-core || ! command -v npm >/dev/null || \
 	  npm install --silent --no-audit --no-fund --no-save --prefix .cache axe-core@4 >/dev/null 2>&1 || \
-	  echo 'axe-core could not be had: pages are not checked for accessibility' >&2
+	  echo 'axe-core could not be installed: pages are not checked for accessibility' >&2
 	@test -e .cache/pyright/node_modules || ! command -v npm >/dev/null || \
 	  npm install --silent --no-audit --no-fund --ignore-scripts --prefix .cache/pyright pyright@1.1.414 >/dev/null 2>&1 || \
-	  echo 'pyright could not be had: the other type checkers are run' >&2
+	  echo 'pyright could not be installed: the other type checkers are run' >&2
 	@test -e .cache/foreign/node_modules || ! command -v npm >/dev/null || \
 	  npm install --silent --no-audit --no-fund --ignore-scripts --prefix .cache/foreign $(FOREIGN) >/dev/null 2>&1 || \
-	  echo 'ElectroDB and others could not be had: what they write is not read' >&2
+	  echo 'ElectroDB and others could not be installed: what they write is not read' >&2

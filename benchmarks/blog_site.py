@@ -368,10 +368,10 @@ def table(groups: list[tuple[str, list[Measured]]], facts: str) -> str:
         for one in measured:
             over = "" if one.percentile(0.99) < TARGET_MS else "over"
             failed = "" if one.statuses <= {200, 204} else f"answers {sorted(one.statuses)}"
-            told = " ".join(filter(None, (over, failed)))
+            remarks = " ".join(filter(None, (over, failed)))
             lines.append(
                 f"| `{one.target.name}` | {one.percentile(0.5):.1f} | {one.percentile(0.99):.1f} "
-                f"| {max(one.milliseconds):.1f} | {one.cpu_ms:.1f} | {one.body_bytes:,} | {told} |"
+                f"| {max(one.milliseconds):.1f} | {one.cpu_ms:.1f} | {one.body_bytes:,} | {remarks} |"
             )
         lines.append("")
     return "\n".join([*lines, facts, ""])

@@ -43,8 +43,8 @@ def answers() -> dict[bytes, bytes]:
         "DescribeTable": {"Table": description()},
     }
     found: dict[bytes, bytes] = {}
-    for operation, told in bodies.items():
-        body = orjson.dumps(told)
+    for operation, answer in bodies.items():
+        body = orjson.dumps(answer)
         head = (
             "HTTP/1.1 200 OK\r\nServer: Server\r\nDate: Sat, 21 Nov 2026 10:00:00 GMT\r\n"
             f"Content-Type: application/x-amz-json-1.0\r\nContent-Length: {len(body)}\r\nConnection: keep-alive\r\n"

@@ -14,8 +14,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 
 
-def told(call: Call, fault: Fault) -> bool:
-    """Whether the caller is told that nobody can know: a lost answer of a write that isn't the same when made twice."""
+def unknown(call: Call, fault: Fault) -> bool:
+    """Whether nobody can know what became of it: a lost answer of a write that isn't the same when made twice."""
     return fault.lost and (call.sets == "adds" or (call.sets == "condition" and fault.carried_out))
 
 
@@ -24,7 +24,7 @@ def table() -> str:
     names = list(FAULTS)
     lines = ["| | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
     for call in CALLS:
-        cells = ("told" if told(call, fault) else "✓" for fault in FAULTS.values())
+        cells = ("unknown" if unknown(call, fault) else "✓" for fault in FAULTS.values())
         lines.append(f"| {call.name} (`{call.operation}`) | {' | '.join(cells)} |")
     meanings = [f"- **{fault.name}**: {fault.shows}." for fault in FAULTS.values()]
     return "\n".join([*lines, "", *meanings])

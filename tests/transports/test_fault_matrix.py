@@ -1,4 +1,4 @@
-"""Every call meets every fault, synchronously and awaited: what was asked is done once, or the caller is told.
+"""Every call meets every fault, synchronously and awaited: what was asked is done once, or said to be unknown.
 
 The table that docs/faults.md shows is made of the same cells.
 """
@@ -19,7 +19,7 @@ from keyplan.client.transports.urls import parse_url
 from keyplan.errors import StoreError
 from keyplan.store import Store
 from tests.transports.calls import CALLS, Call, Notes, directly, fill
-from tests.transports.faults_page import PAGE, told, with_table
+from tests.transports.faults_page import PAGE, unknown, with_table
 from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, faulty_store
 
 ANSWER_SECONDS = 1.0
@@ -76,11 +76,11 @@ def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
             faults.append(f"{name}: {store.open_connections} connections are left open")
         effect = call.effect(direct) if call.effect is not None else 1
         if isinstance(outcome, StoreError):
-            if not told(call, fault):
+            if not unknown(call, fault):
                 faults.append(f"{name}: {outcome}")
             elif "it isn't known whether" not in outcome.message or effect > 1:
-                faults.append(f"{name}: effect {effect}, told: {outcome}")
-        elif told(call, fault):
+                faults.append(f"{name}: effect {effect}, outcome: {outcome}")
+        elif unknown(call, fault):
             faults.append(f"{name}: it gives {outcome!r}, and can't know")
         elif outcome != call.expected or effect != 1:
             faults.append(f"{name}: {outcome!r} with effect {effect}")

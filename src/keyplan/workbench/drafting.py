@@ -435,7 +435,7 @@ class Drafting:
                 self.entity.note(key, f"only items with {column.name} {inside} are in the index, as in the sample")
                 return {column.name: tuple(inside)}
         self.entity.note(
-            key, "some of its items are not in the index though they have its fields; no field tells which"
+            key, "some of its items are not in the index though they have its fields; no field shows which"
         )
         return {}
 

@@ -3,7 +3,7 @@
 What can't work at all is refused when the design's class is made, with every fault at once: a question that no key
 answers without a scan, a strongly consistent one that only a global index answers, two entities whose keys can be
 the same, keys that share an attribute and disagree on it, an unpadded number in a sort key, a collection that one
-Query can't reach. Checking tells these faults as findings, in the same forms as the others; they can't be silenced.
+Query can't reach. Checking reports these faults as findings, in the same forms as the others; they can't be silenced.
 """
 
 from __future__ import annotations

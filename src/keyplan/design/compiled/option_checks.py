@@ -59,7 +59,7 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
         raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
     if shape.lenient and options.through is not None:
         raise Problem(
-            "what a junction leads to can't be told where it can't be read",
+            "a junction's item that can't be read doesn't say where it leads",
             "leave Unreadable out, or ask for the ends by their keys",
         )
     if ParameterKind.LIMIT in kinds and not shape.many:

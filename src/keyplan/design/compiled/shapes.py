@@ -94,7 +94,7 @@ _ITERATORS = {
 }
 
 
-_TOLD = {int: ShapeKind.COUNT, bool: ShapeKind.EXISTS}
+_COUNTED = {int: ShapeKind.COUNT, bool: ShapeKind.EXISTS}
 _MANY: dict[Any, ShapeKind] = {
     Page: ShapeKind.PAGE,
     list: ShapeKind.LIST,
@@ -110,8 +110,8 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     origin = get_origin(annotation)
     if origin is Annotated:
         return shape_of(get_args(annotation)[0], of)
-    if annotation in _TOLD:
-        return _told(_TOLD[annotation], of)
+    if annotation in _COUNTED:
+        return _counted(_COUNTED[annotation], of)
     if of:
         raise Problem("of= belongs to an answer of type int or bool", "leave it out: the return type names its entity")
     arguments = get_args(annotation)
@@ -133,10 +133,10 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     )
 
 
-def _told(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
+def _counted(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
     if not of:
-        what = "how many" if kind is ShapeKind.COUNT else "whether"
-        raise Problem(f"it doesn't say of which entity it tells {what} there are", 'name it: @read("...", of=Order)')
+        what = "it counts" if kind is ShapeKind.COUNT else "there is any"
+        raise Problem(f"it doesn't say of which entity {what}", 'name it: @read("...", of=Order)')
     if not all(_is_entity(entity_class) for entity_class in of):
         raise Problem("of= names what isn't an entity", "give an entity, or several")
     return Shape(kind, tuple(of))

@@ -82,7 +82,7 @@ def unreadable(place: str, fault: Exception | str) -> StoreError:
     return StoreError(
         f"A stored item is damaged: {fault}",
         place=place,
-        hint="Put the item anew, or delete it, without a condition; `keyplan dynamodb check` tells which are damaged.",
+        hint="Put the item anew, or delete it, without a condition; `keyplan dynamodb check` lists the damaged ones.",
     )
 
 

@@ -39,7 +39,7 @@ function need(name) {
   );
 }
 
-const views = (about) => (embedded?.views ?? about.views ?? VIEWS.map(([name]) => name)).map((name) => VIEWS.find((one) => one[0] === name));
+const views = (about) => (embedded?.views ?? about.views ?? VIEWS.map(([name]) => name)).map((name) => VIEWS.find((entry) => entry[0] === name));
 
 function Head({ about, current }) {
   const nav = useRef(null);
@@ -49,7 +49,7 @@ function Head({ about, current }) {
       <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
       <div class="brand">
         <svg viewBox="0 0 32 32" aria-hidden="true"><use href="static/icon.svg#mark"></use></svg>
-        <h1>${about.tables?.length ? html`<label><span class="hidden">Table</span><select class="tables" value=${about.table} onChange=${(event) => { location.href = `?${new URLSearchParams({ table: event.target.value, ...(current === "map" ? {} : { view: current }) })}`; }}>${about.tables.map((one) => html`<option>${one}</option>`)}</select></label>` : about.name}</h1>
+        <h1>${about.tables?.length ? html`<label><span class="hidden">Table</span><select class="tables" value=${about.table} onChange=${(event) => { location.href = `?${new URLSearchParams({ table: event.target.value, ...(current === "map" ? {} : { view: current }) })}`; }}>${about.tables.map((name) => html`<option>${name}</option>`)}</select></label>` : about.name}</h1>
         <span class="store" title=${about.store}>${about.store}</span>
         ${about.writable || embedded ? null : html`<span class="badge">reading only</span>`}
       </div>
@@ -76,7 +76,7 @@ function App() {
   if (refused.value) return html`<${Gate} />`;
   const about = start.value;
   if (!about) return html`<main class="gate">${failed.value ? html`<${Fault} error=${failed.value} again=${open} />` : html`<p>Opening …</p>`}</main>`;
-  const names = views(about).map((one) => one[0]);
+  const names = views(about).map((entry) => entry[0]);
   const wanted = address.value.view;
   const current = names.includes(wanted) ? wanted : names[0];
   need(current);

@@ -84,30 +84,30 @@ export function View({ about, params }) {
     else if (scratch.value !== null && !params.scratch) keepScratch(scratch.value);
   }, []);
   useEffect(() => { look(!state.value); const clock = setInterval(() => { if (!document.hidden) look(false); }, WAIT_MS); return () => clearInterval(clock); }, []);
-  const found = state.value;
-  if (!found) return failed.value ? html`<${Fault} error=${failed.value} again=${() => look(true)} />` : html`<p class="opening">Reading the module …</p>`;
+  const comparison = state.value;
+  if (!comparison) return failed.value ? html`<${Fault} error=${failed.value} again=${() => look(true)} />` : html`<p class="opening">Reading the module …</p>`;
   const typing = useRef(0);
   const typed = (text) => { scratch.value = text; clearTimeout(typing.current); typing.current = setTimeout(() => { look(false); keepScratch(text); }, 350); };
-  const save = () => download(`${about.name}.patch`, found.patch, "text/x-patch");
+  const save = () => download(`${about.name}.patch`, comparison.patch, "text/x-patch");
   return html`
     <div class="page change">
-      <header class="bar"><h2>${found.file === null ? "No file" : found.error ? "It can't be compiled" : found.same ? (scratch.value === null ? "As it is open" : "No change yet") : found.summary}</h2>
-        <code class="quiet">${found.file ?? "the design's class stands in no file"}</code>
-        ${found.file === null ? null : scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { scratch.value = found.text; keepScratch(found.text); }}>Edit a scratch copy</button>`
-          : html`<span class="badge">scratch copy: the file stays as it is</span>${found.patch ? html`<button onClick=${save}>Save the patch</button><button onClick=${() => navigator.clipboard?.writeText(found.patch)}>Copy the patch</button>` : null}<button onClick=${() => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); }}>Back to the file</button>`}</header>
+      <header class="bar"><h2>${comparison.file === null ? "No file" : comparison.error ? "It can't be compiled" : comparison.same ? (scratch.value === null ? "As it is open" : "No change yet") : comparison.summary}</h2>
+        <code class="quiet">${comparison.file ?? "the design's class stands in no file"}</code>
+        ${comparison.file === null ? null : scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { scratch.value = comparison.text; keepScratch(comparison.text); }}>Edit a scratch copy</button>`
+          : html`<span class="badge">scratch copy: the file stays as it is</span>${comparison.patch ? html`<button onClick=${save}>Save the patch</button><button onClick=${() => navigator.clipboard?.writeText(comparison.patch)}>Copy the patch</button>` : null}<button onClick=${() => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); }}>Back to the file</button>`}</header>
       <${Fault} error=${failed.value} />
       <div class=${scratch.value === null ? "one" : "two even"}>
-        ${scratch.value === null ? null : html`<${Editor} text=${scratch.value} words=${found.words ?? []} line=${found.error?.line ?? null} onChange=${typed} />`}
+        ${scratch.value === null ? null : html`<${Editor} text=${scratch.value} words=${comparison.words ?? []} line=${comparison.error?.line ?? null} onChange=${typed} />`}
         <div>
-          ${found.error ? html`<div class="fault" role="alert"><p><b>${found.error.message}</b>${found.error.line ? html` <code>line ${found.error.line}</code>` : null}</p>${found.error.hint ? html`<p>${found.error.hint}</p>` : null}
-            ${found.error.faults?.length ? html`<ul>${found.error.faults.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}
-            ${found.error.faults?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the keys that are missing</a></p>` : null}</div>` : null}
-          ${found.error || found.file === null ? null : found.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
-            <ul class="findings">${found.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
+          ${comparison.error ? html`<div class="fault" role="alert"><p><b>${comparison.error.message}</b>${comparison.error.line ? html` <code>line ${comparison.error.line}</code>` : null}</p>${comparison.error.hint ? html`<p>${comparison.error.hint}</p>` : null}
+            ${comparison.error.faults?.length ? html`<ul>${comparison.error.faults.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}
+            ${comparison.error.faults?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the keys that are missing</a></p>` : null}</div>` : null}
+          ${comparison.error || comparison.file === null ? null : comparison.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
+            <ul class="findings">${comparison.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
               <p>${change.what}</p>${change.effect ? html`<p class="quiet">${change.effect}</p>` : null}${change.action ? html`<p class="hint">→ ${change.action}</p>` : null}</li>`)}</ul>
-            ${found.prices ? html`<${Prices} prices=${found.prices} />` : null}`}
-          ${found.patch && scratch.value !== null ? html`<${Folded} name="patch" summary="The patch"><pre class="json" tabindex="0">${found.patch}</pre></${Folded}>` : null}
-          ${found.map ? html`<${Map} map=${found.map} />` : null}
+            ${comparison.prices ? html`<${Prices} prices=${comparison.prices} />` : null}`}
+          ${comparison.patch && scratch.value !== null ? html`<${Folded} name="patch" summary="The patch"><pre class="json" tabindex="0">${comparison.patch}</pre></${Folded}>` : null}
+          ${comparison.map ? html`<${Map} map=${comparison.map} />` : null}
         </div></div>
     </div>`;
 }

@@ -3,7 +3,7 @@
 import { useEffect } from "preact/hooks";
 import { Fault, html, link, loader, many, view } from "./lib.js";
 
-const found = loader("check");
+const report = loader("check");
 
 // The little Markdown that a rule's manual has
 const inline = (text) => text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part) => part.startsWith("`") ? html`<code>${part.slice(1, -1)}</code>` : part.startsWith("**") ? html`<b>${part.slice(2, -2)}</b>` : part.startsWith("[") ? part.slice(1, part.indexOf("]")) : part);
@@ -15,9 +15,9 @@ export function Markdown({ text }) {
 }
 
 export function View({ about, params }) {
-  useEffect(() => found.load({}), []);
-  const { data, error } = found.state.value;
-  if (!data) return error ? html`<${Fault} error=${error} again=${() => found.again()} />` : html`<p class="opening">Checking …</p>`;
+  useEffect(() => report.load({}), []);
+  const { data, error } = report.state.value;
+  if (!data) return error ? html`<${Fault} error=${error} again=${() => report.again()} />` : html`<p class="opening">Checking …</p>`;
   const shown = data.findings.filter((finding) => params.all || (!finding.silenced && !finding.known));
   const chosen = params.finding ?? shown[0]?.code;
   const manual = data.manuals[chosen];

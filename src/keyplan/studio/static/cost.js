@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Fault, go, html, loader, number, usd } from "./lib.js";
 
-const found = loader("cost");
+const estimate = loader("cost");
 const only = signal(null);
 // A slider goes by powers of ten: 0, then 0.01 to 100,000
 const STEPS = 140;
@@ -49,9 +49,9 @@ function curve(data) {
 
 export function View({ params }) {
   const given = { rates: parsed(params.rates), bytes: parsed(params.bytes), counts: parsed(params.counts), region: params.region ?? null };
-  useEffect(() => { const waiting = setTimeout(() => found.load(given), 120); return () => clearTimeout(waiting); }, [JSON.stringify(given)]);
-  const { data, error, loading } = found.state.value;
-  if (!data) return error ? html`<${Fault} error=${error} again=${() => found.again()} />` : html`<p class="opening">Pricing …</p>`;
+  useEffect(() => { const waiting = setTimeout(() => estimate.load(given), 120); return () => clearTimeout(waiting); }, [JSON.stringify(given)]);
+  const { data, error, loading } = estimate.state.value;
+  if (!data) return error ? html`<${Fault} error=${error} again=${() => estimate.again()} />` : html`<p class="opening">Pricing …</p>`;
   const put = (member, name, value) => go({ [member]: JSON.stringify({ ...given[member], [name]: value }) }, { replace: true });
   const multiply = (times) => go({ rates: JSON.stringify(Object.fromEntries(data.patterns.map((pattern) => [pattern.pattern, (pattern.per_second ?? 0) * times]))) });
   const bills = data.bills.filter((bill) => !bill.name.includes("Standard-IA"));

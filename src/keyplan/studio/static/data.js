@@ -5,13 +5,13 @@ import { useEffect } from "preact/hooks";
 import { Fault, Folded, Json, address, ask, download, go, html, link, loader, many, number, shownValue } from "./lib.js";
 import { Changes, Requests } from "./run.js";
 
-const found = loader("data");
+const listing = loader("data");
 const OPERATORS = ["=", "<>", "<", "<=", ">", ">=", "between", "begins with", "contains", "exists", "not exists"];
 const parsed = (text, fallback) => { try { return text ? JSON.parse(text) : fallback; } catch { return fallback; } };
 const listed = (text) => (text ? text.split(",") : []);
 
 // What is staged is in the address too, behind the #: a link that is opened has it, and nothing is sent by that.
-const edits = signal(parsed(address.value.edits, []).filter?.((one) => one?.id && one.do) ?? []); // {id, do, key, entity, fields, item, was, kind}
+const edits = signal(parsed(address.value.edits, []).filter?.((edit) => edit?.id && edit.do) ?? []); // {id, do, key, entity, fields, item, was, kind}
 const preview = signal(null);
 const editing = signal(null); // id and column of the cell that is edited
 const creating = signal(null); // the new item's text, while it is written
@@ -19,15 +19,15 @@ const busy = signal(false);
 const notice = signal("");
 
 const textOf = (value) => value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
-const editOf = (id) => edits.value.find((one) => one.id === id);
+const editOf = (id) => edits.value.find((edit) => edit.id === id);
 
 function keep(next) {
   edits.value = next;
   preview.value = null;
   go({ edits: next.length ? JSON.stringify(next) : null, preview: null }, { replace: true });
 }
-const stage = (...given) => keep([...edits.value.filter((one) => !given.some((each) => each.id === one.id)), ...given]);
-const unstage = (id) => keep(edits.value.filter((one) => one.id !== id));
+const stage = (...given) => keep([...edits.value.filter((edit) => !given.some((each) => each.id === edit.id)), ...given]);
+const unstage = (id) => keep(edits.value.filter((edit) => edit.id !== id));
 
 function change(row, name, value) {
   const known = editOf(row.id);
@@ -66,7 +66,7 @@ async function bring(file, entity) {
   try {
     const answer = await ask("bring", { entity, form: /\.csv$/i.test(file.name) ? "csv" : "jsonl", text: await file.text() });
     const now = Date.now();
-    stage(...answer.edits.map((one, at) => ({ id: `new-${now}-${at}`, ...one })));
+    stage(...answer.edits.map((edit, at) => ({ id: `new-${now}-${at}`, ...edit })));
     const notes = [answer.left_out && `${many(answer.left_out, "claim")} left out: claims are written with their items`, answer.same && `${many(answer.same, "item")} there just so`];
     notice.value = notes.filter(Boolean).join("; ");
   } catch (error) {
@@ -119,21 +119,21 @@ function Cell({ row, column, writable }) {
 
 function Conditions({ list, columns }) {
   const set = (next) => { go({ where: next.length ? JSON.stringify(next) : null, start: null, older: null }, { replace: true }); };
-  const put = (at, more) => set(list.map((one, other) => other === at ? { ...one, ...more } : one));
+  const put = (at, more) => set(list.map((condition, other) => other === at ? { ...condition, ...more } : condition));
   return html`<fieldset class="conditions"><legend class="hidden">Conditions</legend>
-    <datalist id="columns">${columns.map((one) => html`<option value=${one}></option>`)}</datalist>
-    ${list.map((one, at) => html`<div class="condition-row" key=${at}>
-      <input list="columns" aria-label="Attribute" placeholder="attribute" value=${one.name} onChange=${(event) => put(at, { name: event.target.value })} />
-      <select aria-label="Operator" value=${one.operator} onChange=${(event) => put(at, { operator: event.target.value })}>${OPERATORS.map((name) => html`<option>${name}</option>`)}</select>
-      ${one.operator.endsWith("exists") ? null : html`<input aria-label="Value" placeholder="value" value=${one.values?.[0] ?? ""} onChange=${(event) => put(at, { values: [event.target.value, one.values?.[1] ?? ""] })} />`}
-      ${one.operator === "between" ? html`<input aria-label="Upper value" placeholder="and" value=${one.values?.[1] ?? ""} onChange=${(event) => put(at, { values: [one.values?.[0] ?? "", event.target.value] })} />` : null}
+    <datalist id="columns">${columns.map((name) => html`<option value=${name}></option>`)}</datalist>
+    ${list.map((condition, at) => html`<div class="condition-row" key=${at}>
+      <input list="columns" aria-label="Attribute" placeholder="attribute" value=${condition.name} onChange=${(event) => put(at, { name: event.target.value })} />
+      <select aria-label="Operator" value=${condition.operator} onChange=${(event) => put(at, { operator: event.target.value })}>${OPERATORS.map((name) => html`<option>${name}</option>`)}</select>
+      ${condition.operator.endsWith("exists") ? null : html`<input aria-label="Value" placeholder="value" value=${condition.values?.[0] ?? ""} onChange=${(event) => put(at, { values: [event.target.value, condition.values?.[1] ?? ""] })} />`}
+      ${condition.operator === "between" ? html`<input aria-label="Upper value" placeholder="and" value=${condition.values?.[1] ?? ""} onChange=${(event) => put(at, { values: [condition.values?.[0] ?? "", event.target.value] })} />` : null}
       <button aria-label="Remove the condition" onClick=${() => set(list.filter((_, other) => other !== at))}>×</button></div>`)}
     <button onClick=${() => set([...list, { name: "", operator: "=", values: [""] }])}>Add a condition</button></fieldset>`;
 }
 
 // A new item, as JSON
 
-const skeleton = (about, entity, names) => entity ? Object.fromEntries(Object.values(names ?? {}).map((name) => [name, ""])) : Object.fromEntries([...about.keys[""].partition, ...about.keys[""].sort].map((one) => [one.name, { [one.type]: "" }]));
+const skeleton = (about, entity, names) => entity ? Object.fromEntries(Object.values(names ?? {}).map((name) => [name, ""])) : Object.fromEntries([...about.keys[""].partition, ...about.keys[""].sort].map((attribute) => [attribute.name, { [attribute.type]: "" }]));
 
 function Creating({ about, entity }) {
   if (creating.value === null) return null;
@@ -151,11 +151,11 @@ function Creating({ about, entity }) {
     <div class="bar"><button class="main">Stage it</button><button type="button" onClick=${() => { creating.value = null; }}>Cancel</button></div></form>`;
 }
 
-function Edit({ one }) {
-  const what = one.fields ?? one.item;
+function Edit({ edit }) {
+  const what = edit.fields ?? edit.item;
   const said = what ? Object.entries(what).map(([name, value]) => `${name}: ${value?.constructor === Object && TAGS.includes(Object.keys(value)[0]) ? shownValue(value) : JSON.stringify(value)}`).join(", ") : "";
-  return html`<li><span class=${`finding ${one.do === "delete" ? "error" : "info"}`}>${one.do}</span> ${one.kind} <code>${said.slice(0, 160) || Object.values(one.key ?? {}).map(shownValue).join(" / ")}</code>
-    <button class="small" aria-label="Discard this edit" onClick=${() => unstage(one.id)}>×</button></li>`;
+  return html`<li><span class=${`finding ${edit.do === "delete" ? "error" : "info"}`}>${edit.do}</span> ${edit.kind} <code>${said.slice(0, 160) || Object.values(edit.key ?? {}).map(shownValue).join(" / ")}</code>
+    <button class="small" aria-label="Discard this edit" onClick=${() => unstage(edit.id)}>×</button></li>`;
 }
 
 function Staged({ again, writable }) {
@@ -170,7 +170,7 @@ function Staged({ again, writable }) {
           <button class="danger" onClick=${() => keep([])}>Discard</button>` : html`<button onClick=${() => { preview.value = null; }}>Close</button>`}</div>
       <${Fault} error=${error} />
       ${answer ? html`<div class="two"><${Changes} changes=${answer.changes} planned=${false} title=${answer.saved ? "What changed" : "What changes"} /><${Requests} steps=${answer.requests} /></div>`
-        : html`<ul class="edits">${edits.value.map((one) => html`<${Edit} key=${one.id} one=${one} />`)}</ul>`}
+        : html`<ul class="edits">${edits.value.map((edit) => html`<${Edit} key=${edit.id} edit=${edit} />`)}</ul>`}
     </section>`;
 }
 
@@ -185,15 +185,15 @@ function Place({ about, params, columns, hidden }) {
   const to = (changes) => go({ start: null, older: null, ...changes });
   const put = (at, value) => {
     const next = key.partition.map((_, other) => (other === at ? value : given[other] ?? ""));
-    if (next.some((one) => one === "")) { waiting.value = next; if (next.every((one) => one === "")) to({ partition: null }); return; }
+    if (next.some((text) => text === "")) { waiting.value = next; if (next.every((text) => text === "")) to({ partition: null }); return; }
     waiting.value = [];
     to({ partition: next.length > 1 ? JSON.stringify(next) : /^[{[]/.test(next[0]) ? JSON.stringify({ [key.partition[0].type]: next[0] }) : next[0] });
   };
-  const toggle = (name) => go({ hide: (hidden.has(name) ? [...hidden].filter((one) => one !== name) : [...hidden, name]).join(",") || null }, { replace: true });
+  const toggle = (name) => go({ hide: (hidden.has(name) ? [...hidden].filter((other) => other !== name) : [...hidden, name]).join(",") || null }, { replace: true });
   return html`
-    ${about.entities.length ? html`<label>Entity <select value=${params.only ? "*" : params.entity ?? ""} onChange=${(event) => to({ entity: event.target.value === "*" ? null : event.target.value || null, only: event.target.value === "*" ? "orphans" : null })}><option value="">every item</option><option value="*">orphans</option>${about.entities.map((one) => html`<option>${one}</option>`)}</select></label>` : null}
-    <label>In <select value=${params.index ?? ""} onChange=${(event) => to({ index: event.target.value || null, partition: null })}><option value="">the table</option>${about.indexes.map((one) => html`<option>${one}</option>`)}</select></label>
-    ${key.partition.map((one, at) => html`<label>${key.partition.length > 1 || !about.entities.length ? html`<code>${one.name}</code>` : "Partition"} <input class="code" value=${given[at] ?? waiting.value[at] ?? ""} placeholder=${at ? "" : "whole table"} onChange=${(event) => put(at, event.target.value)} />${one.type === "S" ? null : html`<sup title=${one.type === "B" ? "binary, as base64" : "a number"}>${one.type}</sup>`}</label>`)}
+    ${about.entities.length ? html`<label>Entity <select value=${params.only ? "*" : params.entity ?? ""} onChange=${(event) => to({ entity: event.target.value === "*" ? null : event.target.value || null, only: event.target.value === "*" ? "orphans" : null })}><option value="">every item</option><option value="*">orphans</option>${about.entities.map((name) => html`<option>${name}</option>`)}</select></label>` : null}
+    <label>In <select value=${params.index ?? ""} onChange=${(event) => to({ index: event.target.value || null, partition: null })}><option value="">the table</option>${about.indexes.map((name) => html`<option>${name}</option>`)}</select></label>
+    ${key.partition.map((attribute, at) => html`<label>${key.partition.length > 1 || !about.entities.length ? html`<code>${attribute.name}</code>` : "Partition"} <input class="code" value=${given[at] ?? waiting.value[at] ?? ""} placeholder=${at ? "" : "whole table"} onChange=${(event) => put(at, event.target.value)} />${attribute.type === "S" ? null : html`<sup title=${attribute.type === "B" ? "binary, as base64" : "a number"}>${attribute.type}</sup>`}</label>`)}
     <details class="menu"><summary class="button">Columns${hidden.size ? html` <span class="quiet">${hidden.size} hidden</span>` : null}</summary><div>${columns.map((name) => html`<label><input type="checkbox" checked=${!hidden.has(name)} onChange=${() => toggle(name)} /> ${name}</label>`)}</div></details>`;
 }
 const waiting = signal([]); // some values of a partition key of several attributes
@@ -218,7 +218,7 @@ function Items({ data, rows, params, writable, loading, hidden }) {
   const columns = data.columns.filter((name) => !hidden.has(name));
   const picked = new Set(listed(params.pick));
   const pick = (ids) => go({ pick: [...ids].join(",") || null }, { replace: true });
-  const toggle = (id) => pick(picked.has(id) ? [...picked].filter((one) => one !== id) : [...picked, id]);
+  const toggle = (id) => pick(picked.has(id) ? [...picked].filter((other) => other !== id) : [...picked, id]);
   const remove = () => { const given = rows.filter((row) => picked.has(row.id)).map((row) => ({ id: row.id, do: "delete", key: row.key, kind: row.kind })); pick([]); stage(...given); };
   const older = parsed(params.older, []);
   const chosen = rows.filter((row) => picked.has(row.id)).length;
@@ -235,11 +235,11 @@ function Items({ data, rows, params, writable, loading, hidden }) {
 }
 
 export function View({ about, params }) {
-  const where = parsed(params.where, []).filter?.((one) => one && typeof one === "object") ?? [];
-  const ready = where.filter((one) => one.name && (one.operator?.endsWith("exists") || (one.values?.[0] && (one.operator !== "between" || one.values[1]))));
-  const given = { entity: params.entity ?? null, only: params.only ?? null, index: params.index ?? null, partition: asked(params.partition), conditions: ready.map((one) => ({ ...one, values: one.values ?? [] })), start: parsed(params.start, null), limit: 50 };
-  useEffect(() => { found.load(given); }, [JSON.stringify(given)]);
-  const again = () => found.again();
+  const where = parsed(params.where, []).filter?.((condition) => condition && typeof condition === "object") ?? [];
+  const ready = where.filter((condition) => condition.name && (condition.operator?.endsWith("exists") || (condition.values?.[0] && (condition.operator !== "between" || condition.values[1]))));
+  const given = { entity: params.entity ?? null, only: params.only ?? null, index: params.index ?? null, partition: asked(params.partition), conditions: ready.map((condition) => ({ ...condition, values: condition.values ?? [] })), start: parsed(params.start, null), limit: 50 };
+  useEffect(() => { listing.load(given); }, [JSON.stringify(given)]);
+  const again = () => listing.again();
   useEffect(() => { if (params.preview && edits.value.length && !preview.value && about.writable) send(false, again); }, []);
   useEffect(() => { if (edits.value.length && !params.edits) go({ edits: JSON.stringify(edits.value) }, { replace: true }); }, [params.edits]);
   useEffect(() => {
@@ -253,7 +253,7 @@ export function View({ about, params }) {
     addEventListener("keydown", shown);
     return () => removeEventListener("keydown", shown);
   }, []);
-  const { data, error, loading } = found.state.value;
+  const { data, error, loading } = listing.state.value;
   const rows = (data?.rows ?? []).map((row) => ({ ...row, stored: data.items[row.id], names: data.names?.[row.kind] }));
   const hidden = new Set(listed(params.hide));
   return html`

@@ -145,7 +145,7 @@ export const Fault = ({ error, again }) => error && html`
   <div class="fault" role="alert">
     <p><b>${error.message}</b>${error.place ? html` <code>${error.place}</code>` : null}</p>
     ${error.hint ? html`<p>${error.hint}</p>` : null}
-    ${error.faults?.length ? html`<ul>${error.faults.map((one) => html`<li>${one.place ? html`<code>${one.place}</code> ` : null}${one.message}${one.hint ? html` <span class="quiet">${one.hint}</span>` : null}</li>`)}</ul>` : null}
+    ${error.faults?.length ? html`<ul>${error.faults.map((fault) => html`<li>${fault.place ? html`<code>${fault.place}</code> ` : null}${fault.message}${fault.hint ? html` <span class="quiet">${fault.hint}</span>` : null}</li>`)}</ul>` : null}
     ${again ? html`<button onClick=${again}>Try again</button>` : null}
   </div>`;
 
@@ -172,7 +172,7 @@ export function Folded({ name, open = false, summary, children }) {
 // A stored attribute value as it reads
 function binary(base64) {
   const bytes = Math.floor(base64.length * 3 / 4) - (base64.match(/=+$/)?.[0].length ?? 0);
-  const first = Array.from(atob(base64.slice(0, 12)).slice(0, 8), (one) => one.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+  const first = Array.from(atob(base64.slice(0, 12)).slice(0, 8), (character) => character.charCodeAt(0).toString(16).padStart(2, "0")).join("");
   return bytes <= 8 ? `0x${first}` : `0x${first}… ${bytes} bytes`;
 }
 export function shownValue(value) {
@@ -181,7 +181,7 @@ export function shownValue(value) {
   if (tag === "BOOL") return content ? "true" : "false";
   if (tag === "NULL") return "null";
   if (tag === "B") return binary(content);
-  if (tag.endsWith("S")) return `{${content.map((one) => tag === "BS" ? binary(one) : one).join(", ")}}`;
+  if (tag.endsWith("S")) return `{${content.map((element) => tag === "BS" ? binary(element) : element).join(", ")}}`;
   return JSON.stringify(plainValue(value));
 }
 export function plainValue(value) {
@@ -189,7 +189,7 @@ export function plainValue(value) {
   if (tag === "N") return String(Number(content)) === content ? Number(content) : content; // no digit is lost
   if (tag === "NULL") return null;
   if (tag === "L") return content.map(plainValue);
-  if (tag === "M") return Object.fromEntries(Object.entries(content).map(([name, one]) => [name, plainValue(one)]));
+  if (tag === "M") return Object.fromEntries(Object.entries(content).map(([name, member]) => [name, plainValue(member)]));
   return content;
 }
 
@@ -206,10 +206,10 @@ export async function unpacked(text) {
 
 // Arguments in the address: a.NAME=JSON
 export function argumentsOf(params) {
-  const found = {};
+  const given = {};
   for (const [name, text] of Object.entries(params))
-    if (name.startsWith("a.")) { try { found[name.slice(2)] = JSON.parse(text); } catch { found[name.slice(2)] = text; } }
-  return Object.keys(found).length ? found : null;
+    if (name.startsWith("a.")) { try { given[name.slice(2)] = JSON.parse(text); } catch { given[name.slice(2)] = text; } }
+  return Object.keys(given).length ? given : null;
 }
 export function argumentParams(given) {
   return Object.fromEntries(Object.entries(given ?? {}).map(([name, value]) => [`a.${name}`, JSON.stringify(value)]));

@@ -5,8 +5,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { Fault, address, argumentParams, argumentsOf, download, embedded, go, html, link, loader, many, number, rest, restless, shownValue, view, withoutArguments } from "./lib.js";
 import { partitions } from "./palette.js";
 
-const found = loader("map");
-const one = loader("item");
+const drawing = loader("map");
+const details = loader("item");
 
 // Zoom and pan are a transform of one layer, which the browser moves without drawing it anew. Where the map stands is in
 // the address as what is in the middle of the window, so that a link shows the same in a window of another size.
@@ -134,7 +134,7 @@ function stock(svg) {
     stocked.push({ card, box, home: card.parentNode, shown: false });
   }
   stocked[0].home.insertBefore(far, stocked[0].card);
-  for (const one of stocked) { one.before = far; one.card.remove(); }
+  for (const slot of stocked) { slot.before = far; slot.card.remove(); }
   for (const group of svg.querySelectorAll(".ties")) if (group.childElementCount > TIES_MAX) group.remove();
 }
 
@@ -159,9 +159,9 @@ function outline(card, box) {
   return made;
 }
 
-function attach(one) {
-  one.home.insertBefore(one.card, one.before.nextSibling);
-  one.shown = true;
+function attach(slot) {
+  slot.home.insertBefore(slot.card, slot.before.nextSibling);
+  slot.shown = true;
 }
 
 let culling = 0;
@@ -172,11 +172,11 @@ function cull() {
   const within = ({ box }, margin) => camera.k >= READABLE && box.x + box.width > left - width * margin && box.x < left + width * (1 + margin) && box.y + box.height > top - height * margin && box.y < top + height * (1 + margin);
   const until = performance.now() + FRAME_MS;
   let more = false;
-  for (const one of stocked) {
-    const change = one.shown ? !within(one, 1) && !one.card.contains(document.activeElement) : within(one, 0.25);
+  for (const slot of stocked) {
+    const change = slot.shown ? !within(slot, 1) && !slot.card.contains(document.activeElement) : within(slot, 0.25);
     if (!change) continue;
     if (performance.now() > until) { more = true; break; }
-    if (one.shown) { one.card.remove(); one.shown = false; } else { attach(one); more = true; break; }
+    if (slot.shown) { slot.card.remove(); slot.shown = false; } else { attach(slot); more = true; break; }
   }
   cancelAnimationFrame(culling);
   if (more) culling = requestAnimationFrame(cull);
@@ -237,7 +237,7 @@ function near(row, key) {
 
 function focusRow(row) {
   if (!row) return;
-  const kept = stocked.find((one) => !one.shown && one.card.contains(row));
+  const kept = stocked.find((slot) => !slot.shown && slot.card.contains(row));
   if (kept) attach(kept);
   for (const other of stage.querySelectorAll('.row[tabindex="0"]')) other.setAttribute("tabindex", "-1");
   row.setAttribute("tabindex", "0");
@@ -363,7 +363,7 @@ function Questions({ about, params }) {
   const words = (params.q ?? "").toLowerCase();
   const wide = matchMedia("(min-width: 60rem)").matches;
   const open = params.rail ? params.rail === "1" : wide;
-  const shown = about.questions.filter((one) => `${one.id} ${one.name} ${one.doc}`.toLowerCase().includes(words));
+  const shown = about.questions.filter((question) => `${question.id} ${question.name} ${question.doc}`.toLowerCase().includes(words));
   if (!about.questions.length) return null;
   return html`
     <details class="rail" open=${open} onToggle=${(event) => { if (event.target.open !== open) go({ rail: event.target.open === wide ? null : event.target.open ? "1" : "0" }, { replace: true }); }}>
@@ -371,17 +371,17 @@ function Questions({ about, params }) {
       <label class="hidden" for="question-filter">Filter the questions</label>
       <input id="question-filter" type="search" placeholder="Filter" value=${params.q ?? ""} onInput=${(event) => go({ q: event.target.value }, { replace: true })} />
       <ul>
-        ${shown.map((one) => html`<li>
-          <a class=${`question ${one.kind}`} href=${link({ ...withoutArguments(params), question: one.name === params.question ? null : one.name, item: null, collection: null, at: null })}
-            aria-current=${one.name === params.question ? "true" : null} title=${one.doc}>
-            <span class="id">${one.id}</span><span class="name">${one.name}</span></a></li>`)}
+        ${shown.map((question) => html`<li>
+          <a class=${`question ${question.kind}`} href=${link({ ...withoutArguments(params), question: question.name === params.question ? null : question.name, item: null, collection: null, at: null })}
+            aria-current=${question.name === params.question ? "true" : null} title=${question.doc}>
+            <span class="id">${question.id}</span><span class="name">${question.name}</span></a></li>`)}
       </ul>
     </details>`;
 }
 
 function PathPanel({ about, params, path }) {
   if (!params.question) return null;
-  const question = about.questions.find((one) => one.name === params.question);
+  const question = about.questions.find((candidate) => candidate.name === params.question);
   if (!question) return html`<section class="panel path" aria-label="Question"><p>There is no question ${params.question}.</p></section>`;
   const steps = path?.steps ?? [];
   const reads = steps.filter((step) => !step.touched.length);
@@ -409,7 +409,7 @@ function PathPanel({ about, params, path }) {
 const partitionText = (value) => { const [text] = Object.values(value ?? {}); return /^[{[]/.test(text ?? "") ? JSON.stringify(value) : text; };
 
 function ItemPanel({ params }) {
-  const { data, error } = one.state.value;
+  const { data, error } = details.state.value;
   if (!params.item) return null;
   const item = data?.id === params.item ? data : null;
   return html`
@@ -430,15 +430,15 @@ function ItemPanel({ params }) {
 
 export function View({ about, params }) {
   const given = { question: params.question ?? null, arguments: params.question ? argumentsOf(params) : null, rows: Number(params.rows) || 7, each: Number(params.each) || null };
-  useEffect(() => { found.load(given); }, [JSON.stringify(given)]);
-  useEffect(() => { if (params.item && found.state.value.data) one.load({ item: params.item }); }, [params.item, found.state.value.data]);
-  const { data, error, loading } = found.state.value;
+  useEffect(() => { drawing.load(given); }, [JSON.stringify(given)]);
+  useEffect(() => { if (params.item && drawing.state.value.data) details.load({ item: params.item }); }, [params.item, drawing.state.value.data]);
+  const { data, error, loading } = drawing.state.value;
   useEffect(() => { if (data) partitions.value = data.collections; }, [data]);
   return html`
     <div class="map-view" data-loading=${loading ? "" : null}>
       <${Questions} about=${about} params=${params} />
       <div class="canvas">
-        ${error ? html`<${Fault} error=${error} again=${() => found.again()} />` : null}
+        ${error ? html`<${Fault} error=${error} again=${() => drawing.again()} />` : null}
         ${data ? html`<${Drawing} data=${data} params=${params} />` : error ? null : html`<p class="opening">Looking at the table …</p>`}
         <div class="tools" role="group" aria-label="Zoom">
           <button onClick=${() => zoom(1.25)} aria-label="Zoom in">+</button><button onClick=${() => zoom(0.8)} aria-label="Zoom out">−</button>

@@ -50,14 +50,14 @@ export function Palette({ about, views }) {
   useLayoutEffect(() => { if (opened.value) input.current?.focus(); }, [opened.value]);
   if (!opened.value) return null;
   const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = entries(about, views).filter((entry) => matches(entry, words)).slice(0, 60);
-  const chosen = Math.min(at.value, found.length - 1);
+  const matching = entries(about, views).filter((entry) => matches(entry, words)).slice(0, 60);
+  const chosen = Math.min(at.value, matching.length - 1);
   const take = (entry) => { close(); entry?.go(); };
   const key = (event) => {
     if (event.key === "Escape") close();
-    else if (event.key === "ArrowDown") at.value = Math.min(chosen + 1, found.length - 1);
+    else if (event.key === "ArrowDown") at.value = Math.min(chosen + 1, matching.length - 1);
     else if (event.key === "ArrowUp") at.value = Math.max(chosen - 1, 0);
-    else if (event.key === "Enter") take(found[chosen]);
+    else if (event.key === "Enter") take(matching[chosen]);
     else if (event.key !== "Tab") return;
     event.preventDefault();
   };
@@ -68,11 +68,11 @@ export function Palette({ about, views }) {
           aria-activedescendant=${chosen >= 0 ? `palette-${chosen}` : null} placeholder="A view, question, entity or partition"
           value=${text.value} onInput=${(event) => { text.value = event.target.value; at.value = 0; }} onKeyDown=${key} autocomplete="off" spellcheck="false" />
         <ul id="palette-list" role="listbox" aria-label="Found">
-          ${found.map((entry, number) => html`<li id=${`palette-${number}`} role="option" aria-selected=${number === chosen}
+          ${matching.map((entry, number) => html`<li id=${`palette-${number}`} role="option" aria-selected=${number === chosen}
             ref=${(node) => number === chosen && node?.scrollIntoView({ block: "nearest" })} onMouseMove=${() => { at.value = number; }} onClick=${() => take(entry)}>
             <span class="what">${entry.kind}</span><b>${entry.label}</b><span class="quiet">${entry.note ?? ""}</span></li>`)}
         </ul>
-        ${found.length ? null : html`<p class="quiet none">Nothing is called so.</p>`}
+        ${matching.length ? null : html`<p class="quiet none">Nothing is called so.</p>`}
       </div>
     </div>`;
 }

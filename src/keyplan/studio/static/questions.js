@@ -3,7 +3,7 @@
 import { useEffect } from "preact/hooks";
 import { Fault, go, html, link, loader, many, number, usd, view } from "./lib.js";
 
-const found = loader("questions");
+const estimate = loader("questions");
 const COLUMNS = [
   ["id", "Id", (question) => question.id],
   ["question", "Question", (question) => question.pattern],
@@ -32,10 +32,10 @@ function Row({ question, traffic }) {
 }
 
 export function View({ params }) {
-  useEffect(() => found.load({}), []);
-  const { data, error } = found.state.value;
+  useEffect(() => estimate.load({}), []);
+  const { data, error } = estimate.state.value;
   const { sort = "", down, q = "", by = "" } = params;
-  if (!data) return error ? html`<${Fault} error=${error} again=${() => found.again()} />` : html`<p class="opening">Pricing each question …</p>`;
+  if (!data) return error ? html`<${Fault} error=${error} again=${() => estimate.again()} />` : html`<p class="opening">Pricing each question …</p>`;
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = data.questions.filter((question) => words.every((word) => JSON.stringify([question.id, question.question, question.doc, question.operation, question.index, question.key_condition]).toLowerCase().includes(word)));
   const columns = data.traffic ? COLUMNS : COLUMNS.filter(([name]) => name !== "month"); // no rates, no month

@@ -13,7 +13,7 @@ function keep(list) { saved.value = list; localStorage.setItem(SAVED, JSON.strin
 
 // What a form says: texts and JSON by parameter, nothing for what was left empty
 function gathered(node) {
-  const found = {};
+  const given = {};
   for (const control of node.querySelectorAll("input[name], select[name], textarea[name]")) {
     const [name, bound] = control.name.split(".");
     const text = control.value;
@@ -22,9 +22,9 @@ function gathered(node) {
     if (control.dataset.kind === "number") value = String(Number(text)) === text.trim() ? Number(text) : text; // no digit is lost
     else if (control.dataset.kind === "lines") value = text.split("\n").map((line) => line.trim()).filter(Boolean);
     else if (control.dataset.kind === "json") value = JSON.parse(text);
-    if (bound) (found[name] ??= {})[bound] = value; else found[name] = value;
+    if (bound) (given[name] ??= {})[bound] = value; else given[name] = value;
   }
-  return found;
+  return given;
 }
 
 function filled(node, given) {
@@ -55,20 +55,20 @@ function Form({ about, params, data }) {
   useEffect(() => { filled(node.current, given ?? (data.kind === "read" ? data.examples[0] : null)); }, [data.question, JSON.stringify(given)]);
   const submit = (event) => {
     event.preventDefault();
-    let found;
-    try { found = gathered(node.current); } catch (error) { made.value = { question: data.question, given: {}, answer: null, error: { message: `a field isn't JSON: ${error.message}` } }; return; }
-    go({ ...withoutArguments(params), ...argumentParams(found), ran: "1" }, { replace: true });
-    run(data.question, found, event.submitter?.value === "send");
+    let entered;
+    try { entered = gathered(node.current); } catch (error) { made.value = { question: data.question, given: {}, answer: null, error: { message: `a field isn't JSON: ${error.message}` } }; return; }
+    go({ ...withoutArguments(params), ...argumentParams(entered), ran: "1" }, { replace: true });
+    run(data.question, entered, event.submitter?.value === "send");
   };
   return html`
     <form class="run-form" ref=${node} onSubmit=${submit}>
       <div class="fields" dangerouslySetInnerHTML=${{ __html: data.fields || '<p class="quiet">It takes no parameters.</p>' }}></div>
-      ${data.examples.length > 1 ? html`<label class="examples">Fill in <select onChange=${(event) => event.target.value && filled(node.current, data.examples[event.target.value])}><option value="">something that is there</option>${data.examples.map((one, at) => html`<option value=${at}>${Object.values(one).map((value) => typeof value === "string" ? value : JSON.stringify(value)).join(", ").slice(0, 60)}</option>`)}</select></label>` : null}
+      ${data.examples.length > 1 ? html`<label class="examples">Fill in <select onChange=${(event) => event.target.value && filled(node.current, data.examples[event.target.value])}><option value="">something that is there</option>${data.examples.map((example, at) => html`<option value=${at}>${Object.values(example).map((value) => typeof value === "string" ? value : JSON.stringify(value)).join(", ").slice(0, 60)}</option>`)}</select></label>` : null}
       <div class="actions">
         ${data.kind === "read" ? html`<button class="main" value="read" disabled=${busy.value}>Run</button>` : html`
           <button class="main" value="rehearse" disabled=${busy.value}>Rehearse</button>
           <button class="danger" value="send" disabled=${busy.value || !about.writable} title=${about.writable ? null : "this studio is for reading only"}>Carry out</button>`}
-        <button type="button" onClick=${() => { let found = {}; try { found = gathered(node.current); } catch {} keep([{ question: data.question, given: found }, ...saved.value.filter((one) => JSON.stringify(one) !== JSON.stringify({ question: data.question, given: found }))].slice(0, 30)); }}>Keep this call</button>
+        <button type="button" onClick=${() => { let entered = {}; try { entered = gathered(node.current); } catch {} keep([{ question: data.question, given: entered }, ...saved.value.filter((call) => JSON.stringify(call) !== JSON.stringify({ question: data.question, given: entered }))].slice(0, 30)); }}>Keep this call</button>
       </div>
     </form>`;
 }
@@ -76,9 +76,9 @@ function Form({ about, params, data }) {
 export function Changes({ changes, planned, title }) {
   if (!changes?.length) return null;
   return html`<section aria-label="What changes"><h3>${title ?? (planned ? "What it would touch" : "What changed")}</h3>
-    <ul class="changes">${changes.map((one) => html`<li><p><span class=${`dot k${one.colour}`}></span> <b>${one.kind}</b> <code>${Object.values(one.key).map(shownValue).join(" / ")}</code>
-      <span class="quiet">${one.is === null ? (one.was ? "is there" : "isn't there yet") : one.was && one.is ? (one.attributes.length ? "changed" : "as it was") : one.is ? "new" : one.was ? "removed" : "not there"}</span></p>
-      ${one.attributes.length ? html`<table class="diff"><tbody>${one.attributes.map((each) => html`<tr><th scope="row">${each.name}</th><td>${each.before ? html`<del>${shownValue(each.before).slice(0, 200)}</del>` : null}</td><td aria-hidden="true">→</td><td>${each.after ? html`<ins>${shownValue(each.after).slice(0, 200)}</ins>` : html`<span class="quiet">gone</span>`}</td></tr>`)}</tbody></table>` : null}</li>`)}</ul></section>`;
+    <ul class="changes">${changes.map((change) => html`<li><p><span class=${`dot k${change.colour}`}></span> <b>${change.kind}</b> <code>${Object.values(change.key).map(shownValue).join(" / ")}</code>
+      <span class="quiet">${change.is === null ? (change.was ? "is there" : "isn't there yet") : change.was && change.is ? (change.attributes.length ? "changed" : "as it was") : change.is ? "new" : change.was ? "removed" : "not there"}</span></p>
+      ${change.attributes.length ? html`<table class="diff"><tbody>${change.attributes.map((each) => html`<tr><th scope="row">${each.name}</th><td>${each.before ? html`<del>${shownValue(each.before).slice(0, 200)}</del>` : null}</td><td aria-hidden="true">→</td><td>${each.after ? html`<ins>${shownValue(each.after).slice(0, 200)}</ins>` : html`<span class="quiet">gone</span>`}</td></tr>`)}</tbody></table>` : null}</li>`)}</ul></section>`;
 }
 
 export function Requests({ steps }) {
@@ -89,7 +89,7 @@ export function Requests({ steps }) {
 
 // Entities as a table, where an answer is a list of them; anything else as JSON
 const cellText = (value) => value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
-const isRow = (one) => one && typeof one === "object" && !Array.isArray(one);
+const isRow = (value) => value && typeof value === "object" && !Array.isArray(value);
 
 function Entities({ answer }) {
   const rows = Array.isArray(answer?.items) ? answer.items : isRow(answer) ? [answer] : [];
@@ -116,7 +116,7 @@ function Answer({ call, params }) {
         ${items.length ? html`<a href=${link({ raw: raw ? null : "1" })}>${raw ? "as entities" : "as raw items"}</a>` : null}</p>
       <${Fault} error=${answer.error} />
       <${Changes} changes=${answer.changes} planned=${answer.rehearsed} />
-      ${raw ? html`<${Json} value=${items.map((one) => one.item)} label="Raw items" />` : answer.answer !== null && answer.answer !== undefined ? html`<${Entities} answer=${answer.answer} />` : null}
+      ${raw ? html`<${Json} value=${items.map((item) => item.item)} label="Raw items" />` : answer.answer !== null && answer.answer !== undefined ? html`<${Entities} answer=${answer.answer} />` : null}
       ${cursor ? html`<button onClick=${() => { const next = { ...call.given, cursor }; go({ ...withoutArguments(params), ...argumentParams(next) }); run(call.question, next, false); }}>Next page</button>` : null}
     </section>
     <${Requests} steps=${answer.steps} />`;
@@ -127,18 +127,18 @@ export function View({ about, params }) {
   useEffect(() => { if (question) form.load({ question }); }, [question]);
   const { data, error } = form.state.value;
   const current = data?.question === question ? data : null;
-  const about_ = about.questions.find((one) => one.name === question);
+  const about_ = about.questions.find((candidate) => candidate.name === question);
   // A link to an answer asks for it again; a write is rehearsed by that, and never sent.
   useEffect(() => { const given = argumentsOf(params); if (current && (params.ran || (given && current.kind === "read")) && made.value?.question !== question) run(question, given ?? {}, false); }, [current]);
   return html`
     <div class="page two wide-right">
       <div class="run-side"><h2 class="hidden">Run</h2>
         <label>Question <select value=${question ?? ""} onChange=${(event) => go({ view: "run", question: event.target.value }, { base: {} })}><option value="">choose …</option>
-          ${["read", "write"].map((kind) => html`<optgroup label=${`${kind}s`}>${about.questions.filter((one) => one.kind === kind).map((one) => html`<option value=${one.name}>${one.id} ${one.name}</option>`)}</optgroup>`)}</select></label>
+          ${["read", "write"].map((kind) => html`<optgroup label=${`${kind}s`}>${about.questions.filter((offered) => offered.kind === kind).map((offered) => html`<option value=${offered.name}>${offered.id} ${offered.name}</option>`)}</optgroup>`)}</select></label>
         ${about_ ? html`<p class="doc">${about_.doc}</p>` : null}
         ${question && error ? html`<${Fault} error=${error} />` : null}
         ${current ? html`<p><code>${current.signature}</code></p><${Form} about=${about} params=${params} data=${current} />` : null}
-        ${saved.value.length ? html`<section class="saved" aria-label="Kept calls"><h3>Kept calls</h3><ul>${saved.value.map((one, at) => html`<li><a href=${view("run", { question: one.question, ...argumentParams(one.given) })} onClick=${() => run(one.question, one.given, false)}>${one.question}</a> <code class="quiet">${Object.values(one.given).map((value) => typeof value === "string" ? value : JSON.stringify(value)).join(", ").slice(0, 60)}</code> <button class="small" aria-label=${`Forget ${one.question}`} onClick=${() => keep(saved.value.filter((_, other) => other !== at))}>×</button></li>`)}</ul></section>` : null}
+        ${saved.value.length ? html`<section class="saved" aria-label="Kept calls"><h3>Kept calls</h3><ul>${saved.value.map((call, at) => html`<li><a href=${view("run", { question: call.question, ...argumentParams(call.given) })} onClick=${() => run(call.question, call.given, false)}>${call.question}</a> <code class="quiet">${Object.values(call.given).map((value) => typeof value === "string" ? value : JSON.stringify(value)).join(", ").slice(0, 60)}</code> <button class="small" aria-label=${`Forget ${call.question}`} onClick=${() => keep(saved.value.filter((_, other) => other !== at))}>×</button></li>`)}</ul></section>` : null}
       </div>
       <div>${made.value?.question === question && question ? html`<${Answer} call=${made.value} params=${params} />` : html`<p class="quiet">${question ? "The answer, and the exact requests, stand here." : "Choose a question."}</p>`}</div>
     </div>`;

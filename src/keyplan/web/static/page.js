@@ -35,13 +35,13 @@ function json(value, indent = 0) {
     const list = Array.isArray(value);
     const entries = Object.entries(value);
     const [open, close] = list ? "[]" : "{}";
-    const short = !entries.some(([, one]) => isNested(one)) && JSON.stringify(value).length + indent <= WIDTH;
+    const short = !entries.some(([, content]) => isNested(content)) && JSON.stringify(value).length + indent <= WIDTH;
     const gap = short ? "" : "\n" + " ".repeat(indent + 2);
     out.append(open);
-    entries.forEach(([name, one], number) => {
+    entries.forEach(([name, content], number) => {
       out.append(number ? (short ? ", " : ",") : "", gap);
       if (!list) out.append(span("k", JSON.stringify(name)), ": ");
-      out.append(json(one, indent + 2));
+      out.append(json(content, indent + 2));
     });
     out.append(short || !entries.length ? close : "\n" + " ".repeat(indent) + close);
   }
@@ -69,42 +69,42 @@ function parsed(control) {
 }
 
 function query(form, cursor) {
-  const found = new URLSearchParams();
+  const pairs = new URLSearchParams();
   for (const control of controls(form)) {
     if (control.name === "cursor" || control.value.trim() === "") continue;
     const value = control.dataset.kind === "lines" ? parsed(control) : [control.value];
-    for (const one of value) found.append(control.name, one);
+    for (const text of value) pairs.append(control.name, text);
   }
   const own = form.elements.namedItem("cursor");
   const from = cursor ?? own?.value.trim();
-  if (from) found.set("cursor", from);
-  return String(found);
+  if (from) pairs.set("cursor", from);
+  return String(pairs);
 }
 
 function body(form) {
-  const found = {};
+  const given = {};
   for (const control of controls(form)) {
     const empty = control.value.trim() === "";
     if (empty && !(control.required && control.dataset.kind === "text")) {
-      if (control.required && control.dataset.kind === "lines") found[control.name] = [];
+      if (control.required && control.dataset.kind === "lines") given[control.name] = [];
       continue;
     }
     try {
-      found[control.name] = parsed(control);
+      given[control.name] = parsed(control);
     } catch (error) {
       throw { field: control.name, message: `isn't JSON: ${error.message}` };
     }
   }
-  return found;
+  return given;
 }
 
 // Faults, beside the fields they are about
 
 function clearFaults(form) {
-  for (const one of form.querySelectorAll(".fault")) one.remove();
-  for (const one of controls(form)) {
-    one.removeAttribute("aria-invalid");
-    describe(one);
+  for (const fault of form.querySelectorAll(".fault")) fault.remove();
+  for (const control of controls(form)) {
+    control.removeAttribute("aria-invalid");
+    describe(control);
   }
 }
 
@@ -146,33 +146,33 @@ function problem(form, error) {
 
 // Asking
 
-function show(form, found) {
+function show(form, outcome) {
   const details = form.closest("details");
   const answer = details.querySelector(".answer");
-  const failed = found.status >= 400;
-  const items = found.answer?.items;
+  const failed = outcome.status >= 400;
+  const items = outcome.answer?.items;
   const count = items ? `${items.length} item${items.length === 1 ? "" : "s"}` : "";
-  const asked = found.requests.length;
+  const asked = outcome.requests.length;
   const status = element(
     "div", { class: failed ? "status failed" : "status" },
     element("h3", {}, "Answer"),
-    element("b", {}, failed ? `${found.status} ${found.error.code}` : String(found.status)),
-    element("span", {}, [count, `${asked} request${asked === 1 ? "" : "s"}`, `${found.milliseconds} ms`].filter(Boolean).join(" · ")),
+    element("b", {}, failed ? `${outcome.status} ${outcome.error.code}` : String(outcome.status)),
+    element("span", {}, [count, `${asked} request${asked === 1 ? "" : "s"}`, `${outcome.milliseconds} ms`].filter(Boolean).join(" · ")),
   );
   answer.replaceChildren(status);
   answer.hidden = false;
-  if (failed) answer.append(problem(form, found.error));
+  if (failed) answer.append(problem(form, outcome.error));
   answer.append(
-    failed ? element("details", { class: "raw" }, element("summary", {}, "The error as JSON"), shown({ error: found.error }, "Error as JSON"))
-      : found.answer === null ? element("p", { class: "quiet" }, "Done; it gives nothing back.")
-        : shown(found.answer, "Answer as JSON"),
+    failed ? element("details", { class: "raw" }, element("summary", {}, "The error as JSON"), shown({ error: outcome.error }, "Error as JSON"))
+      : outcome.answer === null ? element("p", { class: "quiet" }, "Done; it gives nothing back.")
+        : shown(outcome.answer, "Answer as JSON"),
   );
-  if (found.answer?.cursor) {
+  if (outcome.answer?.cursor) {
     const next = element("button", { type: "button", class: "plain next" }, "Next page");
-    next.addEventListener("click", () => ask(form, found.answer.cursor));
+    next.addEventListener("click", () => ask(form, outcome.answer.cursor));
     answer.append(next);
   }
-  showRequests(details, found.requests);
+  showRequests(details, outcome.requests);
 }
 
 function showRequests(details, requests) {
@@ -180,8 +180,8 @@ function showRequests(details, requests) {
   if (!requests.length) return;
   const title = requests.length === 1 ? "The exact request" : "The exact requests";
   box.replaceChildren(element("h3", {}, title));
-  for (const one of requests.slice(0, 8)) {
-    box.append(element("p", { class: "operation" }, one.operation), shown(one.parameters, `${one.operation} request`));
+  for (const request of requests.slice(0, 8)) {
+    box.append(element("p", { class: "operation" }, request.operation), shown(request.parameters, `${request.operation} request`));
   }
   if (requests.length > 8) box.append(element("p", { class: "quiet" }, `and ${requests.length - 8} more`));
 }
@@ -210,8 +210,8 @@ async function ask(form, cursor) {
       if (token) options.headers["x-csrf-token"] = token; // an application's policy may ask for it
     }
     const response = await fetch(address, options);
-    const found = await response.json();
-    show(form, found.error && !found.requests ? { ...found, status: response.status, requests: [], milliseconds: 0 } : found);
+    const outcome = await response.json();
+    show(form, outcome.error && !outcome.requests ? { ...outcome, status: response.status, requests: [], milliseconds: 0 } : outcome);
     if (form.dataset.method === "POST") suggest();
   } catch (error) {
     const text = error.field ? "A field isn't JSON" : "The server doesn't answer. Is it still running?";

@@ -114,8 +114,8 @@ for (const box of document.querySelectorAll("[data-suggest]")) {
     try {
       const words = box.dataset.suggestPosts === undefined ? "" : `&posts=${encodeURIComponent(box.value)}`;
       const answer = await fetch(`${box.dataset.suggest}?prefix=${encodeURIComponent(word)}${words}`);
-      const found = answer.ok ? await answer.json() : { tags: [], posts: [] };
-      if (mine === asked && document.activeElement === box) show(found.tags.filter((tag) => tag !== word), found.posts);
+      const suggested = answer.ok ? await answer.json() : { tags: [], posts: [] };
+      if (mine === asked && document.activeElement === box) show(suggested.tags.filter((tag) => tag !== word), suggested.posts);
     } catch {
       close();
     }
@@ -167,10 +167,10 @@ if (picker) {
   });
   for (const [name, files] of [["drop", (event) => event.dataTransfer?.files], ["paste", (event) => event.clipboardData?.files]]) {
     text.addEventListener(name, (event) => {
-      const found = pictures(files(event));
-      if (found.length === 0) return;
+      const dropped = pictures(files(event));
+      if (dropped.length === 0) return;
       event.preventDefault();
-      take(found);
+      take(dropped);
     });
   }
 }
