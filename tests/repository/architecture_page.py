@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.repository.files import SOURCE, written_files
-from tests.repository.walks import Walk, walks
+from tests.repository.walks import BEFORE, Walk, walks
 
 HEAD = """# How it is built
 
@@ -20,7 +20,11 @@ may import which is held by the contracts in `pyproject.toml`, and why walls sta
 """
 WALKS = (
     "What runs on the third call, when nothing is compiled any more. A call is an entry into a function, or into a "
-    "generator that goes on; statements are SQLite's. Over HTTP the client is answered without a socket."
+    "generator that goes on; statements are SQLite's. In brackets: the same design, by the same program, on "
+    "21 November 2026 (a580b44), before the rooms were cut as they are now. What has come to the write since: `yield` "
+    "gives what is stored ([0039](decisions/0039-what-a-yield-gives.md)), only what was read and has changed is tried "
+    "again ([0040](decisions/0040-what-is-tried-again.md)), large items are judged outside the transaction "
+    "([0044](decisions/0044-what-is-long-is-given-up-and-made-elsewhere.md))."
 )
 INSIDE = ("design", "client", "engine", "engine/storage")
 """Rooms whose inside is shown."""
@@ -103,8 +107,8 @@ def _walks(result: Iterable[Walk]) -> list[str]:
     ]
     details: list[str] = []
     for walk in result:
-        functions = sum(len(names) for names in walk.functions.values())
-        lines.append(f"| {walk.title} | {len(walk.functions)} | {functions} | {walk.calls} | {walk.statements} |")
+        cells = [f"{now} ({before})" for now, before in zip(walk.numbers, BEFORE[walk.title], strict=True)]
+        lines.append(f"| {walk.title} | {' | '.join(cells)} |")
         details += ["", f"### {walk.title[:1].upper()}{walk.title[1:]}", "", f"`{walk.code}`", ""]
         for number, (path, names) in enumerate(walk.functions.items(), 1):
             details.append(f"{number}. `{path}`: {', '.join(f'`{name}`' for name in names)}")

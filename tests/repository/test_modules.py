@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.repository.files import ROOT, place, written_files
+from tests.repository.walks import BEFORE, walks
 
 FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
@@ -51,3 +52,14 @@ def test_functions_fit_on_a_screen() -> None:
     assert not long, f"over {FUNCTION_LINES_MAX} lines: split them, or list them with a reason"
     unneeded = [name for name in LONG_FUNCTIONS if lengths.get(name, 0) <= FUNCTION_LINES_MAX]
     assert not unneeded, "listed as long, and short, gone or renamed"
+
+
+def test_ways_through_the_house_are_shorter_than_before() -> None:
+    """A read, a write and a read over HTTP make fewer calls, and no more statements, than before the rooms were cut."""
+    longer = []
+    for walk in walks():
+        _, _, calls, statements = walk.numbers
+        _, _, calls_before, statements_before = BEFORE[walk.title]
+        if calls >= calls_before or statements > statements_before:
+            longer.append((walk.title, walk.numbers, BEFORE[walk.title]))
+    assert longer == []

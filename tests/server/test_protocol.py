@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.server.answers import PACKED_BYTES_MIN, packing_of
+from keyplan.server.answers import PACKED_BYTES_MIN, json_answer
 from tests.server.support import CREATE, TABLE, Server, request, s, serving
 
 SERVICE = "com.amazon.coral.service#"
@@ -399,6 +399,7 @@ def test_a_store_in_memory() -> None:
 
 def test_an_answer_is_packed_from_so_many_bytes_on() -> None:
     headers = {b"accept-encoding": b"gzip"}
-    assert packing_of(bytes(PACKED_BYTES_MIN), headers) == b"gzip"
-    assert packing_of(bytes(PACKED_BYTES_MIN - 1), headers) == b""
-    assert packing_of(bytes(PACKED_BYTES_MIN), {}) == b""
+    packed = b"content-encoding: gzip\r\n"
+    assert packed in json_answer(200, bytes(PACKED_BYTES_MIN), headers)
+    assert packed not in json_answer(200, bytes(PACKED_BYTES_MIN - 1), headers)
+    assert packed not in json_answer(200, bytes(PACKED_BYTES_MIN), {})

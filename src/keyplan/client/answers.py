@@ -98,6 +98,7 @@ class Answer:
         self._plan_text = plan_text(pattern.plan)
         """A cursor is a position in one order: it is of no use where another key serves, or the other way round."""
         kinds = {parameter.kind: parameter.name for parameter in pattern.signature.parameters}
+        self._constants = dict(pattern.constants)
         self._limit = kinds.get(ParameterKind.LIMIT)
         self._cursor = kinds.get(ParameterKind.CURSOR)
         plan, shape = pattern.plan, pattern.shape
@@ -151,24 +152,21 @@ class Answer:
             self._strong = Answer(self.pattern, replace(self.target, consistent=True), self.secret)
         return self._strong
 
-    def _values(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        return {**arguments, **self.pattern.constants} if self.pattern.constants else arguments
-
     def _told(
         self, tell: Callable[[Plan, Target, Mapping[str, Any]], Conversation[Any]], arguments: dict[str, Any]
     ) -> Conversation[Any]:
-        return (yield from tell(self.pattern.plan, self.target, self._values(arguments)))
+        return (yield from tell(self.pattern.plan, self.target, arguments | self._constants))
 
     # One item
 
     def _get(self, plan: GetPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         entity = plan.entity
-        key = entity.item_key(entity.primary, self._values(arguments))
+        key = entity.item_key(entity.primary, arguments | self._constants)
         result = yield from get_item(self.target, entity, key, consistent=plan.consistent)
         return result if result is not None else self._missing(arguments)
 
     def _claimed(self, plan: ClaimPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
-        claim = plan.entity.item_key(plan.claim, self._values(arguments))
+        claim = plan.entity.item_key(plan.claim, arguments | self._constants)
         entity = yield from read_claimed(self.target, plan.entity, claim, consistent=plan.consistent)
         return entity if entity is not None else self._missing(arguments)
 
@@ -177,11 +175,11 @@ class Answer:
         reader: QueryReader | MergeReader | PartedReader | CompletingReader | BucketsReader,
         arguments: dict[str, Any],
     ) -> Conversation[Entity | None]:
-        entity = yield from reader.first(self._values(arguments))
+        entity = yield from reader.first(arguments | self._constants)
         return entity if entity is not None else self._missing(arguments)
 
     def _through_one(self, plan: ThroughPlan, arguments: dict[str, Any]) -> Conversation[Any]:
-        values = self._values(arguments)
+        values = arguments | self._constants
         link = yield from self._link(plan, values)
         if link is None:
             return self._missing(arguments)
@@ -222,7 +220,7 @@ class Answer:
         position = None
         if cursor is not None:
             position = read_cursor(cursor, self.pattern.place, bound, self._cursor_key)
-        chunk = yield from self._chunks().chunk(self._values(arguments), limit, position)
+        chunk = yield from self._chunks().chunk(arguments | self._constants, limit, position)
         following = None
         if chunk.position is not None:
             following = write_cursor(chunk.position, self.pattern.place, bound, self._cursor_key)
@@ -230,7 +228,7 @@ class Answer:
 
     def _list(self, arguments: dict[str, Any]) -> Conversation[list[Any]]:
         limit = arguments[self._limit] if self._limit else None
-        chunk = yield from self._chunks().chunk(self._values(arguments), limit, None)
+        chunk = yield from self._chunks().chunk(arguments | self._constants, limit, None)
         return [entry.instance for entry in chunk.entries]
 
     def part(
@@ -241,7 +239,7 @@ class Answer:
         if other is not None:
             return (yield from other.part(arguments, position, given))
         if isinstance(self._reader, SegmentsReader):
-            chunk = yield from self._reader.part(self._values(arguments), position)
+            chunk = yield from self._reader.part(arguments | self._constants, position)
             return [entry.instance for entry in chunk.entries], chunk.position
         limit = arguments[self._limit] if self._limit else None
         plan = self.pattern.plan
@@ -250,7 +248,7 @@ class Answer:
         )
         size = min(max(STREAM_CHUNK, given), MERGED_CHUNK_MAX) if merged else STREAM_CHUNK
         size = size if limit is None else min(size, limit - given)
-        chunk = yield from self._chunks().chunk(self._values(arguments), size, position)
+        chunk = yield from self._chunks().chunk(arguments | self._constants, size, position)
         more = chunk.position if limit is None or given + len(chunk.entries) < limit else None
         return [entry.instance for entry in chunk.entries], more
 
@@ -260,7 +258,7 @@ class Answer:
         return self._reader
 
     def _batch(self, plan: BatchGetPlan, arguments: dict[str, Any]) -> Conversation[list[Any]]:
-        values = self._values(arguments)
+        values = arguments | self._constants
         entity = plan.entity
         keys = [entity.item_key(entity.primary, element) for element in value_sets(plan.each, values, once=False)]
         entities = yield from batch_entities(self.target, entity, keys, consistent=plan.consistent)
@@ -271,7 +269,7 @@ class Answer:
 
     def _collection(self, arguments: dict[str, Any]) -> Conversation[Any]:
         shape = self.pattern.shape
-        values = self._values(arguments)
+        values = arguments | self._constants
         if any(member.many for member in shape.members):
             chunk = yield from self._chunks().chunk(values, None, None)
             instances = [entry.instance for entry in chunk.entries]

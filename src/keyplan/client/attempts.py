@@ -139,7 +139,8 @@ class Attempt:
                 except (Exception, Touched) as error:
                     self._raised(error)
                     raise
-                self._check_touched()
+                if self._pending is not None:
+                    self._check_touched()
                 if isinstance(step, Ask):
                     given.append((yield from self._ask(step)))
                 elif isinstance(step, Batch):

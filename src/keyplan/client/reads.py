@@ -102,7 +102,7 @@ def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: b
     item = response.get("Item")
     if item is None or (entity.labels and not entity.is_labelled(item)):
         return None
-    result: Entity = read_whole(entity, item, target)
+    result: Entity = read_leniently(entity, item) if target.lenient else entity.from_item(item)
     return result
 
 
@@ -212,10 +212,8 @@ def unreadable(entity: CompiledEntity, item: Item, error: ItemNotReadable) -> Un
     return Unreadable(entity=entity.name, key=key, message=error.message, faults=tuple(map(str, error.faults)))
 
 
-def read_whole(entity: CompiledEntity, item: Item, target: Target) -> Any:
-    """The instance of an item that was asked for by its key. Raises ItemNotReadable."""
-    if not target.lenient:
-        return entity.from_item(item)
+def read_leniently(entity: CompiledEntity, item: Item) -> Any:
+    """The instance of an item that was asked for by its key, or what stands for one that can't be read."""
     try:
         return entity.from_item(item)
     except ItemNotReadable as error:
@@ -453,5 +451,5 @@ def batch_entities(
     items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent, projection=asked)
     if entity.labels:
         items = [item if item is not None and entity.is_labelled(item) else None for item in items]
-    whole = partial(read_whole, entity, target=target) if target.lenient else entity.from_item
+    whole = partial(read_leniently, entity) if target.lenient else entity.from_item
     return [None if item is None else whole(item) for item in items]

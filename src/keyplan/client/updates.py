@@ -62,7 +62,7 @@ class CompiledUpdate:
     def expression(self) -> str:
         """The update expression."""
         sections = (("SET", self.sets), ("REMOVE", self.removes), ("ADD", self.adds), ("DELETE", self.deletes))
-        return " ".join(f"{word} {', '.join(clauses)}" for word, clauses in sections if clauses)
+        return " ".join([f"{word} {', '.join(clauses)}" for word, clauses in sections if clauses])
 
     def name(self, attribute: str) -> str:
         """The placeholder of an attribute's name."""

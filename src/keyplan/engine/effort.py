@@ -36,17 +36,8 @@ class _Effort(threading.local):
     left: float = math.inf
 
 
-_effort = _Effort()
-
-
-@contextmanager
-def brief() -> Generator[None]:
-    """In here, this thread has a limit: what would go beyond it raises ``LongError``."""
-    _effort.left = BRIEF_BYTES_MAX
-    try:
-        yield
-    finally:
-        _effort.left = math.inf
+this_thread = _Effort()
+"""What this thread may do yet: without a limit, but for the time of ``Engine.call_briefly``."""
 
 
 def spend(count: float) -> None:
@@ -55,8 +46,8 @@ def spend(count: float) -> None:
     Raises:
         LongError: it is more than this thread may do.
     """
-    _effort.left -= count
-    if _effort.left < 0:
+    this_thread.left -= count
+    if this_thread.left < 0:
         raise LongError
 
 
@@ -79,8 +70,8 @@ def spend_on_items(bodies: Sequence[bytes], conditions: int = 0, shown: int = 0)
 @contextmanager
 def without_limit() -> Generator[None]:
     """In here, this thread has no limit: what is to be done can't be given up any more."""
-    left, _effort.left = _effort.left, math.inf
+    left, this_thread.left = this_thread.left, math.inf
     try:
         yield
     finally:
-        _effort.left = left
+        this_thread.left = left

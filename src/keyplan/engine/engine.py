@@ -4,6 +4,7 @@ just changed.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
@@ -187,8 +188,11 @@ class Engine:
             LongError: it does; nothing was done, and ``call`` does it in any other thread.
             DynamoDBError, StoreError: as ``call`` does.
         """
-        with effort.brief():
+        effort.this_thread.left = effort.BRIEF_BYTES_MAX
+        try:
             return self.call(operation, params)
+        finally:
+            effort.this_thread.left = math.inf
 
     def _again(self, kind: Operation, action: Action, params: dict[str, Any]) -> dict[str, Any]:
         for _ in range(_STALE_RETRIES):

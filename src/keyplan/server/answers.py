@@ -75,7 +75,7 @@ def renew_ids() -> None:
 def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -> bytes:
     """A whole answer with a JSON body, for a request with these headers."""
     encoding = b""
-    packing = packing_of(body, headers)
+    packing = packing_of(headers) if len(body) >= PACKED_BYTES_MIN else b""
     if packing:
         body, encoding = packed(body, packing), b"content-encoding: %s\r\n" % packing
     return (
@@ -115,10 +115,8 @@ def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> b
     return json_answer(status_of(error), body_of(error), headers, cors)
 
 
-def packing_of(body: bytes, headers: Headers) -> bytes:
-    """How an answer's body is packed for who sent these headers; empty for not at all."""
-    if len(body) < PACKED_BYTES_MIN:
-        return b""
+def packing_of(headers: Headers) -> bytes:
+    """How a large answer's body is packed for who sent these headers; empty for not at all."""
     accepted = headers.get(b"accept-encoding", b"")
     return b"gzip" if b"gzip" in accepted else b"deflate" if b"deflate" in accepted else b""
 

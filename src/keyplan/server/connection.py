@@ -81,14 +81,7 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         """Of a head that isn't complete."""
         self._in_head = True
-        self._new_request()
-
-    def _new_request(self) -> None:
-        self._url = b""
-        self._headers: dict[bytes, bytes] = {}
-        self._header_bytes = 0
-        self._body: bytes | bytearray = b""
-        self._body_bytes = 0
+        self.on_message_begin()
 
     # --- asyncio's side
 
@@ -124,7 +117,7 @@ class Connection(asyncio.Protocol):
         if not self._is_receiving:
             self._is_receiving = True
             self._began = time.monotonic()
-        self._head_bytes += len(data)  # a head or body that ends in this data sets it to nought
+        self._head_bytes += len(data)  # a head or body that ends in this data sets it to zero
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -155,7 +148,11 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         """A request begins."""
-        self._new_request()
+        self._url = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._header_bytes = 0
+        self._body: bytes | bytearray = b""
+        self._body_bytes = 0
 
     def on_url(self, url: bytes) -> None:
         """A part of the URL."""
@@ -242,7 +239,8 @@ class Connection(asyncio.Protocol):
             return
         if self._ends and not self._waiting and not self._is_answering:
             self._close()
-        self._pace()
+        if self._waiting or self._is_read_paused:
+            self._pace()
 
     def _answer(self, request: Incoming, keep_alive: bool) -> None:
         self._all.service.handle(request, lambda answer: self._reply(answer, keep_alive=keep_alive))
@@ -258,7 +256,8 @@ class Connection(asyncio.Protocol):
             self._close()
             return
         self._began = time.monotonic()
-        self._run()
+        if not self._is_running:
+            self._run()
 
     def _close(self) -> None:
         """Close behind the last answer; if the client is still sending, once it has sent what is read of it."""

@@ -141,7 +141,7 @@ class Service:
             reply(_answer(name, outcome, headers, cors))
             return
         body = _encoded(name, outcome)
-        if len(body) > PACKED_BYTES_MIN and answers.packing_of(body, headers):
+        if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
             self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), None, reply)
             return
         reply(answers.json_answer(200, body, headers, cors))

@@ -1,5 +1,5 @@
-"""One entity drafted from its items: attributes are fields, the sample shows the keys. How items are told apart, and
-entities whose keys meet, is in ``grouping.py`` and ``drafts.py``.
+"""One entity drafted from its items: the sample shows its keys. Its columns are made in ``columns.py``; how items are
+told apart, and entities whose keys meet, is in ``grouping.py`` and ``drafts.py``.
 
 A key's templates are, in this order: what Keyplan declared in the description, what the facet's alias says, what the
 model's own schema says, what the sample shows. What is a guess is noted.
@@ -8,13 +8,14 @@ model's own schema says, what the sample shows. What is a guess is noted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from keyplan.design.declared.problems import Problem
-from keyplan.design.declared.styles import OURS, KeyStyle
-from keyplan.design.stored.templates import DELIMITER, escape, split_template, unescape
+from keyplan.design.declared.styles import KeyStyle
+from keyplan.design.stored.templates import DELIMITER, split_template
+from keyplan.workbench.columns import GroupColumns
 from keyplan.workbench.declarations import (
     PRIMARY,
     Declarations,
@@ -22,13 +23,14 @@ from keyplan.workbench.declarations import (
     KeyDeclaration,
     LabelDeclaration,
 )
-from keyplan.workbench.declared import FieldDeclaration
+from keyplan.workbench.entity_drafts import EntityDraft, TableDraft
 from keyplan.workbench.grouping import Group, key_text
-from keyplan.workbench.inference import Column, Sample, free_name, infer, is_padded
-from keyplan.workbench.reading import Item, TableModel
+from keyplan.workbench.inference import Column, Sample, infer, is_padded
+from keyplan.workbench.reading import TableModel
+from keyplan.workbench.templates import is_escaped, places_of, shape_of, variables, with_braces
 from keyplan.workbench.texts import WordList, is_generic, is_word, snake
 
-__all__ = ["Attributes", "Called", "Drafting", "EntityDraft", "TableDraft", "is_single", "variables"]
+__all__ = ["Attributes", "Called", "Drafting", "is_single"]
 
 Attributes = tuple[tuple[str, str], ...]
 """Key attributes with their types."""
@@ -37,67 +39,6 @@ Called = list[tuple[str, frozenset[str]]]
 
 _STATE = re.compile(r"status|state|stage|phase|flag|active|open|enabled|visible|public")
 """Fields that say whether an item is in an index, even where one item alone shows it."""
-_PLACEHOLDER = re.compile(r"\$?[{<\[(]\s*([A-Za-z][\w -]*?)\s*[}>\])]")
-
-
-@dataclass
-class EntityDraft:
-    """An entity: its name, its columns, its keys. ``specs`` are the formats of its fields in the keys. ``notes`` are
-    what of it is a guess, by key; those of the whole entity stand under "".
-    """
-
-    name: str
-    columns: list[Column]
-    items: list[Item]
-    facet: str | None = None
-    primary: KeyDeclaration = field(default_factory=lambda: KeyDeclaration(PRIMARY, (), ()))
-    keys: list[KeyDeclaration] = field(default_factory=list[KeyDeclaration])
-    claims: list[KeyDeclaration] = field(default_factory=list[KeyDeclaration])
-    specs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    marks: dict[str, str] = field(default_factory=dict[str, str])
-    labels: list[LabelDeclaration] = field(default_factory=list[LabelDeclaration])
-    open: bool = False
-    """Whether it takes attributes that nothing declares."""
-    notes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    given: bool = False
-    """Whether its primary key is declared, or an alias's: then it stays as it is."""
-
-    def column(self, name: str) -> Column | None:
-        """The column of that name."""
-        return next((column for column in self.columns if column.name == name), None)
-
-    @property
-    def declared(self) -> bool:
-        """Whether its fields are, by a design that was exported."""
-        return any(column.declared is not None for column in self.columns) and self.name.isidentifier()
-
-    @property
-    def lists(self) -> set[str]:
-        """Fields that hold any number of parts."""
-        return {column.name for column in self.columns if column.tag == "L"}
-
-    def is_told_from(self, other: EntityDraft) -> bool:
-        """Whether a label tells the items of two entities apart."""
-        mine = {label.attribute: label.value for label in self.labels}
-        return any(mine.get(label.attribute, label.value) != label.value for label in other.labels)
-
-    def note(self, key: str, text: str) -> None:
-        """Note what of a key is a guess."""
-        notes = self.notes.setdefault(key, [])
-        if text not in notes:
-            notes.append(text)
-
-
-@dataclass
-class TableDraft:
-    """A table with its indexes, its entities, and notes on what the model leaves open."""
-
-    name: str
-    key: IndexDeclaration
-    indexes: list[IndexDeclaration]
-    entities: list[EntityDraft]
-    notes: list[str]
-    key_style: KeyStyle = OURS
 
 
 def is_single(group: Group, key: IndexDeclaration) -> bool:
@@ -149,7 +90,16 @@ class Drafting:
         self.entity = EntityDraft(group.name, [], group.items, group.facet)
         self.entity.labels = self._labels(declared)
         self.entity.open = group.name in declared.open
-        self.entity.columns = list(self._columns())
+        self._made = GroupColumns(
+            group,
+            draft.key,
+            self.key_types,
+            table.attributes,
+            self.fields,
+            self.schema,
+            has_keys=bool(self.declared),
+        )
+        self.entity.columns = self._made.plain()
         self.templates: dict[str, str] = {}
         """By key attribute: an attribute that stands in several keys has one template."""
 
@@ -180,55 +130,13 @@ class Drafting:
         attribute = self.group.kind[0]
         return [] if attribute in self.key_names else [LabelDeclaration("kind", attribute, self.group.said)]
 
-    # Columns
-
-    def _columns(self) -> Iterator[Column]:
-        """The attributes that aren't made by a key."""
-        made = [
-            Column(
-                declaration.name,
-                declaration.attribute,
-                _tag(declaration),
-                [_value(item.get(declaration.attribute)) for item in self.group.items],
-                declared=declaration,
-            )
-            for declaration in self.fields
-        ]
-        declared = {column.attribute for column in made}
-        seen = dict.fromkeys([*self.group.attributes, *(name for item in self.group.items for name in item)])
-        for attribute in seen:
-            if not self.group.items and is_generic(attribute) and attribute in self.key_names:
-                continue  # nothing shows what it holds
-            if attribute not in declared and (attribute not in self.key_names or self._is_field(attribute)):
-                made.append(self._column(attribute, made))
-        yield from made
-
-    def _is_field(self, attribute: str) -> bool:
-        """Whether a key attribute is a field as it stands: its name says what it holds."""
-        if self.declared or is_generic(attribute) or DELIMITER in attribute or attribute in self.schema:
-            return False
-        held = [item[attribute] for item in self.group.items if attribute in item]
-        if attribute not in {name for name, _ in (*self.out.key.partition, *self.out.key.sort)}:
-            return not any(DELIMITER in str(value.get("S", "")) for value in held)
-        alone = self.group.aliases == ("", "") and self.group.kind is None
-        return alone and len(held) == len(self.group.items)
-
-    def _column(self, attribute: str, made: Sequence[Column]) -> Column:
-        kind = self.key_types.get(attribute) or self.table.attributes.get(attribute, "")
-        result = [item.get(attribute) for item in self.group.items]
-        tags = {next(iter(value)) for value in result if value is not None} - {"NULL"}
-        tag = (tags.pop() if len(tags) == 1 else "") if tags else ("" if kind == "NULL" else kind)
-        values = [_value(value) for value in result]
-        constant = self.group.kind is not None and attribute == self.group.kind[0]
-        return Column(free_name(snake(attribute), made), attribute, tag, values, constant=constant)
-
     def _add_left_over(self) -> None:
         """Attributes of keys that the entity has no key for: they are fields, as they stand."""
         covered = {column.attribute for column in self.entity.columns} | self.templates.keys()
         covered |= {label.attribute for label in self.entity.labels}
         for name in dict.fromkeys(name for item in self.group.items for name in item):
             if name not in covered:
-                self.entity.columns.append(self._column(name, self.entity.columns))
+                self.entity.columns.append(self._made.column(name, self.entity.columns))
 
     # Keys
 
@@ -271,7 +179,7 @@ class Drafting:
         """The templates where the aliases are some: ``USER#{user_id}``, ``USER#<userId>``."""
         partition, sort = self.group.aliases
         texts = [partition, *([sort] * bool(self.out.key.sort))]
-        templates = [text if variables(text) else _PLACEHOLDER.sub(_placeholder, text) for text in texts]
+        templates = [text if variables(text) else with_braces(text) for text in texts]
         for label in self.entity.labels:
             templates = [text.replace(f"{{{snake(label.attribute)}}}", label.value) for text in templates]
         if not any("{" in template for template in templates):
@@ -353,7 +261,7 @@ class Drafting:
                 pieces = split_template(template)
             except Problem:
                 return True
-            shape = _shape(template)
+            shape = shape_of(template)
             if shape is None or len(pieces) == 1:
                 continue
             count = len(variables(template)) if isinstance(pieces[-1], tuple) else 0
@@ -465,7 +373,7 @@ class Drafting:
             else:
                 pieces[place] = f"{{{snake(name)}}}"
         template = "".join(pieces)
-        shape = _shape(template)
+        shape = shape_of(template)
         texts = self._texts(attribute, members)
         if shape is None or not all(shape.match(word) for word in texts):
             return None
@@ -484,8 +392,8 @@ class Drafting:
         """Whether a given key has a template for each attribute, and the sample is made by them."""
         if (len(key.partition), len(key.sort)) != (len(place.partition), len(place.sort)):
             return False
-        for attribute, _, template in _places(key, place):
-            shape = _shape(template)
+        for attribute, _, template in places_of(key, place):
+            shape = shape_of(template)
             if shape is None or not all(map(shape.match, self._without_shards(key, place, attribute, members))):
                 return False
         return True
@@ -501,7 +409,7 @@ class Drafting:
 
     def _bind(self, key: KeyDeclaration, place: IndexDeclaration, members: list[int]) -> None:
         """Give each variable of a given key its column: one of that name, one with its values, or a new one."""
-        for attribute, kind, template in _places(key, place):
+        for attribute, kind, template in places_of(key, place):
             texts = self._without_shards(key, place, attribute, members)
             self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
         for name, allowed in key.when.items():
@@ -511,7 +419,7 @@ class Drafting:
 
     def _bind_template(self, template: str, attribute: str, kind: str, texts: Mapping[int, str]) -> None:
         """``texts`` are what the template made, by the item's place."""
-        shape = _shape(template)
+        shape = shape_of(template)
         for number, (name, spec) in enumerate(variables(template), 1):
             if self.entity.column(name) is not None:
                 continue
@@ -536,64 +444,10 @@ class Drafting:
 
     def _note_key(self, key: KeyDeclaration, place: IndexDeclaration) -> None:
         self._note_specs(key)
-        for attribute, _, template in _places(key, place):
+        for attribute, _, template in places_of(key, place):
             self.templates.setdefault(attribute, template)
 
     def _note_specs(self, key: KeyDeclaration) -> None:
         for template in (*key.partition, *key.sort):
             for name, spec in variables(template):
                 self.entity.specs.setdefault(name, set()).add(spec)
-
-
-def is_escaped(segment: str, *, last: bool) -> bool:
-    """Whether a part of a key is as Keyplan would write it."""
-    try:
-        return escape(unescape(segment), last=last) == segment
-    except ValueError:
-        return False
-
-
-def _places(key: KeyDeclaration, place: IndexDeclaration) -> Iterator[tuple[str, str, str]]:
-    """Each key attribute, its type, and the template that the key gives it."""
-    for side, templates in ((place.partition, key.partition), (place.sort, key.sort)):
-        for (attribute, kind), template in zip(side, templates, strict=True):
-            yield attribute, kind, template
-
-
-def variables(template: str) -> list[tuple[str, str]]:
-    """The fields of a template with their formats; none of what is no template."""
-    try:
-        return [text for text in split_template(template, raw=True) if isinstance(text, tuple)]
-    except Problem:
-        return []
-
-
-def _placeholder(match: re.Match[str]) -> str:
-    return f"{{{snake(match.group(1))}}}"
-
-
-def _shape(template: str) -> re.Pattern[str] | None:
-    """A regular expression with a group for each variable; None for what is no template."""
-    try:
-        pieces = split_template(template, raw=True)
-    except Problem:
-        return None
-    parts = ["(.+?)" if isinstance(piece, tuple) else re.escape(piece) for piece in pieces]
-    return re.compile(f"{''.join(parts)}\\Z", re.DOTALL)
-
-
-def _tag(field: FieldDeclaration) -> str:
-    """DynamoDB's type of a declared field, where keys say it."""
-    if field.type.startswith("tuple["):
-        return "L"
-    return {"int": "N", "Decimal": "N", "float": "N", "bytes": "B", "Version": "N"}.get(field.type, "S")
-
-
-def _value(value: Mapping[str, Any] | None) -> Any:
-    """An attribute's value as columns compare it: texts and numbers as their text, a list of texts as their list."""
-    if value is None or "NULL" in value:
-        return None
-    ((tag, content),) = value.items()
-    if tag == "L" and all(isinstance(element, dict) and "S" in element for element in content):
-        return [element["S"] for element in content]
-    return str(content) if tag == "N" else content

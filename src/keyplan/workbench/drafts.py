@@ -17,18 +17,12 @@ from keyplan.workbench.declarations import (
     IndexDeclaration,
     claim_facet,
 )
-from keyplan.workbench.drafting import (
-    Attributes,
-    Called,
-    Drafting,
-    EntityDraft,
-    TableDraft,
-    is_single,
-    variables,
-)
+from keyplan.workbench.drafting import Attributes, Called, Drafting, is_single
+from keyplan.workbench.entity_drafts import EntityDraft, TableDraft
 from keyplan.workbench.grouping import Group, groups_of, key_text, words_of
 from keyplan.workbench.meeting import can_meet
 from keyplan.workbench.reading import Item, KeyAttributes, TableModel
+from keyplan.workbench.templates import variables
 from keyplan.workbench.texts import WordList, alpha_start, is_generic, snake
 
 __all__ = ["draft_table"]

@@ -25,10 +25,11 @@ from keyplan.workbench.declarations import (
     style_text,
 )
 from keyplan.workbench.declared import FieldDeclaration, ReadDeclaration
-from keyplan.workbench.drafting import EntityDraft, TableDraft, variables
 from keyplan.workbench.drafts import draft_table
+from keyplan.workbench.entity_drafts import EntityDraft, TableDraft
 from keyplan.workbench.inference import Column, is_day, is_moment, is_padded
 from keyplan.workbench.reading import Item, Model
+from keyplan.workbench.templates import variables
 from keyplan.workbench.texts import snake
 from keyplan.workbench.types import TYPE_NAMES
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from keyplan.client.conversations import Pause
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.http1 import Reply
-from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.replies import Failure, Kind, answer_of
 from keyplan.client.transports.signing import Signed
 from keyplan.errors import KeyplanError
 
@@ -66,13 +66,11 @@ def call(endpoint: Endpoint, operation: str, parameters: Mapping[str, Any]) -> G
     attempts = None
     while True:
         try:
-            request: Signed
-            if endpoint.due:
+            request = endpoint.request_at_once(operation, body)
+            if request is None:
                 request = yield partial(endpoint.request, operation, body)
-            else:
-                request = endpoint.request(operation, body)
             reply: Reply = yield Send(request, deadline)
-            answer = endpoint.answer(reply)
+            answer = answer_of(reply)
         except Failure as failure:
             if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
                 yield partial(endpoint.heal, failure, signed)

@@ -14,8 +14,7 @@ import orjson
 
 from keyplan._version import __version__
 from keyplan.client.transports.credentials import Credentials, Source, find_credentials, find_region
-from keyplan.client.transports.http1 import Reply
-from keyplan.client.transports.replies import Failure, Kind, answer_of
+from keyplan.client.transports.replies import Failure, Kind
 from keyplan.client.transports.retries import Attempts, Quota
 from keyplan.client.transports.signing import Signed, Signer
 from keyplan.client.transports.urls import Location
@@ -53,11 +52,6 @@ class Endpoint:
         """The endpoint, for messages."""
         return self.location.endpoint
 
-    @property
-    def due(self) -> bool:
-        """Whether making a request may take its time, since credentials must be got."""
-        return self._credentials is None or self.source.due
-
     def body(self, operation: str, parameters: Mapping[str, Any]) -> bytes:
         """The body of a request. Raises RequestError."""
         if self.on_call is not None:
@@ -67,17 +61,19 @@ class Endpoint:
         except TypeError as error:
             raise RequestError(f"{operation} can't be sent as JSON: {error}") from None
 
+    def request_at_once(self, operation: str, body: bytes) -> Signed | None:
+        """A signed request; None where credentials must be got first, which may take its time."""
+        credentials = self._credentials
+        if credentials is None or self.source.due:
+            return None
+        return self._signer.request(operation, body, credentials, time.time() + self._clock_seconds)
+
     def request(self, operation: str, body: bytes) -> Signed:
         """A signed request. Raises StoreError for credentials that can't be got."""
         credentials = self._credentials
         if credentials is None or self.source.due:
             credentials = self._credentials = self.source.current()
         return self._signer.request(operation, body, credentials, time.time() + self._clock_seconds)
-
-    @staticmethod
-    def answer(reply: Reply) -> dict[str, Any]:
-        """The answer. Raises Failure."""
-        return answer_of(reply)
 
     def attempts(self, operation: str, parameters: Mapping[str, Any], deadline: float) -> Attempts:
         """The attempts of a call that has just failed once."""

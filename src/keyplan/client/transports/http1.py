@@ -6,6 +6,8 @@ Source: RFC 9112.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 __all__ = ["ProtocolViolation", "Reply", "ReplyReader"]
 
 _HEX = b"0123456789abcdefABCDEF"
@@ -19,16 +21,13 @@ class ProtocolViolation(Exception):
     """What came isn't an answer in HTTP/1.1."""
 
 
-class Reply:
+class Reply(NamedTuple):
     """One answer: its status, its headers (names in lower case), its body as sent, and whether the connection stays."""
 
-    __slots__ = ("body", "headers", "keep", "status")
-
-    def __init__(self, status: int, headers: dict[bytes, bytes], body: bytes, *, keep: bool) -> None:
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.keep = keep
+    status: int
+    headers: dict[bytes, bytes]
+    body: bytes
+    keep: bool
 
 
 class ReplyReader:

@@ -152,7 +152,7 @@ class AsyncPool:
         try:
             connection = self._take(loop) or await self._connect(loop, deadline)
             until = min(deadline, loop.time() + self._location.settings.answer_seconds)
-            reply = await connection.exchange(bytes(request), until, loop)
+            reply = await connection.exchange(request.head + request.body, until, loop)
             if reply.keep and connection.good and not self._closed:
                 connection.since = loop.time()
                 self._idle.append(connection)

@@ -57,7 +57,7 @@ class Pool:
         try:
             connection = self._take() or self._connect(deadline)
             try:
-                reply = self._exchange(connection, bytes(request), deadline)
+                reply = self._exchange(connection, request.head + request.body, deadline)
             except BaseException:
                 connection.close()  # whatever is still to come on it belongs to no other request
                 raise

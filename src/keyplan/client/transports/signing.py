@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from hashlib import sha256
+from typing import NamedTuple
 
 from keyplan.client.transports.credentials import Credentials
 from keyplan.wire.signing import (
@@ -28,22 +29,16 @@ _CONTENT_TYPE = "application/x-amz-json-1.0"
 _TARGET = "DynamoDB_20120810."
 
 
-class Signed:
-    """A signed request to the path / of an endpoint: its bytes, or its headers and its body for other HTTP clients."""
+class Signed(NamedTuple):
+    """A signed request to the path / of an endpoint: its head as sent (``headers``: for other clients), its body."""
 
-    __slots__ = ("_head", "body")
-
-    def __init__(self, head: str, body: bytes) -> None:
-        self._head = head
-        self.body = body
-
-    def __bytes__(self) -> bytes:
-        return self._head.encode() + self.body
+    head: bytes
+    body: bytes
 
     @property
     def headers(self) -> list[tuple[str, str]]:
         """Names and values, as they were signed; Host and Content-Length among them."""
-        lines = self._head.split("\r\n")[1:-2]
+        lines = self.head.decode().split("\r\n")[1:-2]
         return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
 
 
@@ -105,6 +100,5 @@ class Signer:
         canonical = f"{kept.canonical}{operation}{kept.between}{sha256(body).hexdigest()}"
         text = f"{kept.signing}{sha256(canonical.encode()).hexdigest()}"
         sealed = signature(kept.key, text)
-        return Signed(
-            f"{kept.head}{operation}\r\nContent-Length: {len(body)}{kept.authorization}{sealed}\r\n\r\n", body
-        )
+        head = f"{kept.head}{operation}\r\nContent-Length: {len(body)}{kept.authorization}{sealed}\r\n\r\n"
+        return Signed(head.encode(), body)

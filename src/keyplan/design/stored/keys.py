@@ -65,15 +65,22 @@ class CompiledKey:
         return all(values[field] is not None for _, template in self.attributes for field in template.fields)
 
     def item_key(self, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-        """The key attributes for these field values, as attribute values. Raises KeyFieldError."""
+        """The key attributes for these field values, as attribute values. Raises KeyFieldError.
+
+        A text of ASCII that is short enough for a sort key keeps to every limit; any other is looked at.
+        """
         shard = "" if self.shards == 1 else self.shard_suffix(values)
         out: dict[str, dict[str, str]] = {}
         for attribute, template in self.partition:
-            out[attribute.name] = {
-                attribute.type: checked(template.text(values) + shard, PARTITION_KEY_BYTES_MAX, attribute)
-            }
+            text = template.text(values) + shard
+            if len(text) > SORT_KEY_BYTES_MAX or not text.isascii():
+                checked(text, PARTITION_KEY_BYTES_MAX, attribute)
+            out[attribute.name] = {attribute.type: text}
         for attribute, template in self.sort:
-            out[attribute.name] = {attribute.type: checked(template.text(values), SORT_KEY_BYTES_MAX, attribute)}
+            text = template.text(values)
+            if len(text) > SORT_KEY_BYTES_MAX or not text.isascii():
+                checked(text, SORT_KEY_BYTES_MAX, attribute)
+            out[attribute.name] = {attribute.type: text}
         return out
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:

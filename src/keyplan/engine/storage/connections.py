@@ -55,7 +55,7 @@ class BusyWait:
         self._own.until = deadline
 
     def __call__(self, tries: int) -> bool:
-        """Pause; whether to try again. ``tries`` counts from nought."""
+        """Pause; whether to try again. ``tries`` counts from zero."""
         own = self._own
         now = time.monotonic()
         if tries == 0:
