@@ -54,6 +54,62 @@ def test_manuals_have_a_title_a_reason_and_a_way_out(rule: Rule) -> None:
     assert rule.severity in Severity
 
 
+SHOP = """from keyplan import Design, Entity, Index, Key, Table, read
+
+A = Index("BY_A", "a_pk", "a_sk")
+B = Index("BY_B", "b_pk", "b_sk")
+
+
+def placed(index: Index, sort: str, *, partition: str = "N#{name}", **options: object) -> Key:
+    return Key(partition, sort, index=index, **options)
+
+
+class Shop(Entity):
+    city: str
+    label: str
+    label_2: str
+    name: str
+
+    primary = Key("N#{name}", "TABLE")
+    first = placed(FIRST)
+    second = placed(SECOND)
+
+
+class Shops(Design):
+    table = Table("shops", indexes=[A, B])
+
+    @read("S1", scan=True)
+    def shops(self) -> list[Shop]: ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "first", "second", "spare"),
+    [
+        ("{label}", 'A, "{label}"', 'B, "{label}"', {"first", "second"}),
+        ("T", 'A, "{label}"', 'B, "{label}"', {"first"}),
+        ("T", 'A, "{label}#{city}"', 'B, "{label}"', {"second"}),
+        ("T", 'A, "{label}"', 'B, "{label}#{city}"', {"first"}),
+        ("{label}#{city}", 'A, "{label}"', 'B, "{city}"', {"first"}),
+        ("{label}", 'A, "{label}#{city}"', 'B, "{city}"', set()),
+        ("T", 'A, "{label}"', 'B, "{city}"', set()),
+        ("T", 'A, "{label}"', 'B, "{label_2}"', set()),
+        ("T", 'A, "{label}"', 'B, "{label}", shards=2', set()),
+        ("T", 'A, "{label}"', 'B, "{label}", when={"label": "x"}', set()),
+        ("T", 'A, "{label}"', 'B, "{label}", partition="M#{name}"', set()),
+    ],
+)
+def test_an_index_is_spare_where_another_key_has_its_order(
+    table: str, first: str, second: str, spare: set[str], tmp_path: Path
+) -> None:
+    rule = next(element for element in RULES if element.code == "KP404")
+    code = SHOP.replace("TABLE", table).replace("FIRST", first).replace("SECOND", second)
+    report = replace(examples(rule)["wrong"], code=code).report(tmp_path)
+    assert {finding.code for finding in report.findings} != {"KP100"}, report.findings
+    places = {finding.place for finding in report.findings if finding.code == "KP404"}
+    assert places == {f"Shop.{name}" for name in spare}
+
+
 NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?%?(?![\w#])")
 
 

@@ -32,7 +32,7 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.errors import ItemNotFound, StoreError
+from keyplan.errors import ItemNotFound, RequestError, StoreError
 
 # mypy: disable-error-code="empty-body"
 
@@ -311,6 +311,12 @@ def test_the_sketch_keeps_what_took_more_than_its_share(taken: list[tuple[int, i
     assert set(result) >= {key for key, units in true.items() if units > sum(true.values()) / 4}
     for key, hot_key in result.items():
         assert hot_key.read_units - hot_key.over <= true[key] <= hot_key.read_units
+
+
+@pytest.mark.parametrize("keys", [0, -1])
+def test_a_sketch_keeps_at_least_one_key(keys: int) -> None:
+    with pytest.raises(RequestError, match=f"at least one key is kept, not {keys}"):
+        Usage(Notes.table, keys=keys)
 
 
 def test_what_took_nothing_is_no_hot_key() -> None:

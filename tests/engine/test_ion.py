@@ -119,3 +119,12 @@ def test_what_is_no_item(text: str) -> None:
     with pytest.raises(IonError) as caught:
         read_struct(text)
     assert not isinstance(caught.value, IonEndError)
+
+
+@pytest.mark.parametrize("behind", ["x", "-", ":", "e5_", "é", "-01-01"])
+def test_what_follows_a_number_ends_it_or_it_is_none(behind: str) -> None:
+    """A moment (``2020-01-01``) begins as a number does, and so does a mistyped word."""
+    with pytest.raises(IonError, match="what begins as a number at character 3 is none"):
+        read_struct(f"{{a:12{behind}}}")
+    for end in (",", " ", "\n", "]", "/**/"):
+        assert read_struct(f"{{a:[12{end}{']' * (end != ']')}}}") == {"a": {"L": [{"N": "12"}]}}

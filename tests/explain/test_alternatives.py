@@ -1,9 +1,11 @@
+# mypy: disable-error-code="empty-body"
 """Why a key serves and another doesn't: every key of the entities is accounted for, with a reason that is true."""
 
 from __future__ import annotations
 
 import pytest
 
+from keyplan import Design, Entity, Index, Key, Table, Unique, read
 from keyplan.design.compiled.plans import ScanPlan, ThroughPlan
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.explain.explanation import explain, explain_all
@@ -60,3 +62,99 @@ def test_consistency_and_what_serves_too() -> None:
 def test_a_scan_has_no_alternatives() -> None:
     assert others("expensive") == {}
     assert "others" in explain(Library, "expensive").as_json()
+
+
+BY_RANK, BY_STATE, SHARDED, BY_DUE, OF_JOB = (
+    Index(name, f"{name.lower()}_pk", f"{name.lower()}_sk")
+    for name in ("BY_RANK", "BY_STATE", "SHARDED", "BY_DUE", "OF_JOB")
+)
+
+
+class Job(Entity):
+    """Each of its keys is passed over by some question, for a reason of its own."""
+
+    job_id: str
+    team: str
+    rank: int
+    state: str = "new"
+    due: str | None = None
+
+    primary = Key("JOB#{job_id}", "HEAD")
+    by_rank = Key("TEAM#{team}", "{rank:04d}#{job_id}", index=BY_RANK)
+    by_state = Key("TEAM#{team}", "{state}#{rank:04d}#{job_id}", index=BY_STATE)
+    sharded = Key("TEAM#{team}", "{rank:04d}#{job_id}", index=SHARDED, shards=3)
+    by_due = Key("TEAM#{team}", "{rank:04d}#{due}", index=BY_DUE)
+    of_job = Key("ONE#{job_id}", "{rank:04d}", index=OF_JOB)
+    claim = Unique("JOB_CLAIM#{job_id}")
+
+
+class Part(Entity):
+    """Stands with its job in one index, and elsewhere in the table."""
+
+    part_id: str
+    job_id: str
+
+    primary = Key("PART#{part_id}", "HEAD")
+    of_job = Key("ONE#{job_id}", "PART#{part_id}", index=OF_JOB)
+    again = Key("ONE#{job_id}", "PART#{part_id}", index=BY_DUE)
+
+
+class Step(Entity):
+    """Stands in one order in the table and in an index."""
+
+    job_id: str
+    number: int
+
+    primary = Key("STEPS#{job_id}", "{number:03d}")
+    once_more = Key("STEPS#{job_id}", "{number:03d}", index=OF_JOB)
+
+
+class Jobs(Design):
+    table = Table("jobs", indexes=[BY_RANK, BY_STATE, SHARDED, BY_DUE, OF_JOB])
+
+    @read("J1")
+    def job(self, job_id: str) -> Job: ...
+
+    @read("J2", order_by="rank")
+    def ranked(self, team: str) -> list[Job]: ...
+
+    @read("J3", order_by="rank", where={"state": "new"})
+    def fresh(self, team: str) -> list[Job]: ...
+
+    @read("J4")
+    def whole(self, job_id: str) -> list[Job | Part]: ...
+
+    @read("J5", order_by="rank")
+    def of_job(self, job_id: str) -> list[Job]: ...
+
+    @read("J6")
+    def parts(self, job_id: str) -> list[Part]: ...
+
+    @read("J7")
+    def steps(self, job_id: str) -> list[Step]: ...
+
+
+@pytest.mark.parametrize(
+    ("pattern", "taken", "key", "reason"),
+    [
+        ("job", "Job.primary", "Job.by_rank", "its partition key needs team"),
+        ("job", "Job.primary", "Job.of_job", "rank is open in it, so it names many items"),
+        ("job", "Job.primary", "Job.claim", "it serves too, with two reads: the claim, then the item"),
+        ("ranked", "Job.by_rank", "Job.by_state", "its order is state and rank and job_id, and rank is asked for"),
+        ("ranked", "Job.by_rank", "Job.sharded", "it serves too, with 3 partitions to read instead of 1"),
+        ("ranked", "Job.by_rank", "Job.by_due", "it lacks the items whose due is None"),
+        ("fresh", "Job.by_state", "Job.by_rank", "it would need a filter on state"),
+        (
+            "whole",
+            "Job.of_job, Part.of_job",
+            "Job.primary",
+            "it serves too, but the other entities of the answer don't stand there",
+        ),
+        ("of_job", "Job.of_job", "Job.primary", "its order is none, and rank is asked for"),
+        ("parts", "Part.of_job", "Part.again", "it serves too; the other one goes before it"),
+        ("steps", "Step.primary", "Step.once_more", "it serves too; the table goes before an index"),
+    ],
+)
+def test_every_reason_for_passing_a_key_over(pattern: str, taken: str, key: str, reason: str) -> None:
+    assert explain(Jobs, pattern).key == taken
+    assert others(pattern, Jobs)[key] == reason

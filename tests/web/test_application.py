@@ -106,7 +106,24 @@ def test_each_kind_of_error_has_its_status(
 
 @pytest.mark.parametrize(
     ("kind", "status"),
-    [("ValidationException", 400), ("ThrottlingException", 503), ("TransactionConflictException", 409), ("Odd", 500)],
+    [
+        ("ConditionalCheckFailedException", 409),
+        ("TransactionCanceledException", 409),
+        ("TransactionConflictException", 409),
+        ("TransactionInProgressException", 409),
+        ("ItemCollectionSizeLimitExceededException", 409),
+        ("ValidationException", 400),
+        ("SerializationException", 400),
+        ("InternalServerError", 503),
+        ("LimitExceededException", 503),
+        ("ResourceInUseException", 503),
+        ("ResourceNotFoundException", 503),
+        ("ServiceUnavailable", 503),
+        ("ThrottlingException", 503),
+        ("ProvisionedThroughputExceededException", 503),
+        ("RequestLimitExceeded", 503),
+        ("Odd", 500),
+    ],
 )
 def test_dynamodbs_errors_have_statuses_by_their_type(kind: str, status: int) -> None:
     assert status_of(DynamoDBError("no", type=kind)) == status

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from keyplan.client.watching import CallRecord, PatternRecord
 from keyplan.design.declared.table import Table
+from keyplan.errors import RequestError, shown
 
 __all__ = ["HotKey", "PatternUsage", "Usage"]
 
@@ -73,7 +74,7 @@ class Usage:
 
     def __init__(self, table: Table, *, keys: int = KEYS) -> None:
         if keys < 1:
-            raise ValueError("keys: at least one is kept")
+            raise RequestError(f"at least one key is kept, not {shown(keys)}", place="Usage.keys")
         self.patterns: dict[str, PatternUsage] = {}
         self._partition: dict[str | None, tuple[str, ...]] = {None: (table.partition.name,)}
         self._partition |= {

@@ -17,32 +17,36 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
 from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import DELIMITER
 
 __all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for entity in subject.design.entities.values():
-        for compiled_key, other in combinations(entity.keys, 2):
-            shorter, longer = sorted((compiled_key, other), key=lambda key: (len(_sort(key)), key.index is not None))
-            same = _partition(compiled_key) == _partition(other) and _sort(longer)[: len(_sort(shorter))] == _sort(
-                shorter
-            )
+        for pair in combinations(entity.keys, 2):
+            shorter, longer = sorted(pair, key=lambda key: (sum(map(len, _sort(key))), key.index is not None))
+            same = _partition(shorter) == _partition(longer) and _begins(_sort(longer), _sort(shorter))
             spare = shorter if shorter.index is not None else longer
             together = any(len(query.plan.matches) > 1 for query in subject.readers(spare))
-            covered = shorter.when == longer.when and compiled_key.shards == other.shards and not together
-            if (
-                same
-                and covered
-                and spare.index is not None
-                and (spare is shorter or _sort(compiled_key) == _sort(other))
-            ):
+            covered = shorter.when == longer.when and shorter.shards == longer.shards and not together
+            if same and covered and (spare is shorter or _sort(shorter) == _sort(longer)):
                 kept = longer if spare is shorter else shorter
                 yield Remark(
                     f"{entity.name}.{spare.name}",
                     f"{kept.name} in {kept.place} answers all that it does: {kept}",
                     f"drop {spare.name}, and {spare.place} if nothing else stands in it",
                 )
+
+
+def _begins(longer: list[str], shorter: list[str]) -> bool:
+    """Whether a sort key orders by all that another one does, and then maybe by more: by further attributes, or behind
+    a delimiter in its last one.
+    """
+    if not shorter or len(shorter) > len(longer):
+        return not shorter
+    last = len(shorter) - 1
+    return longer[:last] == shorter[:last] and f"{longer[last]}{DELIMITER}".startswith(f"{shorter[last]}{DELIMITER}")
 
 
 def _partition(key: CompiledKey) -> list[str]:

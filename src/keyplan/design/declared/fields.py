@@ -136,7 +136,7 @@ def ulid(at: datetime | None = None) -> str:
         at = _time()
     millis = time.time_ns() // 1_000_000 if at is None else int(at.timestamp() * 1000)
     if not 0 <= millis < 1 << 48:
-        raise ValueError(f"{at} is outside the time that a ULID can hold (1970 to 10889)")
+        raise ArgumentError(f"{at} is outside the time that a ULID can hold (1970 to 10889)", place="ulid")
     noise = int.from_bytes(os.urandom(10), "big") >> 1
     if at is None:
         with _ulid_lock:
