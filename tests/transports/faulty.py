@@ -69,7 +69,7 @@ class Loop:
         self._thread.start()
 
     def run(self, coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
 
     def close(self) -> None:
         self.run(self._end())
@@ -97,6 +97,8 @@ class FaultyStore:
     delay_seconds: float = 0.0
     respond: Callable[[str, bytes], bytes | None] | None = None
     """Raw bytes to answer with instead, for the faults that no list has."""
+    when_met: Callable[[], None] | None = None
+    """Is called when a planned fault is met."""
     heads: list[bytes] = field(default_factory=list[bytes])
     _plan: dict[str, list[Fault]] = field(default_factory=dict[str, list[Fault]])
     _server: asyncio.Server | None = None
@@ -167,6 +169,8 @@ class FaultyStore:
         if fault is None:
             writer.write(reply(*self._carry_out(operation, body)))
             return True
+        if self.when_met is not None:
+            self.when_met()
         status, answer = self._carry_out(operation, body) if fault.carried_out else (200, b"{}")
         if fault.name.startswith("dropped"):
             return False

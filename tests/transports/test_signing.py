@@ -146,9 +146,10 @@ def test_requests_are_signed_as_botocore_signs_them(
 ) -> None:
     """Whatever stands in the body, the token, the secret, and whenever it is."""
     signer = Signer(authority, region, (("User-Agent", "keyplan"),))
-    sent = bytes(signer.request(operation, body, credentials, second + 0.25))
-    head, _, rest = sent.partition(b"\r\n\r\n")
-    assert rest == body
+    signed = signer.request(operation, body, credentials, second + 0.25)
+    assert signed.body == body
+    head, _, rest = signed.head.partition(b"\r\n\r\n")
+    assert rest == b""
     lines = [line.partition(": ") for line in head.decode().split("\r\n")[1:]]
     headers = {name: value for name, _, value in lines}
     assert len(headers) == len(lines)
@@ -195,7 +196,7 @@ def test_the_days_key_is_made_once_and_follows_the_credentials() -> None:
             (element, midnight),
         )
     ]
-    requests = [bytes(each) for each in made]
+    requests = [each.head for each in made]
     assert len(set(requests)) == 3
     assert requests[1] == requests[3]
     assert [b"/20251231/" in request for request in requests] == [True, False, False, False]
