@@ -10,7 +10,7 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.engine.statement_gets import get_of
-from tests.engine.support import answer, create, n, s
+from tests.engine.support import answer, create, index, n, s
 
 BAD = "Statement wasn't well formed, can't be processed: "
 SEVERAL = 'Unsupported operation: Inserting multiple items in a single statement is not supported, use "INSERT INTO tableName VALUE item" instead'
@@ -396,6 +396,47 @@ def test_indexes(engine: Engine) -> None:
     assert sorts(result) == list("543")
     told_text = told(engine, "SELECT * FROM orders.ByG WHERE g='g1'", ConsistentRead=True)
     assert told_text == "Strongly consistent read is not supported on Global Secondary Indexes"
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        ("* FROM part.ByH WHERE pk = 'a'", [["h", "kept", "pk", "sk"]]),
+        ("other, kept FROM part.ByH WHERE pk = 'a'", [["kept", "other"]]),
+        ("kept FROM part.ByH WHERE pk = 'a' AND kept = 'k'", [["kept"]]),
+        ("kept FROM part.ByH WHERE kept = 'k'", [["kept"]]),
+        ("kept FROM part.ByH WHERE other = 'o'", []),
+        ("* FROM part.ByG WHERE g = 'g1'", [["g", "h", "kept", "pk", "sk"]]),
+        ("kept FROM part.ByG WHERE g = 'g1' AND kept = 'k'", [["kept"]]),
+        ("kept FROM part.ByG WHERE other = 'o' AND kept = 'k'", []),
+        (
+            "kept FROM part.ByH WHERE pk = 'a' AND other = 'o' AND another = 'x' AND kept = 'k'",
+            "Secondary index ByH does not project one or more filter attributes: [another, other]",
+        ),
+        (
+            "kept FROM part.ByG WHERE g = 'g1' AND other = 'o'",
+            "Secondary index ByG does not project one or more filter attributes: [other]",
+        ),
+        ("other, kept, another FROM part.ByG", "Global secondary index ByG does not project [other, another]"),
+    ],
+)
+def test_what_an_index_does_not_hold(engine: Engine, asked: str, answered: list[list[str]] | str) -> None:
+    """A local index fetches from the table what is to be shown, a global one refuses it; a filter by what is not there
+    is refused where the key is given, and else holds for nothing.
+    """
+    projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["kept"]}
+    create(
+        engine,
+        "part",
+        GlobalSecondaryIndexes=[index("ByG", "g", "h") | {"Projection": projection}],
+        LocalSecondaryIndexes=[index("ByH", "pk", "h") | {"Projection": projection}],
+    )
+    item = {name: s(value) for name, value in (("pk", "a"), ("sk", "1"), ("g", "g1"), ("h", "1"), ("kept", "k"))}
+    engine.call("PutItem", {"TableName": "part", "Item": item | {"other": s("o"), "another": s("x")}})
+    if isinstance(answered, str):
+        assert told(engine, f"SELECT {asked}") == f"One or more parameter values were invalid: {answered}"
+    else:
+        assert [sorted(item) for item in run(engine, f"SELECT {asked}")["Items"]] == answered
 
 
 def test_insert(engine: Engine) -> None:
