@@ -154,9 +154,9 @@ def test_requests_are_signed_as_botocore_signs_them(
     headers = {name: value for name, _, value in lines}
     assert len(headers) == len(lines)
     assert int(headers["Content-Length"]) == len(body)
-    signed = re.search("SignedHeaders=([^,]*),", headers["Authorization"])
-    assert signed is not None
-    covered = [(name, value) for name, value in headers.items() if name.lower() in signed.group(1).split(";")]
+    listed = re.search("SignedHeaders=([^,]*),", headers["Authorization"])
+    assert listed is not None
+    covered = [(name, value) for name, value in headers.items() if name.lower() in listed.group(1).split(";")]
     assert {name for name, _ in covered} >= {"Host", "X-Amz-Date", "X-Amz-Target", "Content-Type"}
     moment = datetime.fromtimestamp(second, UTC)
     expected = botocore_signature(covered, body, credentials, region, f"http://{authority}/", moment)

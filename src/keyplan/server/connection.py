@@ -152,7 +152,7 @@ class Connection(asyncio.Protocol):
         self._headers: dict[bytes, bytes] = {}
         self._header_bytes = 0
         self._body: bytes | bytearray = b""
-        self._body_bytes = 0
+        self._body_bytes: int = 0
 
     def on_url(self, url: bytes) -> None:
         """A part of the URL."""

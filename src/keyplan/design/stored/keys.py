@@ -60,9 +60,17 @@ class CompiledKey:
 
     def member(self, values: Mapping[str, Any]) -> bool:
         """Whether an item with these field values stands under this key."""
-        if any(values[name] not in allowed for name, allowed in self.when.items()):
+        if self.when and any(values[name] not in allowed for name, allowed in self.when.items()):
             return False
-        return all(values[field] is not None for _, template in self.attributes for field in template.fields)
+        for name in self._named:  # noqa: SIM110 - of a generator each step is a call
+            if values[name] is None:
+                return False
+        return True
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The fields of its templates."""
+        return frozenset(name for _, template in self.attributes for name in template.fields)
 
     def item_key(self, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """The key attributes for these field values, as attribute values. Raises KeyFieldError.
