@@ -6,12 +6,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncIterator as AwaitedStream
+from collections.abc import Iterator as Stream
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from typing_extensions import TypeAliasType
 
 from keyplan import Design, Entity, Key, Put, Table, read
 from keyplan.client.conversations import Conversation, Pause, converse
@@ -159,3 +162,56 @@ def test_an_iterator_with_a_limit_reads_no_more(limit: int, requests: int) -> No
         recorder = record(books)
         assert [line.number for line in books.lines("b", limit)] == list(range(min(limit, 250)))
         assert recorder.operations == ["Query"] * requests
+
+
+class Leaf(Entity):
+    box: str
+    name: str
+
+    primary = Key("BOX#{box}", "{name}")
+
+
+Leaves = Stream[Leaf]
+Typed = TypeAliasType("Typed", Stream[Leaf])
+AwaitedLeaves = TypeAliasType("AwaitedLeaves", AwaitedStream[Leaf])
+
+
+class Others(Design):
+    """Iterators under other names: an import's, a variable's, a type's."""
+
+    table = Table("others")
+
+    @read("O1")
+    def imported(self, box: str) -> Stream[Leaf]: ...
+
+    @read("O2")
+    def named(self, box: str) -> Leaves: ...
+
+    @read("O3")
+    def typed(self, box: str) -> Typed: ...
+
+    @read("O4")
+    def marked(self, box: str) -> Annotated[Stream[Leaf], "of a box"]: ...
+
+    @read("O5")
+    def awaited(self, box: str) -> AwaitedStream[Leaf]: ...
+
+    @read("O6")
+    def awaited_typed(self, box: str) -> AwaitedLeaves: ...
+
+
+async def _taken(answer: AsyncIterator[Any]) -> list[Any]:
+    return [item async for item in answer]
+
+
+def test_an_iterator_is_one_under_any_name() -> None:
+    with Others.open(":memory:") as others:
+        leaf = others.put(Leaf(box="a", name="x"))
+        untyped: Any = others
+        for name in ("imported", "named", "typed", "marked"):
+            answer = getattr(untyped, name)("a")
+            assert not isinstance(answer, list), name
+            assert next(answer) == leaf
+            assert asyncio.run(_taken(getattr(untyped, name).aio("a"))) == [leaf]
+        for name in ("awaited", "awaited_typed"):
+            assert asyncio.run(_taken(getattr(untyped, name)("a"))) == [leaf]

@@ -20,6 +20,7 @@ from keyplan.design.compiled.names import entity_problems, pattern_problem
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
 from keyplan.design.compiled.seen import view_problems
+from keyplan.design.compiled.shapes import ShapeKind, is_awaited
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import unaliased
 from keyplan.design.declared.indexes import Index, KeyAttribute
@@ -326,6 +327,8 @@ class _Compiler:
             elif isinstance(pattern, ReadMethod):
                 try:
                     reads[name] = compile_read(signature, pattern.options, entities)
+                    if reads[name].shape.kind is ShapeKind.ITERATOR:
+                        pattern.answers_in_parts(awaited=is_awaited(signature.returns))
                 except Problem as problem:
                     self.fault(signature.place, problem)
         return reads, writes

@@ -18,7 +18,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.unreadable import Unreadable
 from keyplan.design.declared.views import View, entity_of_view, is_view
 
-__all__ = ["WORDS", "Member", "Shape", "ShapeKind", "shape_of"]
+__all__ = ["WORDS", "Member", "Shape", "ShapeKind", "is_awaited", "shape_of"]
 
 
 class ShapeKind(Enum):
@@ -100,6 +100,14 @@ _MANY: dict[Any, ShapeKind] = {
     list: ShapeKind.LIST,
     **dict.fromkeys(_ITERATORS, ShapeKind.ITERATOR),
 }
+
+
+def is_awaited(annotation: Any) -> bool:
+    """Whether a return annotation is that of an iterator that is awaited."""
+    annotation = unaliased(annotation)
+    if get_origin(annotation) is Annotated:
+        return is_awaited(get_args(annotation)[0])
+    return get_origin(annotation) in {collections.abc.AsyncIterator, collections.abc.AsyncIterable}
 
 
 def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:

@@ -231,9 +231,17 @@ BoundT_co = TypeVar("BoundT_co", bound=Bound, covariant=True)
 class ReadMethod(Pattern, Generic[BoundT_co]):
     """A read as it stands in a design's class."""
 
-    def __init__(self, function: Callable[..., Any], options: Options, bound: type[Any]) -> None:
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
         super().__init__(function, options)
-        self._bound = bound
+        self._is_awaited = inspect.iscoroutinefunction(function)
+        self._bound: type[Bound] = BoundAsyncRead if self._is_awaited else BoundRead
+
+    def answers_in_parts(self, *, awaited: bool) -> None:
+        """Its answer is an iterator, which may be one that is awaited. What its type is, under whatever name, is known
+        to the compiler of the design.
+        """
+        if not self._is_awaited:
+            self._bound = BoundAsyncStream if awaited else BoundStream
 
     @overload
     def __get__(self, instance: None, owner: type[Any]) -> Self: ...
@@ -286,20 +294,7 @@ class ReadDecorator:
     @overload
     def __call__(self, function: Callable[Concatenate[Any, P], R], /) -> ReadMethod[BoundRead[P, R]]: ...
     def __call__(self, function: Callable[..., Any], /) -> ReadMethod[Any]:
-        return ReadMethod(function, self._options, _bound_class(function))
-
-
-def _bound_class(function: Callable[..., Any]) -> type[Bound]:
-    returns = function.__annotations__.get("return")
-    text = returns if isinstance(returns, str) else getattr(returns, "__name__", "") or str(returns)
-    if inspect.iscoroutinefunction(function):
-        return BoundAsyncRead
-    head = text.split("[")[0].rpartition(".")[2]
-    if head in {"AsyncIterator", "AsyncIterable"}:
-        return BoundAsyncStream
-    if head in {"Iterator", "Iterable"}:
-        return BoundStream
-    return BoundRead
+        return ReadMethod(function, self._options)
 
 
 def read(
