@@ -81,6 +81,7 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         """Of a head that isn't complete."""
         self._in_head = True
+        self._body_bytes = 0
         self.on_message_begin()
 
     # --- asyncio's side
@@ -152,7 +153,7 @@ class Connection(asyncio.Protocol):
         self._headers: dict[bytes, bytes] = {}
         self._header_bytes = 0
         self._body: bytes | bytearray = b""
-        self._body_bytes: int = 0
+        self._body_bytes = 0
 
     def on_url(self, url: bytes) -> None:
         """A part of the URL."""

@@ -234,7 +234,7 @@ class ReadMethod(Pattern, Generic[BoundT_co]):
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         super().__init__(function, options)
         self._is_awaited = inspect.iscoroutinefunction(function)
-        self._bound: type[Bound] = BoundAsyncRead if self._is_awaited else BoundRead
+        self._bound: type[Any] = BoundAsyncRead if self._is_awaited else BoundRead
 
     def answers_in_parts(self, *, awaited: bool) -> None:
         """Its answer is an iterator, which may be one that is awaited. What its type is, under whatever name, is known
