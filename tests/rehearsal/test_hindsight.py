@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Annotated, Literal
 
 import pytest
+from pydantic import BaseModel
 
 from keyplan import Create, Delete, Design, Entity, Field, Key, Table, Unique, Update, Writes, now, read, write
 from keyplan.errors import Refused
@@ -27,6 +28,11 @@ class Stage(Enum):
     OVER = "over"
 
 
+class Spot(BaseModel):
+    country: str = "DE"
+    height: int = 400
+
+
 class Trip(Entity):
     trip_id: Place
     stage: Stage = Stage.PLANNED
@@ -35,6 +41,7 @@ class Trip(Entity):
     ended: datetime | None = Field(default_factory=now)
     seats: Annotated[int, Field(ge=1, le=9)] = 1
     hidden: bool = True
+    spot: Spot = Spot()
 
     primary = Key("TRIP#{trip_id}", "HEAD")
 
@@ -77,6 +84,8 @@ class Trips(Design):
         trip = yield from self._open(trip_id)
         if trip.hidden and not trip.seats > 3:
             raise Refused("hidden")
+        if trip.spot.country != "CH" or trip.spot.height < 2000:
+            raise Refused("not in the Alps")
         yield Update(trip, stage=Stage.OVER)
 
     @write("W2")

@@ -13,14 +13,30 @@ from hypothesis import strategies as st
 import keyplan.client.answers
 import keyplan.client.merges
 import keyplan.client.reads
-from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, Unique, Version, Writes, read, write
+from keyplan import (
+    Create,
+    Cursor,
+    Design,
+    Each,
+    Entity,
+    Index,
+    Key,
+    Page,
+    Range,
+    Table,
+    Unique,
+    Version,
+    Writes,
+    read,
+    write,
+)
 from keyplan.client import updates, writes
 from keyplan.client.bounds import key_condition
 from keyplan.client.cursors import Position
 from keyplan.design.stored import templates
 from keyplan.design.stored.formats import IntegerFormat
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.errors import KeyFieldError
+from keyplan.errors import KeyFieldError, Refused
 from keyplan.testing import verify
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
@@ -145,6 +161,26 @@ class Defaults(Design):
 
 def test_what_a_call_leaves_out_is_asked_for_by_its_default() -> None:
     assert verify(Defaults, stores=25, seed=2).unanswered == ()
+
+
+class Picky(Design):
+    table = Table("picky", entities=[Guest])
+
+    @read("P1")
+    def guests(self, team: str) -> list[Guest]: ...
+
+    @write("P2")
+    def invite(self, team: str, name: str, word: str) -> Writes:
+        if word != "sesame":
+            raise Refused("that isn't the word")
+        yield Create(Guest(team=team, name=name))
+
+
+def test_a_write_that_never_succeeds_fails_until_values_suit_it() -> None:
+    with pytest.raises(AssertionError, match="on no generated store was there an answer of invite"):
+        verify(Picky, stores=2)
+    report = verify(Picky, stores=2, strategies={"word": st.just("sesame")})
+    assert (report.unanswered, report.seed) == ((), 0)
 
 
 def test_each_store_must_be_empty() -> None:

@@ -13,7 +13,7 @@ import ast
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -21,7 +21,7 @@ from traceback import walk_tb
 from types import FrameType
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 
 from keyplan.design.compiled.model import CompiledDesign
@@ -161,6 +161,8 @@ class Hindsight:
 
     def _field(self, node: ast.Attribute, scope: Mapping[str, Any]) -> _Part | None:
         owner = _value(node.value, scope)
+        if isinstance(owner, BaseModel) and not isinstance(owner, Entity):
+            return self._nested(node, owner, scope)
         entity = self._design.entities.get(type(owner)) if isinstance(owner, Entity) else None
         name = node.attr
         if entity is None or name not in entity.cls.model_fields or entity.fields[name].computed:
@@ -175,6 +177,21 @@ class Hindsight:
             annotation,
             entity.fields[name].bounds,
             order=2 if name in entity.key_fields else 0,
+        )
+
+    def _nested(self, node: ast.Attribute, owner: BaseModel, scope: Mapping[str, Any]) -> _Part | None:
+        """A field of a model that stands in an item's field: the whole with that changed."""
+        outer = self._field(node.value, scope) if isinstance(node.value, ast.Attribute) else None
+        name, fields = node.attr, type(owner).model_fields
+        if outer is None or name not in fields:
+            return None
+        return replace(
+            outer,
+            dump=ast.dump(node),
+            value=getattr(owner, name),
+            turn=lambda turned: outer.turn(owner.model_copy(update={name: turned})),
+            annotation=annotated(fields[name]),
+            bounds=(),
         )
 
 

@@ -396,11 +396,15 @@ class _Trying:
 
     def _suggested(self, failed: _Failed) -> list[_Trial]:
         """The trials that may come further than that one, each once."""
-        with cut_off():
-            turns = list(self.hindsight.turns(failed.error, failed.arguments, failed.there))
-        trial, together = failed.trial, frozenset(turns)
-        if together == self.suggested.get(repr(trial)):
-            return []  # it came no further than the trial that suggested it
+        trial = failed.trial
+        try:
+            with cut_off():
+                turns = list(self.hindsight.turns(failed.error, failed.arguments, failed.there))
+                together = frozenset(turns)
+            if together == self.suggested.get(repr(trial)):
+                return []  # it came no further than the trial that suggested it
+        except Exception:  # noqa: BLE001 - values of the author's types, whose comparison may raise
+            return []
         result: list[_Trial] = []
         for turn in turns:
             if turn.entity:
