@@ -355,6 +355,7 @@ class _Trying:
     def _once(self, trial: _Trial) -> Tried | None:
         """What came of one run, if that settles it."""
         world = _TypicalWorld(self.design, self.typical, self.finds, trial)
+        arguments: Fields = {}
         try:
             arguments = _arguments(self.design, self.pattern, world, self.given)
             world.there.clear()  # what is given isn't there yet
