@@ -201,7 +201,7 @@ def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:
     while normal[first] not in seen:
         seen.add(normal[first])
         first += 1
-    if sum(map(len, content)) + len(content) > _REPEATED_MAX:
+    if len(content) > _REPEATED_MAX or sum(map(len, content)) + len(content) > _REPEATED_MAX:
         return ValueFault(f"{INVALID}Input collection contains duplicates.")
     quoted = [f'"{member}"' for member in [*sort_members(tag, normal[:first]), *normal[first:]]]
     shown, older = ", ".join(quoted), ", ".join(content)

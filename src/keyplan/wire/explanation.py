@@ -169,7 +169,7 @@ def _check_attribute_value(value: Any) -> None:
                     _expect_scalar(content, bool, "Boolean")
                 case "SS" | "NS":
                     _expect_container(content, list)
-                    if {*map(type, content)} != {str}:
+                    if not _are_texts(content):
                         for member in content:
                             if member is not None:
                                 _expect_scalar(member, str, "String")
@@ -181,7 +181,8 @@ def _check_attribute_value(value: Any) -> None:
                                 _check_binary(member)
                 case "L":
                     _expect_container(content, list)
-                    stack.extend(reversed(content))
+                    for start in reversed(range(0, len(content), _PIECE_MEMBERS)):
+                        stack.extend(reversed(content[start : start + _PIECE_MEMBERS]))
                 case "M":
                     _expect_container(content, dict)
                     stack.extend(reversed(content.values()))
@@ -190,6 +191,7 @@ def _check_attribute_value(value: Any) -> None:
 
 
 _PIECE_CHARACTERS = 1_000_000
+_PIECE_MEMBERS = 100_000
 _BASE64 = re.compile(r"(?:[a-zA-Z0-9+/]{4})*(?:[a-zA-Z0-9+/]{2}(?:==|[a-zA-Z0-9+/]=))?")
 _NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/=]|=[^=]")
 
@@ -197,10 +199,17 @@ _NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/=]|=[^=]")
 def _are_binary(members: list[Any]) -> bool:
     """Whether all members of a set are base64, as they nearly always are: told without a step of ours for each."""
     return (
-        {*map(type, members)} == {str}
+        len(members) <= _PIECE_MEMBERS
+        and _are_texts(members)
         and sum(map(len, members)) <= _PIECE_CHARACTERS
         and all(map(_BASE64.fullmatch, members))
     )
+
+
+def _are_texts(members: list[Any]) -> bool:
+    """Whether all members are texts. Many are looked at in parts: other threads get their turns between them."""
+    parts = (members[start : start + _PIECE_MEMBERS] for start in range(0, len(members), _PIECE_MEMBERS))
+    return all({*map(type, part)} == {str} for part in parts)
 
 
 def _check_binary(content: Any) -> None:
