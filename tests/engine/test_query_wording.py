@@ -1,0 +1,155 @@
+"""How Query words what is wrong with its key condition, its Select and its position, and in which order it tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.engine.support import answer, n, s
+from tests.engine.test_wording import KEY, MISMATCH, TABLE, V, engine, message
+
+__all__ = ["engine"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        (
+            "pk = :v AND sk > :v AND x = :v",
+            "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
+        ),
+        (
+            "pk = :v AND sk > :v AND sk < :v",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
+        ),
+        (
+            "pk.a = :v",
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes",
+        ),
+        ("x = :v", "Query condition missed key schema element: pk"),
+    ],
+)
+def test_key_conditions(engine: Engine, condition: str, told: str) -> None:
+    assert message(engine, "Query", {**TABLE, "KeyConditionExpression": condition, **V}) == told
+
+
+_ONE_KEY = "Invalid KeyConditionExpression: Invalid condition in KeyConditionExpression: "
+_UNFIT = "Invalid KeyConditionExpression: KeyConditionExpressions "
+
+
+@pytest.mark.parametrize("table", ["orders", "missing"])
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("NOT pk = x", "Invalid KeyConditionExpression: Invalid operator used in KeyConditionExpression: NOT"),
+        (
+            "contains(pk.a, x)",
+            "Invalid KeyConditionExpression: Invalid operator used in KeyConditionExpression: contains",
+        ),
+        ("pk > x.a", f"{_ONE_KEY}Multiple attribute names used in one condition"),
+        ("pk BETWEEN x AND size(a)", f"{_ONE_KEY}Multiple attribute names used in one condition"),
+        ("pk.a > x.a", f"{_UNFIT}cannot have conditions on nested attributes"),
+        ("pk > size(x)", f"{_UNFIT}cannot contain nested operations"),
+        (":v BETWEEN size(a) AND size(x) AND x > :v", f"{_ONE_KEY}BETWEEN operator must have the key attribute as its"),
+        (":v > :v AND x > :v", f"{_ONE_KEY}No key attribute specified"),
+    ],
+)
+def test_what_no_key_can_be_asked_is_told_of_its_first_operand_and_before_the_table(
+    engine: Engine, table: str, condition: str, told: str
+) -> None:
+    params = {"TableName": table, "KeyConditionExpression": condition, **(V if ":v" in condition else {})}
+    assert message(engine, "Query", params).startswith(told)
+
+
+def test_what_nothing_uses_is_told_before_what_no_key_can_be_asked(engine: Engine) -> None:
+    """As the service nearly always does (recorded)."""
+    params = {**TABLE, "KeyConditionExpression": "#a = x", "ExpressionAttributeNames": {"#a": "pk", "#b": "b"}}
+    told = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#b}"
+    assert message(engine, "Query", params) == told
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (
+            {"Select": "SPECIFIC_ATTRIBUTES"},
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get",
+        ),
+        (
+            {"Select": "COUNT", "ProjectionExpression": "x"},
+            "Cannot specify the ProjectionExpression when choosing to get",
+        ),
+        (
+            {"Select": "ALL_PROJECTED_ATTRIBUTES"},
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an Index",
+        ),
+    ],
+)
+def test_only_query_puts_what_is_wrong_with_select_into_the_envelope(
+    engine: Engine, more: dict[str, Any], told: str
+) -> None:
+    query = {**TABLE, "KeyConditionExpression": "pk = :v", **V, **more}
+    assert message(engine, "Query", query).startswith(f"1 validation error detected: {told}")
+    assert message(engine, "Scan", {**TABLE, **more}).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ({"bad": s("p")}, "The provided starting key is invalid"),
+        ({"pk": s("x")}, "The provided starting key is invalid"),
+        ({"pk": s("x"), "sk": n(1)}, MISMATCH),
+    ],
+)
+def test_query_and_scan_word_a_position_of_a_table_in_their_own_ways(
+    engine: Engine, start: dict[str, Any], told: str
+) -> None:
+    query = {**TABLE, "KeyConditionExpression": "pk = :v", **V, "ExclusiveStartKey": start}
+    assert message(engine, "Query", query) == told
+    scan = {**TABLE, "ExclusiveStartKey": start}
+    assert message(engine, "Scan", scan) == f"The provided starting key is invalid: {MISMATCH}"
+
+
+def test_operators_that_find_no_key_are_told_after_the_table_and_its_names(engine: Engine) -> None:
+    null = {"ComparisonOperator": "NULL"}
+    missing = answer(engine, "Query", {"TableName": "missing", "KeyConditions": {"x": null}})
+    assert missing["error"] == "ResourceNotFoundException"
+    missed = "Query condition missed key schema element: pk"
+    assert message(engine, "Query", {**TABLE, "KeyConditions": {"x": null}}) == missed
+    told = "Attempted conditional constraint is not an indexable operation"
+    assert message(engine, "Query", {**TABLE, "KeyConditions": {"pk": null}}) == told
+
+
+def test_an_old_filter_is_judged_before_a_key_condition_is_missed(engine: Engine) -> None:
+    condition = {"ComparisonOperator": "LT", "AttributeValueList": [{"BOOL": True}]}
+    told = "One or more parameter values were invalid: ComparisonOperator LT is not valid for BOOL AttributeValue type"
+    assert message(engine, "Query", {**TABLE, "QueryFilter": {"x": condition}}) == told
+
+
+@pytest.mark.parametrize("operation", ["Query", "Scan"])
+@pytest.mark.parametrize(
+    ("start", "told"),
+    [
+        ({"g": s("g"), "pk": s("a")}, "The provided starting key is invalid"),
+        ({"x": s("g"), "h": s("h"), "pk": s("a"), "sk": s("1")}, "The provided starting key is invalid"),
+        ({"g": n(1), "h": s("h"), "pk": n(1), "x": s("1")}, MISMATCH),
+        ({"g": s("g"), "h": s("h"), "pk": n(1), "sk": s("1")}, f"The provided starting key is invalid: {MISMATCH}"),
+        ({"g": s("g"), "h": s("h"), "x": s("a"), "sk": s("1")}, f"The provided starting key is invalid: {MISMATCH}"),
+    ],
+)
+def test_of_a_position_in_an_index_its_own_key_is_told_first(
+    engine: Engine, operation: str, start: dict[str, Any], told: str
+) -> None:
+    query = {"KeyConditionExpression": "g = :v", **V} if operation == "Query" else {}
+    asked = {**TABLE, "IndexName": "ByG", "ExclusiveStartKey": start, **query}
+    assert message(engine, operation, asked) == told
+
+
+def test_paths_that_hold_each_other_are_told_before_those_of_two_kinds(engine: Engine) -> None:
+    expression = "REMOVE d[1], d.b, c[1].a, c"
+    told = (
+        "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [c, [1], a], "
+    )
+    assert told in message(engine, "UpdateItem", {**TABLE, "Key": KEY, "UpdateExpression": expression})
