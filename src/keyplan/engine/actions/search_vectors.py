@@ -188,8 +188,8 @@ def _chosen_in_turns(
         return None if span is None else (span, compare(reader, span))
 
     while (part := storage.read(go_on)) is not None:
-        (_, after), found = part
-        chosen = heapq.nsmallest(limit, [*chosen, *found], key=lambda each: scale.order(each[0]))
+        (_, after), nearer = part
+        chosen = heapq.nsmallest(limit, [*chosen, *nearer], key=lambda each: scale.order(each[0]))
         time.sleep(_PAUSE_S)
     return chosen
 
