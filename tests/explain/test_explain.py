@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
 
-from keyplan import Design
+from keyplan import Batch, Design, Entity, Key, Put, Table, Writes, write
 from keyplan.client.conversations import Request
 from keyplan.errors import AnswerError, ArgumentError, KeyFieldError, UnknownPattern
 from keyplan.explain.explanation import Explanation, explain, explain_all
@@ -194,6 +195,29 @@ def test_helpers_of_a_write_belong_to_it() -> None:
     assert "(Create, Put, Update, Delete)" in publish.proof
     delete = explain(Cms, "delete_article")
     assert delete.operation == "TransactWriteItems, BatchWriteItem"
+
+
+class Position(Entity):
+    vehicle_id: str
+    at: datetime
+
+    primary = Key("VEHICLE#{vehicle_id}", "{at}")
+
+
+class Tracks(Design):
+    table = Table("tracks", entities=[Position])
+
+    @write("T1")
+    def report(self, positions: list[Position]) -> Writes:
+        yield Batch([Put(position) for position in positions])
+
+
+def test_a_batch_alone_is_no_transaction() -> None:
+    """What is put within the batch doesn't go out besides."""
+
+    report = explain(Tracks, "report")
+    assert report.operation == "BatchWriteItem"
+    assert report.proof == "Its Batch goes out in BatchWriteItem requests of 25, which are not all-or-nothing."
 
 
 def test_a_write_that_reads_first_is_explained_as_far_as_an_empty_table_goes() -> None:

@@ -111,7 +111,8 @@ def _joined(attempt: Attempt, make: Callable[[], Actions[Any]], target: Target) 
 
 def proof(account: Account) -> str:
     """What a write does, in sentences."""
-    kinds = [kind for kind in account.kinds if kind != "Batch"]
+    batch_alone = account.operation == "BatchWriteItem"
+    kinds = [kind for kind in account.kinds if kind != "Batch" and not batch_alone]
     parts: list[str] = []
     if account.asked:
         parts.append(f"It first asks {listed(account.asked)}, strongly consistent where their keys allow.")
@@ -128,7 +129,8 @@ def proof(account: Account) -> str:
             "TransactWriteItems, all or nothing."
         )
     if "Batch" in account.kinds:
-        parts.append("Its Batch follows in BatchWriteItem requests of 25, which are not all-or-nothing.")
+        goes = "goes out" if batch_alone else "follows"
+        parts.append(f"Its Batch {goes} in BatchWriteItem requests of 25, which are not all-or-nothing.")
     if account.pattern.attempts > 1:
         parts.append(f"When a condition doesn't hold it is tried again, up to {account.pattern.attempts} times in all.")
     return " ".join(parts) or "It writes nothing."

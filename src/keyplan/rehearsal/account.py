@@ -109,6 +109,8 @@ class Account:
         several = len([action for action in self.actions if not action.batched]) > 1
         several |= self.code.loops or self.code.repeats or self.joined
         rehearsal = None if self.tried is None else self.tried.rehearsal
+        if self.actions and all(action.batched for action in self.actions) and not (rehearsal and rehearsal.mutations):
+            kinds = []  # nothing goes out but the batch
         several |= rehearsal is not None and len(rehearsal.mutations) > 1
         if len(kinds) == 1 and not several and not self._may_claim:
             return ", ".join([_SINGLE[kinds[0]], *batch])
