@@ -182,3 +182,59 @@ def test_an_order_that_the_form_lacks_is_refused() -> None:
 
             @read("R1", where="price > :price", order_by="iso")
             def dear(self, name: str, price: Decimal) -> list[Reading]: ...
+
+
+class Paid(Entity):
+    account: str
+    at: Annotated[datetime, Stored("ms as text")]
+
+    primary = Key("ACCOUNT#{account}", "{at}")
+
+
+class Payments(Design):
+    table = Table("payments")
+
+    @read("P1")
+    def paid(self, account: str, at: Range[datetime]) -> list[Paid]: ...
+
+
+def test_a_bound_beyond_what_the_form_holds_bounds_nothing() -> None:
+    """Digits hold moments from 2001 to 2286; a range may begin before and end after."""
+    first = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
+    last = datetime(2286, 11, 20, 17, 46, 39, 999_000, tzinfo=UTC)
+    long_ago, far_off = datetime(987, 6, 5, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+    with Payments.open(":memory:") as payments:
+        for at in (first, last):
+            payments.put(Paid(account="a", at=at))
+        for given, count in (
+            (Range(ge=long_ago, le=far_off), 2),
+            (Range(gt=long_ago), 2),
+            (Range(lt=far_off), 2),
+            (Range(le=long_ago), 0),
+            (Range(lt=first), 0),
+            (Range(ge=far_off), 0),
+            (Range(gt=last), 0),
+            (Range(le=first), 1),
+        ):
+            assert len(payments.paid("a", given)) == count, given
+
+
+HELD = Index("HELD", "held_by", "held_until")
+
+
+def test_a_range_of_what_a_key_holds_a_part_of_says_so() -> None:
+    class Hold(Entity):
+        hold_id: str
+        tenant: str
+        until: Ttl
+
+        primary = Key("HOLD#{hold_id}", "HEAD")
+        by_end = Key("TENANT#{tenant}", "{until:s}", index=HELD)
+
+    with pytest.raises(DesignError, match="of until it holds a part, or a form that doesn't sort: no range of it"):
+
+        class Holds(Design):
+            table = Table("holds", indexes=[HELD])
+
+            @read("H1")
+            def holds(self, tenant: str, until: Range[datetime]) -> list[Hold]: ...

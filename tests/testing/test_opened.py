@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Literal
 
 import pytest
@@ -141,3 +141,16 @@ def test_a_store_is_filled() -> None:
         made = Maker().fill(notes, {Note: 12})
         assert len(made) == 12
         assert all(notes.note(entity.note_id) == entity for entity in made if isinstance(entity, Note))
+
+
+class Shift(Entity):
+    name: str
+    day: date
+
+    primary = Key("SHIFT#{name}", "{day}")
+
+
+def test_every_seed_makes_days_of_the_calendar() -> None:
+    days = [Maker(seed=seed)(Shift, name="early").day for seed in (0, 3, 9, 1_000_000)]
+    assert all(2026 <= day.year < 2060 for day in days)
+    assert len({*days}) > 1

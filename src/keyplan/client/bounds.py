@@ -159,7 +159,7 @@ def _after(condition: Variable) -> str:
 def _held(form: Format, value: Any) -> Any:
     """The bound, or the nearest value that the format can hold: no item lies between them."""
     if isinstance(form, StoredFormat) and isinstance(value, datetime):
-        return form.floor(value)
+        return form.nearest(value)
     if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
         return value  # no bound, or a symbol for one
     return min(max(value, 0), 10**form.width - 1)

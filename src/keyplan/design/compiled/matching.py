@@ -69,6 +69,10 @@ def match_key(
     used |= decided
     narrowed = (admitted & needed) - used
     unused = sorted(needed - used - narrowed)
+    unsorted = [name for name in unused if _stands_unsorted(key, name, knowns)]
+    if unsorted:
+        names = ", ".join(unsorted)
+        return Miss(key, f"of {names} it holds a part, or a form that doesn't sort: no range of it", len(unused) + 1)
     if unused:
         return Miss(key, f"{', '.join(unused)} would have to stand in it, behind what is known before", len(unused) + 1)
     leads = buckets is not None and [name for name, _ in order[:1]] != [buckets.field]
@@ -85,6 +89,17 @@ def match_key(
         narrowed=narrowed,
         buckets=buckets,
         leads=leads,
+    )
+
+
+def _stands_unsorted(key: CompiledKey, name: str, knowns: Mapping[str, Known]) -> bool:
+    """Whether a range is asked of a field that the sort key holds as a text that doesn't sort, or not whole."""
+    known = knowns.get(name)
+    asked = known is not None and known.kind is ParameterKind.RANGE
+    return asked and any(
+        variable.field == name and not (variable.sorts and variable.format.exact)
+        for _, template in key.sort
+        for variable in template.variables
     )
 
 

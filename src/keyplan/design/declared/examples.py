@@ -101,11 +101,14 @@ def typical(annotation: Any, name: str, serial: int) -> TypicalValue:
     return TypicalValue(_compound(annotation, name, serial), ASSUMED)
 
 
+_DAYS, _SECONDS = 9_973, 999_999_937
+"""How many days and seconds there are, some decades of either: a serial number of millions stays in the calendar."""
+
 _FIXED: dict[Any, Any] = {
     bool: lambda _serial: True,
-    datetime: lambda serial: _MOMENT + timedelta(seconds=serial),
-    date: lambda serial: _MOMENT.date() + timedelta(days=serial),
-    time: lambda serial: (_MOMENT + timedelta(seconds=serial)).time(),
+    datetime: lambda serial: _MOMENT + timedelta(seconds=serial % _SECONDS),
+    date: lambda serial: _MOMENT.date() + timedelta(days=serial % _DAYS),
+    time: lambda serial: (_MOMENT + timedelta(seconds=serial % _SECONDS)).time(),
     UUID: lambda serial: UUID(int=(0xA11CE << 100) + serial),
     type(None): lambda _serial: None,
 }

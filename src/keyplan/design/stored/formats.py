@@ -399,6 +399,8 @@ class StoredFormat:
     descending: bool = False
     least: datetime | None = None
     """The first moment that it can hold."""
+    most: datetime | None = None
+    """The last moment that it can hold."""
 
     @property
     def exact(self) -> bool:
@@ -421,6 +423,14 @@ class StoredFormat:
         """The last moment that can be stored up to this one."""
         moment = as_utc(value)
         return moment if self.unit is None else moment - (moment - _EPOCH) % self.unit
+
+    def nearest(self, value: datetime) -> datetime:
+        """The nearest moment that can be stored: the last one up to this, or the first of all."""
+        if self.least is not None and as_utc(value) < self.least:
+            return self.least
+        if self.most is not None and as_utc(value) > self.most:
+            return self.most
+        return self.floor(value)
 
     def read(self, text: str) -> Any:
         """The value of a text. Raises ValueError."""
@@ -445,8 +455,8 @@ def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
     def read(text: str) -> datetime:
         return _EPOCH + int(text) * step
 
-    least = _EPOCH + 10 ** (width - 1) * step
-    return StoredFormat(write, read, rf"[0-9]{{{width}}}", step, whole=whole, least=least)
+    least, most = _EPOCH + 10 ** (width - 1) * step, _EPOCH + (10**width - 1) * step
+    return StoredFormat(write, read, rf"[0-9]{{{width}}}", step, whole=whole, least=least, most=most)
 
 
 @dataclass(frozen=True)
