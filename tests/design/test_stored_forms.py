@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyplan import Add, Design, Entity, Include, Key, Range, Stored, Table, Ttl, Update, read
+from keyplan import Add, Design, Entity, Include, Index, Key, Range, Stored, Table, Ttl, Update, read
 from keyplan.errors import ArgumentError, ConditionFailed, DesignError, ItemNotReadable, UpdateRefused
 from keyplan.testing import verify
 from tests.contract.forms import GSI1, MOMENT, WHOLE, Reading, Readings
