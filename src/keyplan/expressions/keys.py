@@ -182,9 +182,9 @@ def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:
             if name is not None:
                 raise KeyConditionFault(f"{_CONDITION}Multiple attribute names used in one condition")
             steps = resolve(operand, given)
+            name = str(steps[0])
             if len(steps) > 1:
                 raise _unfit("cannot have conditions on nested attributes")
-            name = str(steps[0])
     if name is None:
         raise KeyConditionFault(f"{_CONDITION}No key attribute specified")
     return name
