@@ -305,3 +305,14 @@ def test_a_share_that_none_can_have(filled: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from({"entities": {"Note": {"filled": filled}}}, Notes.compiled)
     assert [fault.place for fault in caught.value.faults] == [place]
+
+
+@pytest.mark.parametrize("item_bytes", [None, 900, 5_000, 9_000])
+def test_a_size_that_is_given_holds_beside_shares(item_bytes: int | None) -> None:
+    """A pattern's ``item_bytes`` is what its items weigh, in whichever combination of fields they are."""
+    filled = estimated(
+        patterns={"add": {} if item_bytes is None else {"item_bytes": item_bytes}},
+        entities={"Task": {"filled": {"notes": 0.5}}},
+    )
+    units = written(filled, "add")[TABLE]
+    assert units == ((1 + 4) / 2 if item_bytes is None else -(-item_bytes // 1024))

@@ -61,11 +61,17 @@ def _offset(offsets: list[int], source: str, line: int, column: int) -> int:
 
 
 def _code(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run: no annotations, no raise statements (their words are tested by reading), no type checking."""
+    """The nodes that run: no annotations, no raise statements (their words are tested by reading), no type checking; and
+    no ``strict=`` of a zip, which asserts what holds.
+    """
     match node:
         case ast.Raise() | ast.Assert() | ast.Import() | ast.ImportFrom():
             return
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return
+        case ast.Call(func=ast.Name(id="zip"), keywords=[ast.keyword(arg="strict")]):
+            for argument in node.args:
+                yield from _code(argument)
             return
         case ast.AnnAssign():
             if node.value is not None:
