@@ -61,8 +61,8 @@ def _offset(offsets: list[int], source: str, line: int, column: int) -> int:
 
 
 def _code(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run: no annotations, no raise statements (their words are tested by reading), no type checking; and
-    no ``strict=`` of a zip, which asserts what holds.
+    """The nodes that run: no annotations, no raise statements (their words are tested by reading), no type checking, no
+    ``strict=`` of a zip, which asserts what holds.
     """
     match node:
         case ast.Raise() | ast.Assert() | ast.Import() | ast.ImportFrom():
