@@ -98,8 +98,8 @@ mutants: $(VENV)/.dev ## Plant three hundred faults in the library, and report w
 designs: $(VENV)/.dev ## Make two thousand designs at random, and compare their answers with brute force; KEYPLAN_SEED begins elsewhere
 	KEYPLAN_DESIGNS=$${KEYPLAN_DESIGNS:-2000} $(BIN)/python -m pytest --timeout 3600 -n $(JOBS) tests/designs
 
-crash: $(VENV)/.dev ## Kill the served store a hundred times under load
-	KEYPLAN_CRASHES=100 $(BIN)/python -m pytest tests/server/test_crash.py
+crash: $(VENV)/.dev ## Kill the served store a hundred times under load, without and with a stream
+	KEYPLAN_CRASHES=100 $(BIN)/python -m pytest --timeout 1800 tests/server/test_crash.py tests/server/test_streams.py -k killed
 
 sdks: $(VENV)/.dev ## Run programs of the AWS CLI, aioboto3 and PynamoDB against the served store
 	$(PYTHON) -m venv .cache/sdks
