@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,12 +19,19 @@ Make = Callable[[int], bytes]
 Prepare = Callable[[int], Make]
 """Fills what a contest needs on the server of a port; raises ``Failed`` where it isn't known."""
 
+FILLING_SECONDS_MAX = 900.0
+"""A peer that has not taken all vectors by then is left out of their search: MiniStack keeps each in some 200 KB of
+memory, so that 100,000 of them are more than the machine has."""
 RECORDS = 1000
 DIMENSIONS = 768
 VECTORS = 2000
 """Vectors of a short run; ``--vectors 100000`` is what the page shows."""
 _PUT_TOGETHER = 25
 _SMALL = {"note": {"S": "an order that is changed now and then. " * 4}}
+
+
+class NotFilled(Exception):
+    """A server didn't take in time what is asked for afterwards."""
 
 
 def _key(number: int) -> dict[str, Any]:
@@ -125,7 +133,10 @@ def search(count: int, port: int) -> Make:
         return request_bytes("SearchVectors", wanted)
 
     connection.ask(make(0))  # where it isn't known, nothing needs to be filled
+    latest = time.monotonic() + FILLING_SECONDS_MAX
     for start in range(0, count, _PUT_TOGETHER):
+        if time.monotonic() > latest:
+            raise NotFilled(f"{start:,} of {count:,} vectors in {FILLING_SECONDS_MAX:.0f} s")
         numbers = range(start, min(start + _PUT_TOGETHER, count))
         puts = [{"PutRequest": {"Item": {**_key(number), "embedding": vector(drawn)}}} for number in numbers]
         _ask(connection, "BatchWriteItem", {"RequestItems": {"vectors": puts}})

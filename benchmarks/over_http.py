@@ -267,6 +267,12 @@ class Contest:
             make = self.maker(server, port)
             made = [make(next(numbers)) for _ in range(self.requests)]
             answered, seconds = run(port, iter(made), connections, seconds_max)
+        except newer_features.NotFilled:
+            if server == OURS:
+                raise
+            for other in CONNECTIONS:
+                self.failures[server, other] = "not filled"
+            return
         except (Failed, OSError, KeyError, IndexError, ValueError) as failed:
             if server == OURS:
                 raise
