@@ -85,14 +85,24 @@ def records(port: int) -> Make:
         _ask(connection, "BatchWriteItem", {"RequestItems": {"recorded": puts}})
     shards = _ask(connection, "DescribeStream", {"StreamArn": arn}, streams=True)["StreamDescription"]["Shards"]
     wanted = {"StreamArn": arn, "ShardId": shards[0]["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
-    iterator = _ask(connection, "GetShardIterator", wanted, streams=True)["ShardIterator"]
-    params = {"ShardIterator": iterator, "Limit": RECORDS}
-    found = _ask(connection, "GetRecords", params, streams=True)["Records"]
-    if len(found) != RECORDS:
-        raise Failed(f"{len(found)} of {RECORDS} records")
-    connection.close()
-    request = _streams_bytes("GetRecords", params)
-    return lambda _: request
+
+    def from_the_start() -> dict[str, Any]:
+        """A GetRecords of all of them, anew: iterators live for a quarter of an hour, and a run may be longer."""
+        iterator = _ask(connection, "GetShardIterator", wanted, streams=True)["ShardIterator"]
+        return {"ShardIterator": iterator, "Limit": RECORDS}
+
+    got = len(_ask(connection, "GetRecords", from_the_start(), streams=True)["Records"])
+    if got != RECORDS:
+        raise Failed(f"{got} of {RECORDS} records")
+    requests: dict[int, bytes] = {}
+
+    def make(_: int) -> bytes:
+        minute = int(time.monotonic() // 60)
+        if minute not in requests:
+            requests[minute] = _streams_bytes("GetRecords", from_the_start())
+        return requests[minute]
+
+    return make
 
 
 def statement(port: int, table: str, count: int, key: Callable[[int], dict[str, Any]]) -> Make:
