@@ -20,8 +20,7 @@ Prepare = Callable[[int], Make]
 """Fills what a contest needs on the server of a port; raises ``Failed`` where it isn't known."""
 
 FILLING_SECONDS_MAX = 900.0
-"""A peer that has not taken all vectors by then is left out of their search: MiniStack keeps each in some 200 KB of
-memory, so that 100,000 of them are more than the machine has."""
+"""A peer that has not taken all vectors by then is left out of their search."""
 RECORDS = 1000
 DIMENSIONS = 768
 VECTORS = 2000
@@ -120,9 +119,12 @@ def statement(port: int, table: str, count: int, key: Callable[[int], dict[str, 
     return make
 
 
+_NUMBERS = [{"N": f"{number / 4096:.4f}"} for number in range(-4096, 4096)]
+
+
 def vector(drawn: random.Random) -> dict[str, Any]:
-    """A vector of small texts, as an attribute."""
-    return {"L": [{"N": f"{drawn.uniform(-1, 1):.4f}"} for _ in range(DIMENSIONS)]}
+    """A vector of numbers between -1 and 1, as an attribute."""
+    return {"L": drawn.choices(_NUMBERS, k=DIMENSIONS)}
 
 
 def search(count: int, port: int) -> Make:
