@@ -305,15 +305,18 @@ class BoundUpdate:
         """The types it gives to whole attributes, where the item doesn't decide of them."""
         result: dict[str, str] = {}
         for steps, action in zip(self.paths, self.actions, strict=True):
-            if len(steps) > 1 or isinstance(action, tree.Remove):
+            attribute, *below = steps
+            if below or isinstance(action, tree.Remove):
                 continue
             match action.value:
                 case tree.Value(name):
-                    (result[str(steps[0])],) = self.given.value(name)
+                    (result[str(attribute)],) = self.given.value(name)
                 case tree.Arithmetic():
-                    result[str(steps[0])] = "N"
+                    result[str(attribute)] = "N"
                 case tree.Call("list_append"):
-                    result[str(steps[0])] = "L"
+                    result[str(attribute)] = "L"
+                case _:  # what the item has decides
+                    pass
         return result
 
     def touched(self, item: Item | None) -> Item:
