@@ -326,7 +326,9 @@ def test_a_status_may_say_draft(tmp_path: Path, status: str, draft: bool) -> Non
 def test_texts_that_are_not_read_are_reported(tmp_path: Path) -> None:
     files = {
         "a/_index.md": "---\ntitle: A\n---\nAbout all of them.\n",
-        "b/_index.md": "---\ntitle: B\n---\n",
+        "b/_index.md": "---\ntitle: B\nweight: 1\n---\n",
+        "h/_index.md": "---\ntitle: H\naliases: [/old/]\ndescription: All of H.\n---\n",
+        "i/_index.md": "---\nredirect_from: /i/\n---\nText.\n",
         "c.rst": "C\n=\n",
         "d.rst": "D\n=\n",
         "e.html": "---\ntitle: E\n---\n<p>",
@@ -339,7 +341,9 @@ def test_texts_that_are_not_read_are_reported(tmp_path: Path) -> None:
     paths, faults = find_posts(tmp_path)
     assert [path.name for path in paths] == ["g.mdx"]
     assert [(fault.place, fault.message) for fault in faults] == [
-        ("a/_index.md", "the text of a section's page: it isn't a post"),
+        ("a/_index.md", "a section's page isn't a post: without its text"),
+        ("h/_index.md", "a section's page isn't a post: without its aliases, description"),
+        ("i/_index.md", "a section's page isn't a post: without its text, redirect_from"),
         ("e.html", ".html isn't Markdown: not read"),
         ("c.rst", ".rst isn't Markdown: not read, as 1 more"),
     ]

@@ -128,17 +128,24 @@ def _is_text_of_site(path: Path) -> bool:
         return True
 
 
+SECTION_FIELDS = ("aliases", "alias", "redirect_from", "description", "summary", "cascade")
+"""What a section's own page says that isn't about its place in a menu."""
+
+
 def _section(folder: Path, path: Path) -> Iterator[Fault]:
-    """What is said of a section's own page (``_index.md``): nothing where it only has fields."""
+    """What is lost of a section's page (``_index.md``), which is no post: nothing where it only has a title."""
     place = shown(path.relative_to(folder).as_posix())
     try:
         text = plain_text(_bytes_of(path)[0])
-        body = read_front_matter(text).body.strip() if text.strip() else ""
+        front = read_front_matter(text) if text.strip() else FrontMatter({}, {}, "")
     except FrontMatterError as error:
         yield fault_of(place, error)
         return
-    if body:
-        yield Fault(place, "the text of a section's page: it isn't a post", "rename it to index.md to take it along")
+    what = ["text"] if front.body.strip() else []
+    what += [name for name in SECTION_FIELDS if front.fields.get(name)]
+    if what:
+        message = f"a section's page isn't a post: without its {', '.join(what)}"
+        yield Fault(place, message, "rename it to index.md to take it along")
 
 
 def _links_out(root: Path, folder: Path, paths: Iterator[Path] | list[Path]) -> Iterator[Fault]:

@@ -97,19 +97,14 @@ _JSX_ATTRIBUTE = re.compile(r"<([a-z][\w-]*)\s(?:[^<>{]*?\s)?([\w:-]+)=\{")
 _HELD = re.compile("\x00(\\d+)\x00")
 _MARKDOWN_INSIDE = re.compile(r"""<(\w+)((?:\s[^<>]*?)?)\smarkdown(?:=(?:"[^"]*"|'[^']*'|\w+))?((?:\s[^<>]*)?)>""")
 """An element of HTML whose text is Markdown, as Python-Markdown and kramdown have it."""
-_BARE_ATTRIBUTES = re.compile(r"(?<=[\])*`_:>])\{[ ]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}")
-"""Attributes of Python-Markdown and Hugo's: ``![…](…){ loading=lazy }``."""
+_BARE_ATTRIBUTES = re.compile(r"(?:(?<=[\])*`:>])|(?<=__))\{[ ]*(?:[.#][\w-]|[\w-]+=)[^{}\n]*\}")
+"""Attributes of Python-Markdown and Hugo's: ``![…](…){ loading=lazy }``. Behind one ``_`` they may be mathematics."""
 _ICON = re.compile(r":(?:material|octicons|fontawesome|simple)-[\w/-]+:(?:\{[^{}\n]*\})?[ ]?")
 _LEFT = re.compile(
     r"^[ \t]*(?:(:::)[ \t]*[\w.]+|(===)[!+]?[ \t]+\"|(!!!|\?\?\?)\+?[ \t]+\w|(--8<--|;--8<--)|(\[TOC\])[ \t]*$)",
     re.MULTILINE,
 )
 """What some sites put other things for, and what is no Markdown of anybody else's."""
-_UNSHOWN = re.compile(
-    r"<(iframe|video|audio|script|style|object|embed|form|input|button|select|textarea|svg|canvas|math|link|meta)\b",
-    re.IGNORECASE,
-)
-"""Elements that no page shows, whoever wrote them."""
 _PAGES = {
     "youtube": "https://www.youtube.com/watch?v={}",
     "vimeo": "https://vimeo.com/{}",
@@ -388,8 +383,6 @@ class _Work:
                         self.result.kept[form.format(name[:60])] += 1
             for match in _LEFT.finditer(part):
                 self.result.kept[next(filter(None, match.groups()))] += 1
-            for match in _UNSHOWN.finditer(part):
-                self.result.dropped[f"<{match[1].lower()}>"] += 1
             return part
 
         _outside_code(text, count)

@@ -229,7 +229,8 @@ def content(blog: Blog, slug: str) -> str:
 def test_relative_links_are_read_from_the_address_that_a_text_had(blog: Blog, tmp_path: Path) -> None:
     files = {
         "_docs/first.md": "---\ndate: 2024-01-01\npermalink: /guide/first/\n---\n[It](../second/#why), [no](../no/)\n",
-        "_docs/second.md": "---\ndate: 2024-01-01\npermalink: /guide/second/\n---\nNote.[^1]\n\n[^1]: Numbered\n",
+        "_docs/second.md": "---\ndate: 2024-01-01\npermalink: /guide/second/\n---\n"
+        "## Why\n\nNote.[^1]\n\n[^1]: Numbered\n",
     }
     report = loaded(blog, tmp_path, files)
     assert "[It](/posts/second#why)" in content(blog, "first")
@@ -272,6 +273,7 @@ def test_notes_and_components_of_docusaurus_and_mkdocs(blog: Blog, tmp_path: Pat
     assert [(fault.place, fault.message) for fault in report.faults] == [
         ("page.mdx", "<Tabs> stands in the text as it is"),
         ("page.mdx", "import of JavaScript is left out"),
+        ("plain.md", "<Tabs> is left out"),
     ]
     assert "import Tabs" in content(blog, "plain")
 
@@ -288,7 +290,6 @@ def test_javascript_in_mdx_is_left_out_whole_and_what_stays_is_told(blog: Blog, 
     assert "## Ways {#the-ways}\n\nExport of tea." in made
     assert sorted(fault.message for fault in report.faults) == [
         "<button onClick={…}> stands in the text as it is",
-        "<button> is left out",
         "export of JavaScript is left out",
         "import of JavaScript is left out",
     ]
@@ -345,7 +346,10 @@ def test_links_whose_words_are_code_or_wrapped(blog: Blog, tmp_path: Path) -> No
     report = loaded(blog, tmp_path, {"a.md": text, "b.md": "---\ndate: 2024-01-01\n---\nB\n"})
     assert "[`b` it](/posts/b#c), [two\nlines](/posts/b), ![`x`](no.png)\n\n[`c`]: /posts/b" in content(blog, "a")
     assert "`[no](b.md)`" in content(blog, "a")
-    assert [fault.message for fault in report.faults] == ["'no.png' leads to nothing in the folder"]
+    assert [fault.message for fault in report.faults] == [
+        "'no.png' leads to nothing in the folder",
+        "'/posts/b#c' leads to no heading there",
+    ]
 
 
 def test_what_kramdown_and_python_markdown_say_of_a_paragraph(blog: Blog, tmp_path: Path) -> None:
@@ -392,3 +396,52 @@ def test_what_no_post_has_a_place_for_is_said(blog: Blog, tmp_path: Path) -> Non
         ("a.md", "[TOC] stands in the text as it is"),
         ("b.md", "/x was the address of another file too: it leads here"),
     ]
+
+
+def test_anchors_that_a_generator_made_are_reported_once_all_texts_are_known(blog: Blog, tmp_path: Path) -> None:
+    links = (
+        "[1](#here) [2](#gone) [3](#gone) [4](b.md#hatch-build) [5](b.md#own) [6](#Term) [7](#term) [8](#top) [9](#)"
+    )
+    files = {
+        "a.md": f"---\ndate: 2024-01-01\n---\n## Here\n\n{links}\n\n`Term`\n: What it is.\n\n`[no](#code)`\n",
+        "b.md": '---\ndate: 2024-01-01\n---\n# T {#own}\n\n<a href="a.md#nowhere">back</a>, <h3 id="raw">raw</h3>\n',
+        "c.md": "---\ndate: 2024-01-01\n---\n[1](b.md#raw) [2](https://example.com/#x)\n",
+    }
+    assert [(fault.place, fault.message) for fault in loaded(blog, tmp_path, files).faults] == [
+        ("a.md", "'#gone' (2 times) leads to no heading there"),
+        ("a.md", "'/posts/b#hatch-build' leads to no heading there"),
+        ("a.md", "'#Term' leads to no heading there"),
+        ("b.md", "'/posts/a#nowhere' leads to no heading there"),
+    ]
+
+
+def test_html_that_no_page_shows_is_reported_and_what_is_shown_is_not(blog: Blog, tmp_path: Path) -> None:
+    shown = (
+        '<img src="/a.png" alt="a > b" width=3>\n\n<!-- <p align="left"> -->\n\n<td colspan="2">x</td>\n\n'
+        '`<p align="left">`\n\n    <center>\n\n```html\n<p style="x">\n```\n\n<https://example.com>, 1 < 2 > 0\n\n'
+        '<a href="https://example.com" rel="me">me</a>\n'
+    )
+    lost = (
+        '<p align="center" class="lead">x</p>\n\nA <span style=\'color: red\'>word</span> <B CLASS=x>b</B>.\n\n'
+        '<div class="wide other">y</div>\n\n<a name="old" href="tel:1">z</a> <center>c</center> List<String>\n\n'
+        "[mail](irc://example.com)\n"
+    )
+    dated = "---\ndate: 2024-01-01\n---\n"
+    report = loaded(blog, tmp_path, {"a.md": dated + shown, "b.md": dated + lost, "c.mdx": f"{dated}<Tabs>\n"})
+    places = {fault.place for fault in report.faults if "a.png" not in fault.message}
+    assert places == {"b.md", "c.mdx"}
+    assert {fault.message for fault in report.faults if fault.place == "b.md"} == {
+        f"{what} is left out"
+        for what in (
+            *("<p align>", "<p class>", "<span style>", "<b class>", "<div class>", "<a name>", "<center>", "<String>"),
+            *("a link's tel: address", "a link's irc: address"),
+        )
+    }
+    assert [fault.message for fault in report.faults if fault.place == "c.mdx"] == [
+        "<Tabs> stands in the text as it is"
+    ]
+
+
+def test_mathematics_is_no_attribute(blog: Blog, tmp_path: Path) -> None:
+    assert loaded(blog, tmp_path, {"a.md": "---\ndate: 2024-01-01\n---\n$\\sum_{c=1}^{M}$\n"}).faults == []
+    assert "_{c=1}" in content(blog, "a")

@@ -75,7 +75,7 @@ def test_links_and_pictures_tell_others_nothing() -> None:
 
 
 def test_definitions_are_a_list() -> None:
-    assert "<dt>Term</dt>\n<dd>What it <em>means</em>.</dd>" in render_markdown("Term\n: What it *means*.\n")
+    assert '<dt id="term">Term</dt>\n<dd>What it <em>means</em>.</dd>' in render_markdown("Term\n: What it *means*.\n")
 
 
 def test_addresses_and_footnotes_are_links() -> None:

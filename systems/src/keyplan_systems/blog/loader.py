@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import orjson
 from pydantic import ValidationError
@@ -32,6 +33,7 @@ from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder, former_
 from keyplan_systems.posts import Post as PostFile
 from keyplan_systems.posts import fault_of, find_posts, read_post, shown, stable_id
 from keyplan_systems.site.files import KINDS, name_of
+from keyplan_systems.site.markdown import looked_at
 from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.translating import translate
 from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_from, tag_from
@@ -57,6 +59,7 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
         for number, path in enumerate(paths, 1):
             work.load(path)
             progress(number, len(paths))
+        work.check_anchors()
     with suppress(WriteFailed):  # somebody else makes it at the same moment
         design.refresh_front_page(force=True)
     refill_beside(design.store.url, partial(rebuild, design))
@@ -77,6 +80,10 @@ class _Import:
         self.loaded: set[str] = set()
         self.former: dict[str, list[str]] = {}
         self.links = Links(self.site, {}, {}, self._keep)
+        self.ids: dict[str, set[str]] = {}
+        """The places within each text that can be linked to, by its address."""
+        self.anchored: dict[str, list[str]] = {}
+        """The links of each file that name such a place."""
         try:
             self.history = History.of(folder)
         except HistoryError as error:
@@ -126,6 +133,20 @@ class _Import:
         else:
             self.report.loaded += 1
 
+    def check_anchors(self) -> None:
+        """Report links to places that no text has, now that all texts are known: a site's generator makes some."""
+        for path, links in self.anchored.items():
+            lost: Counter[str] = Counter()
+            for link in links:
+                address, _, anchor = link.partition("#")
+                ids = self.ids.get(address or post_address(self.slugs[path]))
+                if ids is not None and unquote(anchor) not in {*ids, "", "top"}:
+                    lost[unquote(link)[:200]] += 1
+            for link, count in lost.items():
+                times = f" ({count} times)" if count > 1 else ""
+                message = f"{link!r}{times} leads to no heading there"
+                self.report.fault(Fault(path, message, "write the heading's id behind it: ## Title {#id}"))
+
     # What a file says
 
     def _moment(self, file: PostFile) -> datetime:
@@ -145,19 +166,22 @@ class _Import:
 
     def _text(self, file: PostFile) -> str:
         """The text in plain Markdown, with links that lead where things are now."""
-        made = translate(
-            file.body,
-            self.site.values(file.fields),
-            lambda name: self._place_of(file.path, name),
-            mdx=file.path.lower().endswith(".mdx"),
-        )
+        mdx = file.path.lower().endswith(".mdx")
+        values = self.site.values(file.fields)
+        made = translate(file.body, values, lambda name: self._place_of(file.path, name), mdx=mdx)
         for what, count in made.translated.items():
             self.report.counts[f"tags translated: {what}"] += count
-        for counts, said in ((made.kept, "stands in the text as it is"), (made.dropped, "is left out")):
+        text = self.links.in_text(file.path, made.text)
+        look = looked_at(text)
+        if mdx:  # components are said to stand there
+            look.left_out = Counter({what: count for what, count in look.left_out.items() if not what[1].isupper()})
+        dropped = made.dropped + look.left_out
+        for counts, said in ((made.kept, "stands in the text as it is"), (dropped, "is left out")):
             for what, count in counts.items():
                 times = f" ({count} times)" if count > 1 else ""
                 self.report.fault(Fault(file.path, f"{what}{times} {said}", "it means something to its own site only"))
-        text = self.links.in_text(file.path, made.text)
+        self.ids[post_address(self.slugs[file.path])] = look.ids
+        self.anchored[file.path] = [link for link in look.links if "#" in link]
         for target, count in self.links.lost.items():
             times = f" ({count} times)" if count > 1 else ""
             self.report.fault(Fault(file.path, f"{target!r}{times} leads to nothing in the folder", "the link stays"))

@@ -14,8 +14,9 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
-from collections import OrderedDict
-from collections.abc import MutableMapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -31,9 +32,9 @@ from mdit_py_plugins.footnote import footnote_plugin
 
 from keyplan_systems.site.highlighting import highlighted
 from keyplan_systems.site.limits import Gate
-from keyplan_systems.site.safety import safe
+from keyplan_systems.site.safety import SCHEMES, left_out, safe
 
-__all__ = ["is_rendered", "render_markdown", "without_title"]
+__all__ = ["Look", "is_rendered", "looked_at", "render_markdown", "without_title"]
 
 CACHED_BYTES_MAX = 32 * 1024 * 1024
 """How much rendered text is kept."""
@@ -143,7 +144,8 @@ def _headings(state: StateCore) -> None:
     """Give headings levels that a reader of the page can follow, and ids to link to.
 
     The first level is 2, since the page's own title is its heading of level 1, and none is left out. An id is made of
-    the text as Jekyll and GitHub make it, so that links within imported texts lead where they did.
+    the text as Jekyll and GitHub make it, so that links within imported texts lead where they did. What a list of
+    definitions defines has one too, as Hugo has it.
     """
     tokens = state.tokens
     levels = [int(element.tag[1]) for element in tokens if element.type == "heading_open"]
@@ -151,6 +153,8 @@ def _headings(state: StateCore) -> None:
     level = 1
     taken: dict[str, int] = dict.fromkeys(PAGE_IDS, 1)
     for place, token in enumerate(tokens):
+        if token.type == "dt_open":
+            token.attrs["id"] = _heading_id(tokens[place + 1], taken)
         if token.type == "heading_open":
             level = min(level + 1, int(token.tag[1]) - first + 2, 6)
             token.attrs["id"] = _heading_id(tokens[place + 1], taken)
@@ -280,6 +284,55 @@ def _rendered(text: str) -> str:
 
 def _as_typed(text: str, reason: str) -> str:
     return f'<p><em>{reason}</em></p>\n<pre tabindex="0"><code>{escape(text)}</code></pre>\n'
+
+
+# What a page doesn't show
+
+
+@dataclass
+class Look:
+    """What stands in a text's page: ``ids`` that links may lead to, ``links`` in their order, and ``left_out``, what is
+    written in the text and isn't in the page.
+    """
+
+    ids: set[str] = field(default_factory=set[str])
+    links: list[str] = field(default_factory=list[str])
+    left_out: Counter[str] = field(default_factory=Counter[str])
+
+
+_HEADING_IDS = re.compile(r"""<(?:h[2-6]|dt)\s[^<>]*?\bid\s*=\s*["']?([^\s"'<>]+)""", re.IGNORECASE)
+_HREFS = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*["']([^"'<>]+)["']""", re.IGNORECASE)
+
+
+def looked_at(text: str) -> Look:
+    """Look at a text without rendering it, for those who take texts over from elsewhere."""
+    env: dict[str, Any] = {"steps": STEPS_MIN + len(text) // CHARACTERS_A_STEP}
+    look = Look()
+    try:
+        tokens = _PARSER.parse(text, env)
+    except _TooIntricate:
+        look.left_out["all Markdown, since the text asks too much of the renderer,"] += 1
+        return look
+    for token in _each(tokens):
+        if token.type in {"heading_open", "dt_open"}:
+            look.ids.add(str(token.attrs["id"]))
+        elif token.type == "link_open":
+            look.links.append(str(token.attrs.get("href", "")))
+        elif token.type in {"html_block", "html_inline"}:
+            look.left_out.update(left_out(token.content))
+            look.ids.update(_HEADING_IDS.findall(token.content))
+            look.links += _HREFS.findall(token.content)
+    for link in look.links:
+        scheme = re.match(r"([a-zA-Z][\w+.-]*):", link)
+        if scheme is not None and scheme[1].lower() not in SCHEMES:
+            look.left_out[f"a link's {scheme[1].lower()}: address"] += 1
+    return look
+
+
+def _each(tokens: Sequence[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield token
+        yield from _each(token.children or ())
 
 
 _FIRST_HEADING = re.compile(r"\s*#[ \t]+([^\n]*?)[ \t]*#*[ \t]*(?:\n|$)")
