@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.engine import Engine, statements
 from keyplan.engine.statement_gets import get_of
+from keyplan.partiql import Lowering
 from tests.engine.support import answer, create, index, n, s
 
 BAD = "Statement wasn't well formed, can't be processed: "
@@ -312,6 +313,66 @@ def test_what_only_looks_like_a_get(engine: Engine, statement: str, parameters: 
     usual = run(engine, statement, *parameters, **more)
     usual.pop("ConsumedCapacity", None)
     assert run(engine, statement, *parameters) == usual
+
+
+PLANNED: list[tuple[str, list[Any]]] = [
+    ("SELECT * FROM orders WHERE pk = ?", [s("a")]),
+    ("SELECT * FROM orders WHERE pk = ? AND sk = ? AND number = ?", [s("a"), s("1"), n("5.0")]),
+    ("SELECT sk, number FROM orders WHERE pk = ? AND begins_with(sk, ?) AND number > 4", [s("a"), s("1")]),
+    ("SELECT sk FROM orders WHERE pk = ? AND sk BETWEEN ? AND ?", [s("a"), s("2"), s("4")]),
+    ("SELECT sk FROM orders WHERE pk = ? AND sk > ? AND sk <= ? ORDER BY sk DESC", [s("a"), s("1"), s("4")]),
+    ("SELECT sk FROM orders WHERE pk IN [?, ?] AND (number IS MISSING OR number = ?)", [s("a"), s("b"), n(3)]),
+    ("SELECT sk FROM orders WHERE ? < number", [n(3)]),
+]
+REFUSED_WITH_THESE: list[tuple[str, list[Any]]] = [
+    ("SELECT sk FROM orders WHERE pk = ? AND sk BETWEEN ? AND ?", [s("a"), s("4"), s("2")]),
+    ("SELECT * FROM orders WHERE pk = ? AND begins_with(sk, ?)", [s("a"), n(1)]),
+    ("SELECT * FROM orders WHERE pk = ? AND number BETWEEN ? AND ?", [s("a"), n(2), n(1)]),
+    ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), s("")]),
+    ("SELECT none, none FROM orders WHERE begins_with(sk, ?)", [n(1)]),
+    ("SELECT * FROM orders WHERE pk = ? AND list = [?]", [s("a"), n(1)]),
+]
+
+
+@pytest.mark.parametrize(("statement", "parameters"), PLANNED + REFUSED_WITH_THESE)
+def test_what_is_kept_of_a_text_says_the_same(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, statement: str, parameters: list[Any]
+) -> None:
+    def answers() -> list[Any]:
+        return [run(engine, statement, *parameters, **more) for more in ({}, {"ReturnConsumedCapacity": "INDEXES"})]
+
+    result = answers()
+    monkeypatch.setattr(statements, "plan_of", lambda _: None)
+    assert result == answers()
+
+
+def test_conditions_of_a_text_are_lowered_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered: list[Any] = []
+
+    def condition(self: Lowering, node: Any) -> Any:
+        lowered.append(node)
+        return lower(self, node)
+
+    lower = Lowering.condition
+    monkeypatch.setattr(Lowering, "condition", condition)
+    writes: list[tuple[str, list[Any]]] = [
+        ("UPDATE orders SET number = ? WHERE pk = ? AND sk = ? AND number > ?", [n(6), s("a"), s("2"), n(0)]),
+        ("DELETE FROM orders WHERE pk = ? AND sk = ? AND number < ?", [s("a"), s("3"), n(9)]),
+    ]
+    for statement, parameters in PLANNED + writes:
+        lowered.clear()
+        statements.plan_of.cache_clear()
+        for _ in range(3):
+            run(engine, statement, *parameters)
+        assert len(lowered) == 1, statement
+
+
+def test_only_what_the_key_does_not_say_is_judged(engine: Engine) -> None:
+    """Items that are answered as they are stored aren't read into Python."""
+    for statement, parameters in PLANNED:
+        read = statements.read_of(engine.database, statements.given_of(statement, parameters))
+        of_key = "number" not in statement.partition("WHERE")[2] and "sk > ? AND sk" not in statement
+        assert (read.filter is None) == of_key, statement
 
 
 def test_a_get_knows_that_its_table_was_made_anew(engine: Engine) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, statement_changes
+from keyplan.engine import Engine, statement_changes, statements
 from keyplan.engine.statement_changes import change_of
 from keyplan.engine.statements import write_of
 from tests.engine.support import answer, create, n, put, s
@@ -31,6 +31,12 @@ CHANGES: list[tuple[str, list[Any]]] = [
 ]
 LEFT_TO_OTHERS: list[tuple[str, list[Any]]] = [
     (f"UPDATE orders SET x = 1 {KEYED} AND number = ?", [n(5)]),
+    (f"UPDATE orders SET x = ? {KEYED} AND number > ? RETURNING ALL NEW *", [s("x"), n(4)]),
+    (f"UPDATE orders SET x = ? {KEYED} AND number > ?", [s("x"), n(5)]),
+    (f"UPDATE orders SET x = ? {KEYED} AND begins_with(g, ?)", [s("x"), n(5)]),
+    (f"UPDATE orders SET x = ? {BY_PARAMETER} AND number IN [?, ?]", [s("x"), s("1"), s("a"), n(4), n(5)]),
+    (f"DELETE FROM orders {KEYED} AND number > ?", [n(4)]),
+    (f"DELETE FROM orders {KEYED} AND number > ?", [n(5)]),
     (f"UPDATE orders SET x = [?] {KEYED}", [n(5)]),
     (f"UPDATE orders SET tags = set_add(tags, ?) {KEYED}", [{"SS": ["c"]}]),
     (f"UPDATE orders SET tags = set_add(tags, ?) {KEYED}", [s("c")]),
@@ -96,6 +102,8 @@ def test_answers_are_those_of_any_write(
 ) -> None:
     result = run(engine, statement, parameters)
     monkeypatch.setattr(statement_changes, "change_of", lambda _: None)
+    assert result == run(engine, statement, parameters)
+    monkeypatch.setattr(statements, "plan_of", lambda _: None)
     assert result == run(engine, statement, parameters)
 
 

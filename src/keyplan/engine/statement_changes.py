@@ -29,12 +29,11 @@ _KEPT_MAX = 1024
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One item to change: its table, its key, and the update; None removes it."""
+    """One item to change: its table, its key, and what is done to it: nothing but to remove it, without an update."""
 
     table: str
     key: KeyValues
     template: Template
-    update: tree.Update | None
     returning: Returning | None
     parameters: int
 
@@ -44,10 +43,11 @@ class Change:
             table = database.table(self.table)
             values = self.key.filled(parameters)
             key = key_of_request(table, values)
-            if self.update is None:
+            update = self.template.changed
+            if update is None:
                 removal = Write(table, key, removes=True, wants_old=self.returning is not None, tells_item=tells_item)
                 return Written(removal, returned_of(None, self.returning))
-            bound = bind_update(self.update, self.template.filled(parameters), "")
+            bound = bind_update(update, self.template.filled(parameters).given(), "")
             change = prepare.change_of(table, bound, values)
         except (DynamoDBError, ExpressionFault, ValueFault):
             return None
@@ -80,9 +80,8 @@ def change_of(text: str) -> Change | None:
         key = key_values_of(statement.where)
         if key is None or not _can_return(statement):
             return None
-        template = Template()
-        update = template.update(statement.changes) if isinstance(statement, Update) else None
-        return Change(statement.table[0], key, template, update, statement.returning, statement.parameters)
+        template = Template(changes=statement.changes if isinstance(statement, Update) else ())
+        return Change(statement.table[0], key, template, statement.returning, statement.parameters)
     except (ExpressionFault, ValueFault):
         return None
 

@@ -84,6 +84,8 @@ class Partitions:
     is_single: bool
     """Whether the partition key is given beside all other conditions, not within a branch of OR."""
     ranges: dict[KeyText, list[Bounds]] = field(default_factory=dict)
+    says_all: bool = False
+    """Whether the ranges hold just what fulfils the condition: nothing is to be judged."""
 
     def bounds(self, *, forward: bool, partitions_forward: bool) -> tuple[Bounds, ...]:
         """All ranges in the order to read them."""
@@ -162,10 +164,22 @@ def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | No
             ranges.setdefault(range_.bounds.partition[0], []).append(range_)
     if sum(map(len, ranges.values())) > _READS_MAX:
         raise StatementFault("Too many decomposed read operations for a given query.")
-    partitions = Partitions(len(branches) == 1)
+    partitions = Partitions(len(branches) == 1, says_all=len(branches) == 1 and _is_of_key(target, lowering, where))
     for partition, of_one in ranges.items():
         partitions.ranges[partition] = _apart(of_one)
     return partitions
+
+
+def _is_of_key(target: Target, lowering: Lowering, where: tree.Condition) -> bool:
+    """Whether a condition says what a KeyConditionExpression may: the partition key, and one range of the sort key."""
+    operators: dict[str, str] = {}
+    for condition in conjuncts(where):
+        term = term_of(lowering, condition)
+        if term is None or term.operator == "IN" or term.name in operators:
+            return False
+        operators[term.name] = term.operator
+    names = {target.partition[0].name, *[attribute.name for attribute in target.sort]}
+    return operators.keys() <= names and operators.get(target.partition[0].name) == "="
 
 
 def _of_branch(target: Target, lowering: Lowering, conditions: list[tree.Condition]) -> list[_Range] | None:

@@ -23,19 +23,41 @@ from keyplan.engine.statement_keys import KEY_TYPE, conjuncts, partitions_of, te
 from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.tables import Table
 from keyplan.engine.writes import Outcome
-from keyplan.expressions import BoundCondition, BoundUpdate, bind_condition, bind_paths, bind_update, tree
-from keyplan.partiql import Delete, Exists, Insert, Lowering, Select, Statement, StatementFault, Update, parse
+from keyplan.expressions import (
+    BoundCondition,
+    BoundUpdate,
+    ExpressionFault,
+    bind_condition,
+    bind_paths,
+    bind_update,
+    tree,
+)
+from keyplan.partiql import (
+    Delete,
+    Exists,
+    Insert,
+    Lowering,
+    Select,
+    Statement,
+    StatementFault,
+    Template,
+    Update,
+    parse,
+)
 from keyplan.partiql.syntax import Call, Node, Returning
 from keyplan.partiql.syntax import Path as WrittenPath
-from keyplan.values import AttributeValue, check_value
+from keyplan.values import AttributeValue, ValueFault, check_value
 from keyplan.wire.errors import ValidationException, one_or_more
 from keyplan.wire.limits import NAME_PATTERN, TABLE_NAME_MAX, TABLE_NAME_MIN
 
 _LOG = logging.getLogger("keyplan.statements")
 _TOLD_MAX = 1024
+_KEPT_MAX = 1024
+"""Texts; the one that wasn't asked for the longest goes first."""
 _READ_PER_CHARACTER = 20
 """So many bytes of items are read in the time in which a character of a statement is."""
 _FROM_PARTS_MAX = 2
+_NAMES = re.compile(NAME_PATTERN)
 _NAME = "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'."
 _MANY_KEYS = (
     "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys."
@@ -44,11 +66,24 @@ _NOT_FULL_KEY = "Where clause does not contain a mandatory equality on all key a
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """What the text of a statement says, whatever its parameters are."""
+
+    template: Template
+    shown: Shown | None
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
-    """A statement as it is given: its tree, and its parameters in normal form."""
+    """A statement as it is given: its tree, its parameters in normal form, and what is known of its text."""
 
     statement: Statement
     parameters: tuple[AttributeValue, ...]
+    plan: Plan | None = None
+
+    def lowering(self) -> Lowering:
+        """What lowers the parts of the statement, or has them as they were lowered once."""
+        return Lowering(self.parameters) if self.plan is None else self.plan.template.filled(self.parameters)
 
     @property
     def reads(self) -> bool:
@@ -130,7 +165,24 @@ def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
     values = tuple([check_value(value) for value in parameters or ()])
     if len(values) != statement.parameters:
         raise StatementFault("Number of parameters in request and statement don't match.")
-    return Given(statement, values)
+    return Given(statement, values, plan_of(text))
+
+
+@lru_cache(_KEPT_MAX)
+def plan_of(text: str) -> Plan | None:
+    """What the text of a statement says; None where that can't be said before its parameters are known, or is refused:
+    those who lower it anew have the words for it.
+    """
+    try:
+        statement = parse(text)
+        if isinstance(statement, Insert):
+            return None
+        select = statement.select if isinstance(statement, Exists) else statement
+        changes = select.changes if isinstance(select, Update) else ()
+        paths = select.projection if isinstance(select, Select) else ()
+        return Plan(Template(select.where, changes, paths), shown_of(Lowering(()), paths))
+    except (ExpressionFault, ValueFault):
+        return None
 
 
 def returning_of(given: Given) -> Returning | None:
@@ -179,11 +231,11 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     select = given.statement
     assert isinstance(select, Select)  # noqa: S101 - it reads
     _check_from(select.table)
-    lowering = Lowering(given.parameters)
+    lowering = given.lowering()
     where = None if select.where is None else lowering.condition(select.where)
     filter_ = None if where is None else bind_condition(where, lowering.given(), "")
     target = _target(database, select.table, consistent=consistent)
-    projection = shown_of(lowering, select.projection)
+    projection = shown_of(lowering, select.projection) if given.plan is None else given.plan.shown
     partitions = partitions_of(target, lowering, where)
     forward, partitions_forward = _order(target, select, is_keyed=partitions is not None)
     if partitions is None:
@@ -194,7 +246,8 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     fetches = _fetches(target, filter_, projection, is_keyed=partitions is not None and partitions.is_single)
     values = None if target.index is not None else _key_values(target.table, lowering, where)[0]
     is_single = values is not None and len(values) == len(target.table.keys)
-    return Read(target, bounds, filter_, projection, fetches, values if is_single else None)
+    judged = None if partitions is not None and partitions.says_all else filter_
+    return Read(target, bounds, judged, projection, fetches, values if is_single else None)
 
 
 @lru_cache(_TOLD_MAX)
@@ -211,7 +264,7 @@ def _check_from(names: Sequence[str]) -> None:
 
 
 def _table(database: Database, name: str) -> Table:
-    fits = TABLE_NAME_MIN <= len(name) <= TABLE_NAME_MAX and re.fullmatch(NAME_PATTERN, name) is not None
+    fits = TABLE_NAME_MIN <= len(name) <= TABLE_NAME_MAX and _NAMES.fullmatch(name) is not None
     if not fits and not name.startswith("arn:"):
         raise StatementFault(_NAME)
     return database.table(name)
@@ -333,7 +386,7 @@ def write_of(database: Database, given: Given, *, tells_item: bool = False) -> W
             be.
         ResourceNotFoundException: there is no such table.
     """
-    lowering = Lowering(given.parameters)
+    lowering = given.lowering()
     match given.statement:
         case Insert() as insert:
             return Written(_insert(database, lowering, insert), _nothing)

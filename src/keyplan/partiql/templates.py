@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keyplan.expressions import CheckedPlaceholders, Placeholders
+from keyplan.expressions import CheckedPlaceholders, Placeholders, tree
 from keyplan.partiql import syntax
 from keyplan.partiql.faults import StatementFault
 from keyplan.partiql.lowering import Lowering
@@ -22,11 +22,24 @@ _PARAMETER = "?"
 
 
 class Template(Lowering):
-    """What one statement says, whatever its parameters are; ``filled`` has the names and values of one use."""
+    """What one statement says, whatever its parameters are: its condition and its update; ``filled`` is one use of it.
 
-    def __init__(self) -> None:
+    Raises:
+        StatementFault, ExpressionFault, ValueFault: it can't be lowered, or not before the parameters are known.
+    """
+
+    def __init__(
+        self,
+        where: Node | None = None,
+        changes: Sequence[syntax.Assignment | syntax.Removal] = (),
+        paths: Sequence[Node] = (),
+    ) -> None:
         super().__init__(())
-        self._is_checked = False
+        self.changed = self.update(changes) if changes else None
+        self.where = None if where is None else self.condition(where)
+        for path in paths:
+            self.path(path)
+        self.given()
 
     def value(self, node: Node) -> AttributeValue:
         """The attribute value of a literal, in normal form; for a parameter, what stands for it.
@@ -43,19 +56,48 @@ class Template(Lowering):
             raise StatementFault("A parameter within a value isn't known yet")
         return super()._value(node, under)
 
-    def filled(self, parameters: Sequence[AttributeValue]) -> Placeholders:
-        """The placeholders of all that was lowered, with these parameters in normal form.
+    def given(self) -> Placeholders:
+        """The names of all that was lowered; the values aren't known.
 
         Raises:
             ExpressionFault: a name is too long.
         """
-        if not self._is_checked:
-            Placeholders(self._names or None)
-            self._is_checked = True
-        return CheckedPlaceholders(
-            self._names,
-            {
-                name: parameters[value[_PARAMETER]] if _PARAMETER in value else value
-                for name, value in self._values.items()
-            },
-        )
+        return Placeholders(self._names or None)
+
+    def filled(self, parameters: Sequence[AttributeValue]) -> Filled:
+        """All that was lowered, with these parameters in normal form."""
+        values = {
+            name: parameters[value[_PARAMETER]] if _PARAMETER in value else value
+            for name, value in self._values.items()
+        }
+        return Filled(self, parameters, dict(self._names), values)
+
+
+class Filled(Lowering):
+    """One use of a template: what was kept is given as it is, and other values are lowered with these parameters."""
+
+    def __init__(
+        self,
+        template: Template,
+        parameters: Sequence[AttributeValue],
+        names: dict[str, str],
+        values: dict[str, AttributeValue],
+    ) -> None:
+        super().__init__(parameters)
+        self._template = template
+        self._names = names
+        self._values = values
+
+    def given(self) -> Placeholders:
+        """The placeholders of all that was lowered; they were checked before."""
+        return CheckedPlaceholders(self._names, self._values)
+
+    def condition(self, node: Node) -> tree.Condition:
+        """The condition of the statement's WHERE, as it was kept."""
+        kept = self._template.where
+        return super().condition(node) if kept is None else kept
+
+    def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:
+        """The update that the statement makes, as it was kept."""
+        kept = self._template.changed
+        return super().update(changes) if kept is None else kept
