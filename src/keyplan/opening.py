@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, overload
 from keyplan.client.conversations import Conversation, converse, converse_async
 from keyplan.client.streams import Part, stream, stream_async
 from keyplan.client.watching import RunningCall
-from keyplan.design.compiled.model import CompiledDesign, compile_design
 from keyplan.design.declared.actions import Action, Delete, Previous, Put, Update
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.table import Table
@@ -26,6 +25,7 @@ from keyplan.errors import DesignError, RequestError, StoreError, shown
 if TYPE_CHECKING:
     from keyplan.client.together import Joining
     from keyplan.client.verbs import Verbs
+    from keyplan.design.compiled.model import CompiledDesign
     from keyplan.store import Store
 
 __all__ = ["AsyncVerbs", "Design"]
@@ -68,6 +68,9 @@ class Design:
         if is_deferred():
             cls.uncompiled = namespace
         else:
+            # The compiler is imported by those who declare a design.
+            from keyplan.design.compiled.model import compile_design  # noqa: PLC0415
+
             cls.compiled = compile_design(cls, namespace, silence)
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:

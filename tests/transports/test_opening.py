@@ -211,3 +211,34 @@ def test_importing_keyplan_opens_no_door() -> None:
     code = code.replace("{names}", names) + "; print('keyplan.client.transports.http_sync' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
     assert run.stdout.split() == ["[]", "False"]
+
+
+DECLARES = """
+import sys
+before = set(sys.modules)
+import pydantic
+class Plain(pydantic.BaseModel):
+    number: int
+pydantics = set(sys.modules)
+from keyplan import Design, Entity, Key, Table
+plain = set(sys.modules) - pydantics
+class Note(Entity):
+    note_id: str
+    primary = Key("NOTE#{note_id}", "NOTE")
+class Notes(Design):
+    table = Table("notes")
+declared = set(sys.modules) - pydantics
+print(len(plain), len(declared))
+print(*(name for name in sorted(declared) if not name.startswith(("keyplan", "pydantic"))))
+"""
+
+
+def test_importing_and_declaring_costs_few_modules() -> None:
+    """Beside pydantic's: the compiler is imported with the first design, and what opens or checks one isn't then."""
+    run = subprocess.run([sys.executable, "-c", DECLARES], capture_output=True, text=True, check=True, cwd=Path.cwd())
+    counts, foreign = run.stdout.splitlines()
+    plain, declared = map(int, counts.split())
+    assert plain <= 25, "only declaring is imported"
+    assert declared <= 90, "and a design's compiler"
+    heavy = {"asyncio", "concurrent.futures", "difflib", "gzip", "logging", "rich", "click", "sqlite3", "ssl"}
+    assert not heavy & set(foreign.split())

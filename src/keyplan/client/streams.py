@@ -7,7 +7,6 @@ is done only where a request waits for the network. How a part is read is in ``a
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from keyplan.client.conversations import Conversation
@@ -27,6 +26,8 @@ Part: TypeAlias = "Callable[[Position | None, int], Conversation[Found]]"
 
 def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Executor | None) -> Iterator[Any]:
     """The items of all parts. ``ahead`` fetches the next one; None where it is fetched when it is needed."""
+    from concurrent.futures import CancelledError  # noqa: PLC0415 - not imported by those who only declare a design
+
     following: Future[Found] | None = None
     items, position = run(part(None, 0))
     given = len(items)

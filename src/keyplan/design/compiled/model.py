@@ -5,7 +5,6 @@ Single questions are compiled in ``compiler.py``. A compiled design is data: the
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Iterable, Mapping
@@ -75,6 +74,8 @@ class CompiledDesign:
         """The pattern of that name. Raises UnknownPattern, with the nearest name there is."""
         result = self.patterns.get(name)
         if result is None:
+            import difflib  # noqa: PLC0415 - needed when a name is wrong only
+
             near = difflib.get_close_matches(name, self.patterns, n=1)
             hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"
             raise UnknownPattern(f"{self.name} has no pattern {name!r}", place=self.name, hint=hint)

@@ -6,7 +6,6 @@ signature says what they are.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import types
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -223,6 +222,8 @@ _BOUNDS = ("ge", "gt", "le", "lt")
 
 
 def _closest(name: str, names: Sequence[str]) -> str:
+    import difflib  # noqa: PLC0415 - needed when a name is wrong only
+
     near = difflib.get_close_matches(name, names, n=1)
     return f"did you mean {near[0]}?" if near else f"it takes {', '.join(names) or 'no arguments'}"
 

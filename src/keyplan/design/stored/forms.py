@@ -7,7 +7,6 @@ of our own are in ``codec.py``, what pydantic dumps in ``dumped.py``, texts of k
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import re
 import zlib
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_origin
 
@@ -319,13 +319,21 @@ def _packed(mark: Stored, name: str, annotation: Any) -> FieldForm:
         return _form(
             mark, lambda value: {"S": content(value).decode()}, lambda tag, value: value_of(_text(tag, value).encode())
         )
-    pack: Callable[[bytes], bytes] = zlib.compress if name == "zlib" else lambda text: gzip.compress(text, mtime=0)
-    unpack: Callable[[bytes], bytes] = zlib.decompress if name == "zlib" else gzip.decompress
+    pack, unpack = _packing(name)
     return _form(
         mark,
         lambda value: {"B": base64.b64encode(pack(content(value))).decode("ascii")},
         lambda tag, value: value_of(unpack(base64.b64decode(_binary(tag, value)))),
     )
+
+
+def _packing(name: str) -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
+    """How bytes are compressed by zlib or gzip, and read again."""
+    if name == "zlib":
+        return zlib.compress, zlib.decompress
+    import gzip  # noqa: PLC0415 - needed by designs that store it
+
+    return partial(gzip.compress, mtime=0), gzip.decompress
 
 
 def _text(tag: str, value: Any) -> str:
