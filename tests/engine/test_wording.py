@@ -25,6 +25,7 @@ EMPTY_KEY = (
     "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string "
     "value. Key: pk"
 )
+LONG_NAME = "Attribute name is too large, must be less than 65536 bytes"
 MISMATCH = "The provided key element does not match the schema"
 TABLE = {"TableName": "orders"}
 KEY = {"pk": s("a"), "sk": s("1")}
@@ -114,11 +115,12 @@ VALUES = [
         "Input collection contains duplicates",
     ),
     ({"SS": []}, f"{INVALID}An string set  may not be empty", f"{INVALID}An string set  may not be empty"),
+    ({"M": {"m": {"M": {"é" * 32_768: s("x")}}}}, LONG_NAME, LONG_NAME),
 ]
 
 
 @pytest.mark.parametrize("place", requests({}))
-@pytest.mark.parametrize(("value", "current", "older"), VALUES, ids=[str(each[0]) for each in VALUES])
+@pytest.mark.parametrize(("value", "current", "older"), VALUES, ids=[str(each[0])[:40] for each in VALUES])
 def test_each_layer_has_its_words_for_values(
     engine: Engine, value: dict[str, Any], current: str, older: str, place: str
 ) -> None:
@@ -219,7 +221,17 @@ ONLY = "can only be specified when using expressions"
         (
             "PutItem",
             {**TABLE, "Item": {**KEY, "x" * 65_536: s("x")}},
-            f"{ENVELOPE}Attribute name is too large, must be less than 65536 bytes",
+            f"{ENVELOPE}{LONG_NAME}",
+        ),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET #n = :v", "ExpressionAttributeNames": {"#n": "x" * 65_536}, **V},
+            f"{ENVELOPE}{LONG_NAME}",
+        ),
+        (
+            "Scan",
+            {**TABLE, "ProjectionExpression": "#n", "ExpressionAttributeNames": {"#n": "x" * 65_536}},
+            f"ExpressionAttributeNames contains invalid value: {LONG_NAME} for key #n",
         ),
     ],
 )
@@ -291,6 +303,10 @@ def test_integers_have_their_bits(engine: Engine, number: int) -> None:
     for operation, member in (("Scan", "Limit"), ("Query", "Limit"), ("Scan", "Segment"), ("ListTables", "Limit")):
         result = answer(engine, operation, {**TABLE, member: number})
         assert result == {"error": "SerializationException", "message": "NUMBER_VALUE cannot be converted to Integer"}
+    units = {"ReadCapacityUnits": number, "WriteCapacityUnits": number}
+    result = answer(engine, "UpdateTable", {**TABLE, "BillingMode": "PROVISIONED", "ProvisionedThroughput": units})
+    wide = {"error": "SerializationException", "message": "NUMBER_VALUE cannot be converted to Long"}
+    assert (result == wide) == (number >= 2**63)
 
 
 # --- transactions -------------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ def kinds(shape: Shape) -> set[str]:
     match shape:
         case Text():
             return {"string"}
-        case Whole():
-            return {"integer", "long"}
+        case Whole(bits=bits):
+            return {"integer" if bits == 32 else "long"}
         case Real():
             return {"timestamp", "double", "float"}
         case Flag():

@@ -12,10 +12,9 @@ from typing import Any
 
 from keyplan.engine.storage.layouts import Entry, KeyText
 from keyplan.engine.tables import Index, KeyAttribute, Table
-from keyplan.values import check_item, item_size, key_text
+from keyplan.values import check_item, item_size, key_text, name_fault
 from keyplan.wire.errors import RequestFault, ValidationException
 from keyplan.wire.limits import (
-    ATTRIBUTE_NAME_BYTES_MAX,
     ITEM_BYTES_MAX,
     PARTITION_KEY_BYTES_MAX,
     SORT_KEY_BYTES_MAX,
@@ -58,7 +57,6 @@ _EMPTY_INDEX = (
 
 _INVALID = "One or more parameter values were invalid: "
 _SHORT_KEY = SORT_KEY_BYTES_MAX // 4
-_SHORT_NAME = ATTRIBUTE_NAME_BYTES_MAX // 4
 """Texts of at most so many characters are within the limit of bytes, whatever they are."""
 
 
@@ -308,14 +306,9 @@ def check_names(item: Collection[str]) -> None:
     Raises:
         RequestFault: there is one.
     """
-    if "" in item:
-        raise RequestFault("Empty attribute name")
-    if max(map(len, item), default=0) > _SHORT_NAME and any(map(_is_long_name, item)):
-        raise RequestFault(f"Attribute name is too large, must be less than {ATTRIBUTE_NAME_BYTES_MAX + 1} bytes")
-
-
-def _is_long_name(name: str) -> bool:
-    return len(name.encode("utf-8", "surrogatepass")) > ATTRIBUTE_NAME_BYTES_MAX
+    fault = name_fault(item)
+    if fault is not None:
+        raise RequestFault(fault)
 
 
 def check_size(size_bytes: int, *, updating: bool) -> None:

@@ -10,12 +10,11 @@ import re
 from collections.abc import Mapping
 
 from keyplan.expressions.faults import ExpressionFault
-from keyplan.values import AttributeValue, ValueFault, check_value, value_size
+from keyplan.values import AttributeValue, ValueFault, check_value, name_fault, value_size
 
 __all__ = ["CheckedPlaceholders", "Placeholders"]
 
 KEY_BYTES_MAX = 255
-NAME_BYTES_MAX = 65535
 _CHARACTER_BYTES_MAX = 4
 _TEXTS = frozenset({"S", "N", "B"})
 
@@ -105,11 +104,9 @@ def _checked_names(names: Mapping[str, str]) -> dict[str, str]:
         _check_key(kind, _NAME_KEY, key)
         if not name:
             raise ExpressionFault(f"{kind} contains invalid value: Empty attribute name for key {key}")
-        if len(name.encode("utf-8", "surrogatepass")) > NAME_BYTES_MAX:
-            raise ExpressionFault(
-                f"{kind} contains invalid value: Attribute name is too large, "
-                f"must be less than {NAME_BYTES_MAX + 1} bytes for key {key}"
-            )
+        fault = name_fault((name,))
+        if fault is not None:
+            raise ExpressionFault(fault, f"{kind} contains invalid value: {fault} for key {key}")
     return dict(names)
 
 

@@ -6,7 +6,7 @@ An attribute value is DynamoDB's own JSON, ``{"S": "x"}``, everywhere below the 
 
 from __future__ import annotations
 
-from keyplan.values.check import ValueFault, check_item, check_value
+from keyplan.values.check import ValueFault, check_item, check_value, name_fault
 from keyplan.values.codec import decode, encode
 from keyplan.values.numbers import NumberError, add, canonical, compare, subtract
 from keyplan.values.order import key_text, key_value, less, same, sort_members
@@ -30,6 +30,7 @@ __all__ = [
     "key_text",
     "key_value",
     "less",
+    "name_fault",
     "same",
     "sort_members",
     "subtract",

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode, b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from keyplan.values.numbers import NumberError, canonical
 from keyplan.values.order import sort_members
 from keyplan.values.types import AttributeValue, Item
 
-__all__ = ["ValueFault", "check_item", "check_value"]
+__all__ = ["ValueFault", "check_item", "check_value", "name_fault"]
 
 # A container may stand on the levels 1 to 31; what it holds is then at most on level 32.
 _COMPARED_TOGETHER_MAX = 20_000
 _REPEATED_MAX = 16_384
 """Characters of a set that are repeated at most: a message of megabytes serves nobody."""
 CONTAINER_DEPTH_MAX = 31
+NAME_BYTES_MAX = 65_535
+"""Of an attribute's name, in an item and in each map within it."""
+_SHORT_NAME = NAME_BYTES_MAX // 4
+"""Characters that are never too many bytes."""
 
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 SEVERAL = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
@@ -155,9 +159,23 @@ def _map(content: Any, depth: int) -> Any:
             if changed is None:
                 changed = dict(content)
             changed[name] = normal
-    if "" in content:
-        raise ValueFault("Empty attribute name")
+    fault = name_fault(content)
+    if fault is not None:
+        raise ValueFault(fault)
     return content if changed is None else changed
+
+
+def name_fault(names: Collection[str]) -> str | None:
+    """What DynamoDB says of attribute names of which one is empty or too long; None where all are right."""
+    if "" in names:
+        return "Empty attribute name"
+    if max(map(len, names), default=0) > _SHORT_NAME and any(map(_is_long_name, names)):
+        return f"Attribute name is too large, must be less than {NAME_BYTES_MAX + 1} bytes"
+    return None
+
+
+def _is_long_name(name: str) -> bool:
+    return len(name.encode("utf-8", "surrogatepass")) > NAME_BYTES_MAX
 
 
 def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[Any, int], Any]:

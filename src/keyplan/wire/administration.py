@@ -79,7 +79,10 @@ REPLICA_SETTINGS: dict[str, Shape] = {
 _POLICY_UPDATE = structure(
     {
         "TargetTrackingScalingPolicyConfiguration": structure(
-            {"TargetValue": Real()}, DisableScaleIn=FLAG, ScaleInCooldown=Whole(), ScaleOutCooldown=Whole()
+            {"TargetValue": Real()},
+            DisableScaleIn=FLAG,
+            ScaleInCooldown=Whole(bits=32),
+            ScaleOutCooldown=Whole(bits=32),
         )
     },
     PolicyName=Text(1, 256),
@@ -112,7 +115,7 @@ _POLICIES: dict[str, Structure] = {
 
 _INSIGHTS: dict[str, Structure] = {
     "DescribeContributorInsights": structure(_TABLE, IndexName=INDEX_NAME),
-    "ListContributorInsights": structure(TableName=TABLE_NAME, NextToken=TEXT, MaxResults=Whole(None, 100)),
+    "ListContributorInsights": structure(TableName=TABLE_NAME, NextToken=TEXT, MaxResults=Whole(None, 100, bits=32)),
     "UpdateContributorInsights": structure(
         {**_TABLE, "ContributorInsightsAction": Text(enum=("ENABLE", "DISABLE"))},
         IndexName=INDEX_NAME,
@@ -124,7 +127,7 @@ _GLOBAL_TABLES: dict[str, Structure] = {
     "CreateGlobalTable": structure({**_GLOBAL_TABLE, "ReplicationGroup": _REGIONS}),
     "DescribeGlobalTable": structure(_GLOBAL_TABLE),
     "DescribeGlobalTableSettings": structure(_GLOBAL_TABLE),
-    "ListGlobalTables": structure(ExclusiveStartGlobalTableName=NAME, Limit=Whole(1), RegionName=TEXT),
+    "ListGlobalTables": structure(ExclusiveStartGlobalTableName=NAME, Limit=Whole(1, bits=32), RegionName=TEXT),
     "UpdateGlobalTable": structure(
         {**_GLOBAL_TABLE, "ReplicaUpdates": ListOf(structure(Create=_REGION, Delete=_REGION))}
     ),
@@ -188,7 +191,7 @@ _BACKUPS: dict[str, Structure] = {
     "DeleteBackup": structure({"BackupArn": TEXT}),
     "ListBackups": structure(
         TableName=TABLE_NAME,
-        Limit=Whole(1, 100),
+        Limit=Whole(1, 100, bits=32),
         TimeRangeLowerBound=TIME,
         TimeRangeUpperBound=TIME,
         ExclusiveStartBackupArn=ARN_OF_JOB,
@@ -199,7 +202,7 @@ _BACKUPS: dict[str, Structure] = {
         {
             **_TABLE,
             "PointInTimeRecoverySpecification": structure(
-                {"PointInTimeRecoveryEnabled": FLAG}, RecoveryPeriodInDays=Whole(1, 35)
+                {"PointInTimeRecoveryEnabled": FLAG}, RecoveryPeriodInDays=Whole(1, 35, bits=32)
             ),
         }
     ),
@@ -238,7 +241,7 @@ _JOBS: dict[str, Structure] = {
         ),
     ),
     "DescribeExport": structure({"ExportArn": ARN_OF_JOB}),
-    "ListExports": structure(TableArn=ARN_OF_TABLE, MaxResults=Whole(1, 25), NextToken=TEXT),
+    "ListExports": structure(TableArn=ARN_OF_TABLE, MaxResults=Whole(1, 25, bits=32), NextToken=TEXT),
     "ImportTable": structure(
         {
             "S3BucketSource": structure({"S3Bucket": BUCKET}, S3BucketOwner=OWNER, S3KeyPrefix=PREFIX),
@@ -261,7 +264,7 @@ _JOBS: dict[str, Structure] = {
     ),
     "DescribeImport": structure({"ImportArn": ARN_OF_JOB}),
     "ListImports": structure(
-        TableArn=ARN_OF_TABLE, PageSize=Whole(1, 25), NextToken=Text(112, 1024, "([0-9a-f]{16})+")
+        TableArn=ARN_OF_TABLE, PageSize=Whole(1, 25, bits=32), NextToken=Text(112, 1024, "([0-9a-f]{16})+")
     ),
 }
 
@@ -288,7 +291,7 @@ _BULK: dict[str, Structure] = {
         PerformanceTier=Text(enum=("STANDARD", "ACCELERATED")),
     ),
     "DescribeBulkOperation": structure({"BulkOperationArn": ARN_OF_JOB}),
-    "ListBulkOperations": structure(MaxResults=Whole(1, 25), NextToken=PAGE_TOKEN),
+    "ListBulkOperations": structure(MaxResults=Whole(1, 25, bits=32), NextToken=PAGE_TOKEN),
     "CancelBulkOperation": structure({"BulkOperationArn": ARN_OF_JOB}),
 }
 

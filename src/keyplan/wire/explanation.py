@@ -122,9 +122,10 @@ def check_types(shape: Shape, value: Any) -> None:
         case Text():
             _expect_scalar(value, str, "String")
         case Whole():
-            _expect_scalar(value, int, "Long" if shape.bits == 64 else "Integer")
+            kind = "Long" if shape.bits == 64 else "Integer"
+            _expect_scalar(value, int, kind)
             if not -(2 ** (shape.bits - 1)) <= value < 2 ** (shape.bits - 1):
-                raise SerializationException("NUMBER_VALUE cannot be converted to Integer")
+                raise SerializationException(f"NUMBER_VALUE cannot be converted to {kind}")
         case Real():
             if type(value) is not int:
                 _expect_scalar(value, float, "Double")

@@ -5,6 +5,8 @@ From the developer guide's pages on service quotas and on constraints, and from 
 
 from __future__ import annotations
 
+from keyplan.values.check import NAME_BYTES_MAX
+
 KIB_BYTES = 1024
 MIB_BYTES = 1024 * KIB_BYTES
 
@@ -84,7 +86,7 @@ TABLE_NAME_MAX = 255
 NAME_PATTERN = "[a-zA-Z0-9_.-]+"
 
 KEY_NAME_BYTES_MAX = 255
-ATTRIBUTE_NAME_BYTES_MAX = 65_535
+ATTRIBUTE_NAME_BYTES_MAX = NAME_BYTES_MAX
 
 TOTAL_SEGMENTS_MAX = 1_000_000
 

@@ -15,10 +15,10 @@ SHARD_ID = Text(28, 65)
 ITERATOR_TYPE = Text(enum=("TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER", "AT_TIMESTAMP"))
 
 REQUESTS: Mapping[str, Structure] = {
-    "ListStreams": structure(TableName=PLAIN_NAME, Limit=Whole(1, 100), ExclusiveStartStreamArn=STREAM_ARN),
+    "ListStreams": structure(TableName=PLAIN_NAME, Limit=Whole(1, 100, bits=32), ExclusiveStartStreamArn=STREAM_ARN),
     "DescribeStream": structure(
         {"StreamArn": STREAM_ARN},
-        Limit=Whole(1, 100),
+        Limit=Whole(1, 100, bits=32),
         ExclusiveStartShardId=SHARD_ID,
         ShardFilter=structure(Type=Text(enum=("CHILD_SHARDS",)), ShardId=SHARD_ID),
     ),
@@ -27,7 +27,7 @@ REQUESTS: Mapping[str, Structure] = {
         SequenceNumber=Text(21, 40),
         Timestamp=Real(),
     ),
-    "GetRecords": structure({"ShardIterator": Text(1, 2048)}, Limit=Whole(1, limits.STREAM_RECORDS_MAX)),
+    "GetRecords": structure({"ShardIterator": Text(1, 2048)}, Limit=Whole(1, limits.STREAM_RECORDS_MAX, bits=32)),
 }
 """The requests of ``DynamoDBStreams_20120810``."""
 
