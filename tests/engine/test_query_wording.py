@@ -87,12 +87,31 @@ def test_what_nothing_uses_is_told_before_what_no_key_can_be_asked(engine: Engin
         ),
     ],
 )
-def test_only_query_puts_what_is_wrong_with_select_into_the_envelope(
-    engine: Engine, more: dict[str, Any], told: str
-) -> None:
+def test_what_is_wrong_with_select_is_within_the_envelope(engine: Engine, more: dict[str, Any], told: str) -> None:
     query = {**TABLE, "KeyConditionExpression": "pk = :v", **V, **more}
     assert message(engine, "Query", query).startswith(f"1 validation error detected: {told}")
-    assert message(engine, "Scan", {**TABLE, **more}).startswith(told)
+    assert message(engine, "Scan", {**TABLE, **more}).startswith(f"1 validation error detected: {told}")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (
+            {"Limit": 0},
+            "Value at 'Limit' failed to satisfy constraint: Member must have value greater than or equal to 1",
+        ),
+        (
+            {"Segment": -1, "TotalSegments": 4},
+            "Value at 'Segment' failed to satisfy constraint: Member must have value greater than or equal to 0",
+        ),
+        (
+            {"Segment": 0, "TotalSegments": 0},
+            "Value at 'TotalSegments' failed to satisfy constraint: Member must have value greater than or equal to 1",
+        ),
+    ],
+)
+def test_bounds_of_a_scan_are_told_by_name_since_october(engine: Engine, more: dict[str, Any], told: str) -> None:
+    assert message(engine, "Scan", {**TABLE, **more}) == f"1 validation error detected: {told}"
 
 
 @pytest.mark.parametrize(
@@ -103,13 +122,33 @@ def test_only_query_puts_what_is_wrong_with_select_into_the_envelope(
         ({"pk": s("x"), "sk": n(1)}, MISMATCH),
     ],
 )
-def test_query_and_scan_word_a_position_of_a_table_in_their_own_ways(
-    engine: Engine, start: dict[str, Any], told: str
-) -> None:
+def test_query_and_scan_word_a_position_of_a_table_alike(engine: Engine, start: dict[str, Any], told: str) -> None:
     query = {**TABLE, "KeyConditionExpression": "pk = :v", **V, "ExclusiveStartKey": start}
     assert message(engine, "Query", query) == told
-    scan = {**TABLE, "ExclusiveStartKey": start}
-    assert message(engine, "Scan", scan) == f"The provided starting key is invalid: {MISMATCH}"
+    assert message(engine, "Scan", {**TABLE, "ExclusiveStartKey": start}) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "current", "older"),
+    [
+        (
+            {"SS": ["b", "a", "b"]},
+            'One or more parameter values were invalid: Input collection ["a", "b", "b"] contains duplicates.',
+            "One or more parameter values were invalid: Input collection [b, a, b] contains duplicates.",
+        ),
+        (
+            n(""),
+            "The parameter cannot be converted to a numeric value: ",
+            "The parameter cannot be converted to a numeric value",
+        ),
+    ],
+)
+def test_a_wrong_value_in_a_position_is_told_as_anywhere_else(
+    engine: Engine, value: dict[str, Any], current: str, older: str
+) -> None:
+    start = {"ExclusiveStartKey": {"pk": value, "sk": s("1")}}
+    assert message(engine, "Query", {**TABLE, "KeyConditionExpression": "pk = :v", **V, **start}) == current
+    assert message(engine, "Scan", {**TABLE, **start}) == older
 
 
 def test_operators_that_find_no_key_are_told_after_the_table_and_its_names(engine: Engine) -> None:

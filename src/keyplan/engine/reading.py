@@ -16,7 +16,7 @@ from keyplan.engine.storage.layouts import Bounds, KeyText, Row
 from keyplan.engine.tables import Index, KeyAttribute, Table
 from keyplan.engine.throttle import Meter
 from keyplan.expressions import BoundCondition, BoundProjection
-from keyplan.values import ValueFault, check_item, item_size, key_text
+from keyplan.values import check_item, item_size, key_text
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import ValidationException, one_or_more
 from keyplan.wire.limits import PAGE_BYTES_MAX
@@ -69,7 +69,7 @@ def target_of(database: Database, table: Table, request: Request, operation: str
     return Target(table, index)
 
 
-def check_select(target: Target, request: Request, *, of_query: bool) -> None:
+def check_select(target: Target, request: Request) -> None:
     """Refuse a ``Select`` that doesn't go with the rest of the request.
 
     Raises:
@@ -89,8 +89,8 @@ def check_select(target: Target, request: Request, *, of_query: bool) -> None:
     elif select == "ALL_PROJECTED_ATTRIBUTES" and target.index is None:
         fault = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
     if fault is not None:
-        # The one text of Query that has it; Scan hasn't (both recorded of the service).
-        raise ValidationException(f"1 validation error detected: {fault}" if of_query else fault)
+        # The one text of Query and Scan that has it (recorded of the service).
+        raise ValidationException(f"1 validation error detected: {fault}")
 
 
 def check_paths(target: Target, filter_: BoundCondition | None, projection: BoundProjection | None) -> None:
@@ -134,20 +134,18 @@ def fetches_items(
     return bool(missing) or request.get("Select") == "ALL_ATTRIBUTES"
 
 
-def start_of(target: Target, request: Request, *, of_query: bool = False) -> tuple[KeyText, ...] | None:
-    """The position of the ExclusiveStartKey. ``of_query`` says whose words tell that it is none.
+def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
+    """The position of the ExclusiveStartKey.
 
     Raises:
         ValidationException: it isn't a key of the target.
+        ValueFault: a value in it is none.
     """
     start: Item | None = request.get("ExclusiveStartKey")
     if start is None:
         return None
-    try:
-        start = check_item(start)
-    except ValueFault as fault:
-        raise ValidationException(f"The provided starting key is invalid: {fault.message}") from None
-    unfit = _start_fault(target, start, of_query=of_query)
+    start = check_item(start)
+    unfit = _start_fault(target, start)
     if unfit is not None:
         raise ValidationException(unfit)
     texts = [key_text(start[attribute.name]) for attribute in target.position]
@@ -163,23 +161,16 @@ def start_of(target: Target, request: Request, *, of_query: bool = False) -> tup
     return tuple(texts)
 
 
-def _start_fault(target: Target, start: Item, *, of_query: bool) -> str | None:
-    """Why a position isn't one of the target, if it isn't. Of an index, its own key is looked at before the table's; so
-    does Query with the key of a table, while Scan has one text for all that can be wrong with that (recorded of the
-    service).
-    """
-    in_detail = f"The provided starting key is invalid: {MISMATCH}"
+def _start_fault(target: Target, start: Item) -> str | None:
+    """Why a position isn't one of the target, if it isn't. Of an index, its own key is looked at before the table's."""
     position = {attribute.name: attribute.type for attribute in target.position}
-    if target.index is None and not of_query:
-        fits = position.keys() == start.keys() and all(type_ in start[name] for name, type_ in position.items())
-        return None if fits else in_detail
     own = {attribute.name: attribute.type for attribute in (*target.partition, *target.sort)}
     if len(start) != len(position) or not own.keys() <= start.keys():
         return "The provided starting key is invalid"
     if any(type_ not in start[name] for name, type_ in own.items()):
         return MISMATCH
     fits = all(type_ in start.get(name, ()) for name, type_ in position.items())
-    return None if fits else in_detail
+    return None if fits else f"The provided starting key is invalid: {MISMATCH}"
 
 
 class Projection(Protocol):

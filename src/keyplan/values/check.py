@@ -47,11 +47,37 @@ class ValueFault(ValueError):
         super().__init__(message)
 
 
+class NameFault(ValueFault):
+    """A map in a value has a name that it may not have: the service looks for that where nothing else is wrong."""
+
+
 def check_item(item: Item) -> Item:
     """The normal form of the attributes of an item; the item itself when nothing changed.
 
-    Raises ``ValueFault`` for the first attribute that DynamoDB would refuse.
+    Raises ``ValueFault`` for the first attribute that DynamoDB would refuse. A wrong name within a value is told after
+    what else is wrong with the item, wherever that stands (recorded of an empty one, in ten regions, in October 2026).
     """
+    try:
+        return _checked(item)
+    except NameFault:
+        _checked({name: _without_names(value, 1) for name, value in item.items()})
+        raise
+
+
+def _without_names(value: Any, depth: int) -> Any:
+    """The value with a list in place of each map, as deep as values may be."""
+    if depth > CONTAINER_DEPTH_MAX or type(value) is not dict or len(value) != 1:
+        return value
+    match value:
+        case {"L": list(members)}:
+            return {"L": [_without_names(member, depth + 1) for member in members]}
+        case {"M": dict(members)}:
+            return {"L": [_without_names(member, depth + 1) for member in members.values()]}
+        case _:
+            return value
+
+
+def _checked(item: Item) -> Item:
     changed: Item | None = None
     for name, value in item.items():
         if type(value) is not dict or len(value) != 1:
@@ -161,7 +187,7 @@ def _map(content: Any, depth: int) -> Any:
             changed[name] = normal
     fault = name_fault(content)
     if fault is not None:
-        raise ValueFault(fault)
+        raise NameFault(fault)
     return content if changed is None else changed
 
 

@@ -177,7 +177,7 @@ _SINGLE_WRITE: dict[str, Shape] = {
 _PAGE: dict[str, Shape] = {
     "IndexName": PLAIN_NAME,
     "Select": SELECT,
-    "Limit": Whole(1, bits=32),
+    "Limit": Whole(1, bits=32, named="both"),
     "ConsistentRead": FLAG,
     "ExclusiveStartKey": MapOf(Value()),
     "ReturnConsumedCapacity": RETURN_CONSUMED,
@@ -306,11 +306,7 @@ _ALL = (
             ScanIndexForward=FLAG,
             KeyConditions=CONDITIONS,
             QueryFilter=CONDITIONS,
-            **{
-                **_PAGE,
-                "Limit": Whole(1, bits=32, named="both"),
-                "AttributesToGet": replace(ATTRIBUTES_TO_GET, named="both"),
-            },
+            **{**_PAGE, "AttributesToGet": replace(ATTRIBUTES_TO_GET, named="both")},
         ),
         ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"),
         ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),
@@ -321,8 +317,8 @@ _ALL = (
         "read",
         structure(
             _TABLE,
-            TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX, bits=32),
-            Segment=Whole(0, limits.TOTAL_SEGMENTS_MAX - 1, bits=32),
+            TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX, bits=32, named="both"),
+            Segment=Whole(0, limits.TOTAL_SEGMENTS_MAX - 1, bits=32, named="both"),
             ScanFilter=CONDITIONS,
             **_PAGE,
         ),

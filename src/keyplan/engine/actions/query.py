@@ -98,7 +98,7 @@ def _question(target: Target, request: Request) -> Question:
     parts.check_unused()
     if not isinstance(condition, KeyCondition):
         raise condition
-    check_select(target, request, of_query=True)
+    check_select(target, request)
     bounds = _after_start(target, request, bounds_of(condition, forward=forward))
     _check_filter(target, filter_, "QueryFilter" if request.get("QueryFilter") else "Filter Expression")
     check_paths(target, filter_, projection)
@@ -172,7 +172,7 @@ def _after_start(target: Target, request: Request, bounds: Bounds) -> Bounds:
     Raises:
         ValidationException: it can't be a key of this query.
     """
-    start = start_of(target, request, of_query=True)
+    start = start_of(target, request)
     if start is None:
         return bounds
     count = len(bounds.partition)

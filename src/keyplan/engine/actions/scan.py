@@ -35,7 +35,7 @@ def scan(database: Database, request: Request) -> Answer:
         projection = attributes_to_get(request)
     table = database.table(request["TableName"])
     target = target_of(database, table, request, "Scan")
-    check_select(target, request, of_query=False)
+    check_select(target, request)
     fetches = fetches_items(target, request, filter_, projection)
     start = start_of(target, request)
     if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
@@ -64,8 +64,5 @@ def _segment(request: Request) -> tuple[int, int] | None:
             "when parameter TotalSegments is present"
         )
     if segment >= total:
-        raise ValidationException(
-            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
-            f"Segment: {segment} is not less than TotalSegments: {total}"
-        )
+        raise ValidationException("The Segment parameter is zero-based and must be less than parameter TotalSegments")
     return segment, total
