@@ -257,6 +257,13 @@ def test_wrong_json_types_within_values_are_told_first(engine: Engine, value: di
     fault = {"error": "SerializationException", "message": told}
     for operation, params in requests(value).values():
         assert answer(engine, operation, params) == fault
+    statement = {"Statement": "SELECT * FROM orders WHERE pk = ?", "Parameters": [value]}
+    for operation, params in (
+        ("ExecuteStatement", statement),
+        ("BatchExecuteStatement", {"Statements": [{"Statement": "SELECT"}, statement]}),
+        ("ExecuteTransaction", {"TransactStatements": [statement]}),
+    ):
+        assert answer(engine, operation, params) == fault
     # Whatever else is wrong.
     both = {**PUT, "ConditionExpression": "(", "ExpressionAttributeValues": {":v": value}}
     assert answer(engine, "PutItem", both) == fault

@@ -213,6 +213,8 @@ def test_errors_of_operations(server: Server) -> None:
         missing = raw.ask(request("GetItem", {**KEY, "TableName": "nothing"}))
         assert missing.type == "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
         assert missing.message == "Requested resource not found"
+        large = raw.ask(request("ListTables", b'{"Limit": 18446744073709551616}'))
+        assert large.message == "NUMBER_VALUE cannot be converted to Integer"
         invalid = raw.ask(request("DescribeTable", {"TableName": "a"}))
         assert invalid.type == "com.amazon.coral.validate#ValidationException"
         legacy = raw.ask(request("PutItem", {"TableName": TABLE, "Item": KEY["Key"], "Expected": {"pk": {}}}))

@@ -239,7 +239,8 @@ def _expect_scalar(value: Any, kind: type[object], name: str) -> None:
     if isinstance(value, str) and kind is not str:
         raise SerializationException(f"STRING_VALUE cannot be converted to {name}")
     if type(value) is not kind:
-        if isinstance(value, int):
+        if isinstance(value, int) or (isinstance(value, float) and abs(value) >= 2**64 and value.is_integer()):
+            # The server's JSON reader makes a float of an integer of over 64 bits.
             raise SerializationException(f"NUMBER_VALUE cannot be converted to {name}")
         if isinstance(value, float):
             raise SerializationException(f"DECIMAL_VALUE cannot be converted to {name}")

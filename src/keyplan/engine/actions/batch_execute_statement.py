@@ -19,6 +19,7 @@ from keyplan.partiql import StatementFault
 from keyplan.values import ValueFault
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import THROTTLING, RequestFault, ValidationException
+from keyplan.wire.operations import OPERATIONS
 
 _ONE_ITEM = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
 _STALE_RETRIES = 50
@@ -28,6 +29,9 @@ def batch_execute_statement(database: Database, request: Request) -> Answer:
     """Run up to 25 PartiQL statements, each by itself: one that fails has its error in the answer."""
     statements: list[Mapping[str, Any]] = request["Statements"]
     parsed = [_given(statement) for statement in statements]
+    if not all(isinstance(given, Given) for given in parsed):
+        # The service reads the whole request before it judges any of it: what is no JSON of a value fails all.
+        OPERATIONS["BatchExecuteStatement"].check_types(request)
     kinds = {given.reads for given in parsed if isinstance(given, Given)}
     if len(kinds) > 1:
         raise RequestFault("Read and write requests together in the same batch is not supported.")
