@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, overload
 
 from keyplan.client.conversations import Conversation, converse, converse_async
+from keyplan.client.raised import by_name
 from keyplan.client.streams import Part, stream, stream_async
 from keyplan.client.watching import RunningCall
 from keyplan.design.declared.actions import Action, Delete, Previous, Put, Update
@@ -202,7 +203,8 @@ class Design:
     def call(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
         """Call a pattern by its name with arguments as texts or JSON: they are converted to the types it declares.
 
-        Raises UnknownPattern, ArgumentError, and what the pattern raises.
+        Raises UnknownPattern, ArgumentError, and what the pattern raises; an error of values (ValueError,
+        ArithmeticError) in a write's own code is an ArgumentError, with the error as its cause.
         """
         return self._run(pattern, self.conversation(pattern, arguments))
 
@@ -214,7 +216,9 @@ class Design:
         """The conversation of a pattern called by its name: nothing is sent before it is run."""
         result = self.compiled.pattern(pattern)
         bound = result.signature.bind((), arguments, strict=False)
-        return self._answers[pattern].converse(bound) if pattern in self._answers else self._write(pattern, bound)
+        if pattern in self._answers:
+            return self._answers[pattern].converse(bound)
+        return by_name(self._write(pattern, bound), self.compiled.writes[pattern].function, result.place)
 
     # What the patterns run on (keyplan.design.declared.patterns.Runner)
 

@@ -287,7 +287,7 @@ class Library(Design):
     def broken(self, title: str) -> Writes:
         """It fails, by a mistake of its author."""
         yield Put(Book(isbn="broken", title=title))
-        raise ZeroDivisionError
+        raise RuntimeError("secret")
 
     @write("W10")
     def add_copy(self, isbn: str, number: int) -> Writes[Copy]:

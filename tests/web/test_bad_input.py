@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from pydantic import computed_field, field_validator
 
+from keyplan import Design, Entity, Key, Put, Table, Writes, read, write
 from keyplan.web import app
 from tests.bad_input import DAY, TEXTS, Other, Thing, Things
 from tests.web.support import TestClient
@@ -30,6 +33,74 @@ BODIES = [
 ]  # fmt: skip
 KINDS = ["application/json", "application/json; charset=utf-16", "text/plain", "multipart/form-data", "", "x"]
 HEADERS = ["accept", "origin", "host", "content-length", "authorization", "sec-fetch-site", "if-none-match"]
+
+
+class Validated(Entity):
+    """Its validator computes with what is given, and so does its key."""
+
+    name: str
+    days: int = 0
+
+    @field_validator("days")
+    @classmethod
+    def is_in_a_calendar(cls, days: int) -> int:
+        assert date(2026, 1, 1) + timedelta(days=days)
+        return days
+
+    primary = Key("VALIDATED#{name}", "META")
+
+
+class Computed(Entity):
+    """Its key is computed of a number."""
+
+    name: str
+    days: int = 0
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def until(self) -> date:
+        return date(2026, 1, 1) + timedelta(days=self.days)
+
+    primary = Key("COMPUTED#{name}", "{until}")
+
+
+class Calendar(Design):
+    """A design that computes days of numbers, wherever its author can."""
+
+    table = Table("calendar")
+
+    @read("R1")
+    def validated(self, name: str) -> Validated | None: ...
+
+    @read("R2")
+    def computed(self, name: str, until: date) -> Computed | None: ...
+
+    @write("W1")
+    def put_validated(self, item: Validated) -> Writes:
+        yield Put(item)
+
+    @write("W2")
+    def put_computed(self, item: Computed) -> Writes:
+        yield Put(item)
+
+    @write("W3")
+    def make_validated(self, name: str, days: int) -> Writes:
+        yield Put(Validated(name=name, days=days))
+
+    @write("W4")
+    def make_computed(self, name: str, days: int) -> Writes:
+        yield Put(Computed(name=name, days=days))
+
+
+@pytest.mark.parametrize("days", [10**9, -(10**6), 10**40])
+def test_no_number_is_too_large_for_what_a_design_computes(days: int) -> None:
+    item = {"name": "a", "days": days}
+    with Calendar.open(":memory:") as design, TestClient(app(design), raise_server_exceptions=False) as http:
+        for pattern in Calendar.compiled.writes:
+            answer = http.post(f"/api/{pattern}", json={"item": item} if pattern.startswith("put") else item)
+            assert answer.status_code == 400, pattern
+            assert answer.json()["error"]["code"] == "ArgumentError"
+            assert "place" in answer.json()["error"]
 
 
 class Sender:

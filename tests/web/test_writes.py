@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from keyplan.client.attempts import Attempt
+from keyplan.errors import ArgumentError
 from tests.web.library import Library
 from tests.web.support import TestClient
 
@@ -160,6 +162,39 @@ def test_a_moment_without_a_zone_is_refused(http: TestClient) -> None:
     http.post("/api/add_book", json={"book": BOOK})
     answer = http.post("/api/lend", json={"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
+
+
+@pytest.mark.parametrize("path", ["api", "try"])
+def test_values_that_a_write_cannot_compute_with_are_400(
+    http: TestClient, library: Library, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    """The design's own code raised; its words are for the log. As a method, it raises what it raised."""
+    asked = {"sizes": {"a": "big"}, "ratio": 1.7e308}
+    answer = http.post(f"/{path}/count_pages", json=asked)
+    shown = answer.json()
+    status = answer.status_code if path == "api" else shown["status"]
+    assert (status, shown["error"]["code"]) == (400, "ArgumentError")
+    assert shown["error"]["place"] == "Library.count_pages"
+    assert shown["error"]["message"].endswith("it ended in OverflowError")
+    (record,) = [each for each in caplog.records if each.name == "keyplan.web"]
+    assert record.exc_info is not None
+    assert record.exc_info[0] is OverflowError
+    with pytest.raises(OverflowError):
+        library.count_pages({"a": "big"}, 1.7e308)
+    with pytest.raises(ArgumentError, match="it ended in OverflowError"):
+        library.call("count_pages", asked)
+
+
+def test_values_that_the_store_cannot_compute_with_are_its_own_mistake(
+    http: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing but the write's own code is taken for what the arguments caused."""
+
+    def fails(*_: Any) -> Any:
+        raise OverflowError
+
+    monkeypatch.setattr(Attempt, "_take", fails)
+    assert http.post("/api/add_book", json={"book": BOOK}).status_code == 500
 
 
 def test_a_mistake_in_the_design_is_500_without_its_secrets(http: TestClient) -> None:

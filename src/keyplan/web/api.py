@@ -8,6 +8,7 @@ line is the last line, ``{"error": …}``. A write that gives nothing answers 20
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -19,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from keyplan.design.compiled.model import WritePattern
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.errors import ItemNotFound, KeyplanError, StoreError, TooManyRequests
+from keyplan.errors import ArgumentError, ItemNotFound, KeyplanError, StoreError, TooManyRequests
 from keyplan.opening import Design
 from keyplan.plain.answers import answer_json, error_json, json_text, known_error, plain
 from keyplan.plain.arguments import arguments_of, check_arguments
@@ -29,6 +30,8 @@ from keyplan.web.statuses import status_of
 from keyplan.web.tracing import traced
 
 __all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response", "problem"]
+
+_log = logging.getLogger("keyplan.web")
 
 NDJSON = "application/x-ndjson"
 
@@ -113,7 +116,11 @@ class Endpoint:
         return self._kept_by_nobody(JsonResponse(shown))
 
     def _refused(self, error: KeyplanError | ValidationError) -> Response:
-        """The response for an error. Under a policy, callers aren't told which file or address the store has."""
+        """The response for an error. Under a policy, callers aren't told which file or address the store has. What the
+        design's own code raised is for the log.
+        """
+        if isinstance(error, ArgumentError) and not isinstance(error.__cause__, ValidationError | None):
+            _log.warning("%s", error, exc_info=error.__cause__)
         if self.offer.policy is not None and isinstance(error, StoreError):
             return problem(status_of(error), error.code, "the store can't answer now")
         return error_response(error)

@@ -13,7 +13,7 @@ from keyplan.client.answers import Answer
 from keyplan.client.conversations import Conversation, Request, converse_async, relay
 from keyplan.client.target import Target
 from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.errors import ItemNotReadable
+from keyplan.errors import ArgumentError, ItemNotReadable
 from keyplan.opening import Design
 from keyplan.plain.answers import plain
 
@@ -69,10 +69,10 @@ async def examples(design: Design) -> dict[str, list[str]]:
         if entity is None:
             continue
         try:
-            instance = entity.from_item(item)
-        except ItemNotReadable:
+            values = entity.field_values(entity.from_item(item))
+        except (ItemNotReadable, ArgumentError):
             continue
-        for name, value in entity.field_values(instance).items():
+        for name, value in values.items():
             shown = plain(value)
             if name in wanted and isinstance(shown, str | int) and 0 < len(str(shown)) <= 200:
                 result.setdefault(name, {})[str(shown)] = None

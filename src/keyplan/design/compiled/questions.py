@@ -118,6 +118,8 @@ class Signature:
                 faults.extend(faults_of(error, name))
             except ArgumentError as error:
                 faults.append(Fault(name, error.message, error.hint))
+            except ArithmeticError as error:  # of a validator of the design's; pydantic has a form for ValueError only
+                faults.append(_uncountable(name, value, error))
         if faults:
             what = "wrong arguments" if len(faults) > 1 else "wrong argument"
             raise ArgumentError(what, place=self.place, faults=faults, hint=f"call it as {self}")
@@ -131,6 +133,9 @@ class Signature:
                 result[name] = self._validator(name)(given[name], strict=False)
             except ValidationError as error:
                 raise ArgumentError("wrong argument", place=self.place, faults=faults_of(error, name)) from None
+            except ArithmeticError as error:
+                faults = [_uncountable(name, given[name], error)]
+                raise ArgumentError("wrong argument", place=self.place, faults=faults) from None
         return result
 
     def _misfits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Fault]:
@@ -219,6 +224,10 @@ def _range_validator(parameter: Parameter) -> Callable[..., Any]:
 
 _JSON_BYTES = ConfigDict(val_json_bytes="base64")
 _BOUNDS = ("ge", "gt", "le", "lt")
+
+
+def _uncountable(name: str, value: Any, error: ArithmeticError) -> Fault:
+    return Fault(name, f"nothing can be computed with it ({error}); given: {shown(value)}")
 
 
 def _closest(name: str, names: Sequence[str]) -> str:

@@ -29,7 +29,16 @@ from keyplan.design.stored.fields import StoredField, stored_fields
 from keyplan.design.stored.formats import as_utc
 from keyplan.design.stored.keys import CompiledKey, Matcher
 from keyplan.design.stored.reading import reader_of, reads_by_json
-from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
+from keyplan.errors import (
+    ArgumentError,
+    Fault,
+    ItemNotReadable,
+    ItemTooLarge,
+    KeyFieldError,
+    KeyplanError,
+    RequestError,
+    shown,
+)
 from keyplan.wire.limits import ITEM_BYTES_MAX
 
 __all__ = ["CompiledEntity"]
@@ -262,8 +271,14 @@ class CompiledEntity:
             result.update(moments)
             instance = instance.model_copy()
             object.__setattr__(instance, "__dict__", dict(result))
-        for name in self._computed:
-            result[name] = getattr(instance, name)
+        name = ""
+        try:
+            for name in self._computed:
+                result[name] = getattr(instance, name)
+        except KeyplanError:
+            raise
+        except (ValueError, ArithmeticError) as error:
+            raise ArgumentError(f"it can't be computed: {error}", place=f"{self.name}.{name}") from None
         return result
 
     def own_values(self, instance: Entity) -> dict[str, Any]:
