@@ -250,7 +250,8 @@ def damaged(request: pytest.FixtureRequest, path: str) -> str:
         for number in range(5):
             put(engine, "a", str(number), g=s("g"), h=s(str(number)), until=n(4_000_000_000 + number))
     spoil(path, "DROP INDEX IF EXISTS expiry_1")
-    spoil(path, "UPDATE items_1_1 SET body = CAST(substr(CAST(body AS TEXT), 1, 20) AS BLOB) WHERE sk IN ('1', '2')")
+    spoil(path, "UPDATE items_1_1 SET body = CAST(substr(CAST(body AS TEXT), 1, 20) AS BLOB) WHERE sk = '1'")
+    spoil(path, "UPDATE items_1_1 SET body = CAST('[1]' AS BLOB) WHERE sk = '2'")
     return path
 
 

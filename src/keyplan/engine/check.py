@@ -85,7 +85,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
         try:
             item = decode(body)
             is_normal = check_item(item) is item
-        except ValueError as error:
+        except (ValueError, AttributeError) as error:  # it is no JSON, or no object
             yield Finding("ItemUnreadable", place, f"the item can't be read: {error}")
             damaged.add(row)
             continue
