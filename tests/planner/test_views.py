@@ -213,6 +213,33 @@ def traffic_file(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("front", "given", "written"),
+    [
+        ("", 'table = Table("orders")', 'table = Table("orders", indexes=[GSI1, GSI2])'),
+        ("", 'table: ClassVar[Table] = Table("orders")', 'ClassVar[Table] = Table("orders", indexes=[GSI1, GSI2])'),
+        ("", 'table = Table("orders", partition="PK")', 'Table("orders", indexes=[GSI1, GSI2], partition="PK")'),
+        (
+            'TABLE = Table("orders", sort="SK")\n\n\n',
+            "table = TABLE",
+            'Table("orders", indexes=[GSI1, GSI2], sort="SK")',
+        ),
+    ],
+)
+def test_indexes_are_written_where_the_table_is_made(front: str, given: str, written: str, tmp_path: Path) -> None:
+    path = tmp_path / "orders.py"
+    text = MODULE.replace(", all_of=OPEN_ORDERS", "").replace('table = Table("orders")', given)
+    path.write_text(
+        text.replace("class Order(", f"{front}class Order(", 1).replace(
+            "\nfrom", "\nfrom typing import ClassVar\nfrom", 1
+        )
+    )
+    result = run("plan", f"{path}:Orders", "--write")
+    assert result.exit_code == 0, result.output
+    assert written in path.read_text()
+    assert find(f"{path}:Orders").design.table.indexes
+
+
 def test_a_question_that_reads_all_of_an_index_is_reworded(tmp_path: Path) -> None:
     path = tmp_path / "orders.py"
     path.write_text(MODULE.replace(", all_of=OPEN_ORDERS", ""))

@@ -163,18 +163,8 @@ def _called(call: ast.Call) -> str:
 
 
 def _table(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
-    node = _class(tree, plan.design.__name__)
-    call = next(
-        (
-            assign.value
-            for assign in ast.walk(node)
-            if isinstance(assign, ast.Assign)
-            and isinstance(assign.value, ast.Call)
-            and _called(assign.value) == "Table"
-        ),
-        None,
-    )
-    if not isinstance(call, ast.Call):
+    call = _table_call(plan, tree)
+    if call is None:
         return
     given = next((keyword for keyword in call.keywords if keyword.arg == "indexes"), None)
     names = ", ".join(_variable(tree, index) for index in plan.indexes)
@@ -198,6 +188,29 @@ def _table(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit
         yield _Edit(start, end, tuple(text.split("\n")))
 
 
+def _table_call(plan: Plan, tree: ast.Module) -> ast.Call | None:
+    """Where the design's table is made: in its class, or in the module under a name that the class takes. None where
+    it isn't in this module.
+    """
+    given = _given(_class(tree, plan.design.__name__).body, "table")
+    if isinstance(given, ast.Name):
+        given = _given(tree.body, given.id)
+    return given if isinstance(given, ast.Call) and _called(given) == "Table" else None
+
+
+def _given(body: Sequence[ast.stmt], name: str) -> ast.expr | None:
+    """What a class or a module gives as the value of a name."""
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)]) | ast.AnnAssign(target=ast.Name(id=target)) if (
+                target == name
+            ):
+                return statement.value
+            case _:
+                pass
+    return None
+
+
 def _variable(tree: ast.Module, index: Index) -> str:
     """The name that the module has for an index, or the index's own."""
     for node in tree.body:
@@ -209,7 +222,7 @@ def _variable(tree: ast.Module, index: Index) -> str:
 
 
 def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
-    """New indexes before the first class, those that are made anew in their places; what nothing uses any more goes."""
+    """New indexes before what uses them, those that are made anew in their places; what nothing uses any more goes."""
     there: set[str] = set()
     wanted = {index.name: index for index in plan.indexes}
     declared = {index.name: index for index in (*plan.design.table.indexes, *_read_whole(plan))}
@@ -227,14 +240,14 @@ def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
     new = [index_declaration(index, index.name) for index in plan.indexes if index.name not in there]
     if new:
         entities = {key.entity.__name__ for key in plan.keys}
-        at = (
-            min(
-                _start(statement)
-                for statement in tree.body
-                if isinstance(statement, ast.ClassDef) and statement.name in entities
-            )
-            - 1
+        table = _table_call(plan, tree)
+        users = (
+            statement
+            for statement in tree.body
+            if (isinstance(statement, ast.ClassDef) and statement.name in entities)
+            or (table is not None and statement.lineno <= table.lineno <= (statement.end_lineno or 0))
         )
+        at = min(map(_start, users)) - 1
         yield _Edit(at, at, (*new, "", ""))
 
 
@@ -271,8 +284,9 @@ def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_
             yield _Edit(at, at + 1, (f"{front}{comma}{words}{behind}",))
 
 
-def _start(node: ast.ClassDef) -> int:
-    return min((node.lineno, *(expression.lineno for expression in node.decorator_list)))
+def _start(node: ast.stmt) -> int:
+    decorators = node.decorator_list if isinstance(node, ast.ClassDef) else []
+    return min((node.lineno, *(expression.lineno for expression in decorators)))
 
 
 def _imports(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
