@@ -254,3 +254,26 @@ def test_partitions_are_read_no_further_than_the_page() -> None:
         bounds = [element["KeyConditionExpression"] for operation, element in recorder.requests if operation == "Query"]
         assert not any("BETWEEN" in bound or ">=" in bound for bound in bounds[:21])
         assert sum("BETWEEN" in bound or ">=" in bound for bound in bounds[21:]) >= 25
+
+
+def test_links_are_read_no_further_than_the_page_and_an_item_more() -> None:
+    """Links whose ends are gone are made up for: each query asks for as many as the page still lacks, and a further
+    one that says whether anything follows.
+    """
+    with Desk.open(":memory:") as desk:
+        for number in range(12):
+            desk.put(Pointer(reader="me", from_box="b", number=number, name="n"))
+            if number % 2:
+                desk.put(Note(box="b", number=number, name="n"))
+        recorder = record(desk)
+        page = desk.notes("me", limit=3)
+        assert [note.number for note in page] == [1, 3, 5]
+        assert page.cursor is not None
+        limits = [
+            parameters["Limit"]
+            for operation, parameters in recorder.requests
+            if operation == "Query" and "POINTERS#me" in str(parameters)
+        ]
+        assert limits == [5, 3, 2, 2]
+        last = desk.notes("me", limit=3, cursor=page.cursor)
+        assert ([note.number for note in last], last.cursor) == ([7, 9, 11], None)

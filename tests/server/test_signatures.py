@@ -148,7 +148,14 @@ def test_incomplete_and_wrong_headers() -> None:
             "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws4'. "
         ),
     )
-    assert refusal(changed(f"/{day}/", "/20200101/"))[0] == invalid
+    stamp = signed()["x-amz-date"]
+    assert refusal(changed(f"/{day}/", "/20200101/")) == (
+        invalid,
+        (
+            "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: "
+            f"'20200101' != '{day}', from '{stamp}'."
+        ),
+    )
     for name in ("host", "x-amz-target"):
         assert refusal(changed(f"{name}", "x-other"))[0] == invalid
 

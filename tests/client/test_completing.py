@@ -1,0 +1,90 @@
+# mypy: disable-error-code="empty-body"
+"""An index holds a part of what is asked for, and the table the rest: items that change or go between both reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
+from tests.client.support import record
+
+LEAN = Index("LEAN", "lean_pk", "lean_sk", projection="KEYS_ONLY")
+
+
+class Sheet(Entity):
+    number: int
+    shelf: str
+    text: str = ""
+
+    primary = Key("SHEET#{number}", "HEAD")
+    by_shelf = Key("SHELF#{shelf}", "{number:04d}", index=LEAN)
+
+
+class Sheets(Design):
+    table = Table("sheets", indexes=[LEAN])
+
+    @read("S1", complete=True)
+    def some(self, shelf: str, limit: int = 3, cursor: Cursor | None = None) -> Page[Sheet]: ...
+
+    @read("S2", complete=True)
+    def whole(self, shelf: str) -> list[Sheet]: ...
+
+    @read("S3", complete=True, newest_first=True)
+    def last(self, shelf: str) -> Sheet | None: ...
+
+
+@pytest.fixture
+def sheets() -> Iterator[Sheets]:
+    with Sheets.open(":memory:") as opened:
+        for number in range(8):
+            opened.put(Sheet(number=number, shelf="a", text=f"text {number}"))
+        yield opened
+
+
+def changed_between(sheets: Sheets, change: Any) -> Any:
+    """Do this once, after the index and before the table is read."""
+    recorder = record(sheets)
+
+    def before(operation: str, parameters: dict[str, Any]) -> None:
+        if operation == "BatchGetItem":
+            recorder.before = lambda operation, parameters: None
+            change()
+
+    recorder.before = before
+    return recorder
+
+
+def numbers(sheets: Any) -> list[int]:
+    return [sheet.number for sheet in sheets]
+
+
+def test_what_is_gone_or_is_no_items_key_is_passed_over_and_made_up_for(sheets: Sheets) -> None:
+    foreign = {"pk": "LEAFLET", "sk": "HEAD", "lean_pk": "SHELF#a", "lean_sk": "0002"}
+    item = {name: {"S": text} for name, text in foreign.items()}
+    sheets.store.transport.call("PutItem", {"TableName": sheets.store.table_name, "Item": item})
+    recorder = changed_between(sheets, lambda: sheets.delete(Sheet, number=0))
+    page = sheets.some("a")
+    assert numbers(page) == [1, 2, 3]
+    assert page.items[0].text == "text 1"
+    asked = [
+        len(parameters["RequestItems"][sheets.store.table_name]["Keys"])
+        for operation, parameters in recorder.requests
+        if operation == "BatchGetItem"
+    ]
+    assert asked == [4, 1]
+    assert page.cursor is not None
+    second = sheets.some("a", cursor=page.cursor)
+    assert (numbers(second), second.cursor is None) == ([4, 5, 6], False)
+    third = sheets.some("a", cursor=second.cursor)
+    assert (numbers(third), third.cursor) == ([7], None)
+    assert numbers(sheets.whole("a")) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_last_one_is_the_last_that_is_there(sheets: Sheets) -> None:
+    changed_between(sheets, lambda: [sheets.delete(Sheet, number=number) for number in (6, 7)])
+    assert (last := sheets.last("a")) is not None
+    assert last.number == 5
+    assert sheets.last("no such shelf") is None
