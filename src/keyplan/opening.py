@@ -6,7 +6,6 @@ in ``keyplan.client``; stores are opened in ``keyplan.store``.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing, nullcontext
 from functools import partial
@@ -19,8 +18,10 @@ from keyplan.client.streams import Part, stream, stream_async
 from keyplan.client.watching import RunningCall
 from keyplan.design.declared.actions import Action, Delete, Previous, Put, Update
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.patterns import Pattern
 from keyplan.design.declared.table import Table
 from keyplan.design.deferral import is_deferred
+from keyplan.design.scopes import local_names
 from keyplan.errors import DesignError, RequestError, StoreError, shown
 
 if TYPE_CHECKING:
@@ -58,14 +59,12 @@ class Design:
     table: ClassVar[Table]
     compiled: ClassVar[CompiledDesign]
     uncompiled: ClassVar[Mapping[str, Any]]
-    """Of a class that is to be planned: the names local to where it was made."""
+    """Of a class that is to be planned: the names local to where its patterns were declared."""
 
     def __init_subclass__(cls, *, silence: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # Annotations may name what is local to the place where the class is made.
-        frame = inspect.currentframe()
-        caller = frame.f_back if frame is not None else None
-        namespace = {} if caller is None else {**caller.f_locals}
+        # Patterns of a class made otherwise than by a class statement are declared elsewhere than it
+        namespace = local_names(var.function for var in vars(cls).values() if isinstance(var, Pattern))
         if is_deferred():
             cls.uncompiled = namespace
         else:

@@ -1,0 +1,119 @@
+# mypy: disable-error-code="empty-body"
+"""Annotations that are texts name what is local to where their pattern is declared, whoever makes the class."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from keyplan import Design, Entity, Key, Table, read
+from keyplan.errors import DesignError
+
+TABLE = Table("notes")
+
+
+class Note(Entity):
+    note_id: str
+
+    primary = Key("NOTE#{note_id}", "HEAD")
+
+
+Wanted = Note
+"""What a module's patterns name, whatever is called so where the class is made."""
+
+
+class Numbered(Design):
+    """A base with a step of its own before the class is compiled, and with local names that mean nothing there."""
+
+    table = TABLE
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        Wanted = Local = int  # noqa: F841
+        super().__init_subclass__(**options)
+
+
+def entity_of(design: type[Design]) -> str:
+    return next(iter(design.compiled.entities.values())).name
+
+
+def local_entity() -> type[Entity]:
+    class Local(Entity):
+        local_id: str
+
+        primary = Key("LOCAL#{local_id}", "HEAD")
+
+    return Local
+
+
+@pytest.mark.parametrize("base", [Design, Numbered])
+def test_names_of_the_function_that_declares(base: type[Design]) -> None:
+    Local = local_entity()
+
+    class Locals(base):  # type: ignore[misc, valid-type]
+        table = TABLE
+
+        @read("L1")
+        def local(self, local_id: str) -> Local: ...  # type: ignore[valid-type]
+
+    assert entity_of(Locals) == "Local"
+
+
+def made(function: Callable[..., Any]) -> type[Design]:
+    Wanted = Local = int  # noqa: F841 - of this function, and not of the one that declares
+    return type("Made", (Design,), {"table": TABLE, "asked": read("M1")(function)})
+
+
+def test_names_of_who_only_makes_the_class_mean_nothing() -> None:
+    Local = local_entity()
+
+    def asked(self: Any, local_id: str) -> Local: ...  # type: ignore[valid-type]
+
+    def wanted(self: Any, note_id: str) -> Wanted: ...
+
+    @functools.wraps(asked)
+    def wrapped(*args: Any, **kwargs: Any) -> Any: ...
+
+    assert entity_of(made(asked)) == "Local"
+    assert entity_of(made(wrapped)) == "Local"
+    assert entity_of(made(wanted)) == "Note"
+    assert entity_of(made(lone)) == "Note"
+
+
+def lone(self: Any, note_id: str) -> Wanted: ...
+
+
+def test_the_nearest_run_of_a_function_that_calls_itself() -> None:
+    def declared(depth: int) -> list[type[Design]]:
+        Local = local_entity() if depth else Note
+        deeper = declared(depth - 1) if depth else []
+        if depth:
+
+            class Deep(Design):
+                table = TABLE
+
+                @read("D1")
+                def asked(self, local_id: str) -> Local: ...  # type: ignore[valid-type]
+        else:
+
+            class Deep(Design):  # type: ignore[no-redef]
+                table = TABLE
+
+                @read("D1")
+                def asked(self, note_id: str) -> Local: ...  # type: ignore[valid-type]
+
+        return [Deep, *deeper]
+
+    assert [entity_of(design) for design in declared(1)] == ["Local", "Note"]
+
+
+def test_a_name_that_is_nowhere_is_refused_with_its_place() -> None:
+    class Answer(NamedTuple):
+        note: Note
+
+    def asked(self: Any, note_id: str) -> Nowhere: ...  # type: ignore[name-defined]  # noqa: F821
+
+    with pytest.raises(DesignError, match="name 'Nowhere' is not defined, in an annotation"):
+        made(asked)
