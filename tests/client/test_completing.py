@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
-from tests.client.support import record
+from tests.client.support import Recorder, record
 
 LEAN = Index("LEAN", "lean_pk", "lean_sk", projection="KEYS_ONLY")
 
@@ -44,7 +44,7 @@ def sheets() -> Iterator[Sheets]:
         yield opened
 
 
-def changed_between(sheets: Sheets, change: Any) -> Any:
+def changed_between(sheets: Sheets, change: Any) -> Recorder:
     """Do this once, after the index and before the table is read."""
     recorder = record(sheets)
 
@@ -61,6 +61,15 @@ def numbers(sheets: Any) -> list[int]:
     return [sheet.number for sheet in sheets]
 
 
+def asked(sheets: Sheets, recorder: Recorder) -> list[int]:
+    """How many items each request asked the table for."""
+    return [
+        len(parameters["RequestItems"][sheets.store.table_name]["Keys"])
+        for operation, parameters in recorder.requests
+        if operation == "BatchGetItem"
+    ]
+
+
 def test_what_is_gone_or_is_no_items_key_is_passed_over_and_made_up_for(sheets: Sheets) -> None:
     foreign = {"pk": "LEAFLET", "sk": "HEAD", "lean_pk": "SHELF#a", "lean_sk": "0002"}
     item = {name: {"S": text} for name, text in foreign.items()}
@@ -69,22 +78,19 @@ def test_what_is_gone_or_is_no_items_key_is_passed_over_and_made_up_for(sheets: 
     page = sheets.some("a")
     assert numbers(page) == [1, 2, 3]
     assert page.items[0].text == "text 1"
-    asked = [
-        len(parameters["RequestItems"][sheets.store.table_name]["Keys"])
-        for operation, parameters in recorder.requests
-        if operation == "BatchGetItem"
-    ]
-    assert asked == [4, 1]
+    assert asked(sheets, recorder) == [4, 1]
     assert page.cursor is not None
     second = sheets.some("a", cursor=page.cursor)
     assert (numbers(second), second.cursor is None) == ([4, 5, 6], False)
     third = sheets.some("a", cursor=second.cursor)
     assert (numbers(third), third.cursor) == ([7], None)
+    assert sheets.some("a", limit=7).cursor is None
     assert numbers(sheets.whole("a")) == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_the_last_one_is_the_last_that_is_there(sheets: Sheets) -> None:
-    changed_between(sheets, lambda: [sheets.delete(Sheet, number=number) for number in (6, 7)])
+    recorder = changed_between(sheets, lambda: [sheets.delete(Sheet, number=number) for number in (6, 7)])
     assert (last := sheets.last("a")) is not None
     assert last.number == 5
+    assert asked(sheets, recorder) == [1, 1]
     assert sheets.last("no such shelf") is None
