@@ -72,14 +72,16 @@ _SLASHES = re.compile(r"[ \t]*///+[ \t]*(?:([a-z][\w-]*)[ \t]*(?:\|[ \t]*(.*)())
 """The same of pymdownx's blocks (``/// tip | Title``, and ``///``)."""
 NESTED_MAX = 4
 _BANGS = re.compile(
-    r"^(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)(?:[ \t]+\"([^\"\n]*)\")?[^\n]*\n((?:(?: {4}|\t)[^\n]*\n|(?! {4}|\t) {0,3}\n)+)",
+    r"^( *)(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)(?:[ \t]+\"([^\"\n]*)\")?[^\n]*\n"
+    r"((?:\1(?: {4}|\t)[^\n]*\n|(?!\1(?: {4}|\t))[ \t]*\n)+)",
     re.MULTILINE,
 )
-"""MkDocs' notes: ``!!! tip "Title"``, and the text indented below it."""
+"""MkDocs' notes: ``!!! tip "Title"``, and the text indented below it; a list's are indented themselves."""
 _ALERT = re.compile(r"^([ \t]*>[> ]*)\[!(\w+)\][+-]?([^\n]*)$", re.MULTILINE)
 """The first line of a note as GitHub and Obsidian have it: ``> [!NOTE]``."""
 _TAB = re.compile(
-    r"^===[!+]?[ \t]+\"([^\"\n]+)\"[ \t]*\n((?:(?: {4}|\t)[^\n]*\n|[ \t]*\n(?=(?:[ \t]*\n)*(?: {4}|\t)))+)",
+    r"^( *)===[!+]?[ \t]+\"([^\"\n]+)\"[ \t]*\n"
+    r"((?:\1(?: {4}|\t)[^\n]*\n|[ \t]*\n(?=(?:[ \t]*\n)*\1(?: {4}|\t)))+)",
     re.MULTILINE,
 )
 """A tab of pymdownx: ``=== "Title"``, and the text indented below it."""
@@ -224,13 +226,22 @@ class _Work:
 
     def _notes(self, text: str) -> str:
         def bangs(match: re.Match[str]) -> str:
-            inner = re.sub(r"^(?: {4}|\t)", "", match[3], flags=re.MULTILINE)
-            title = match[1].capitalize() if match[2] is None else match[2]
-            return self._done(f"!!! {match[1]}", _note(title, inner))
+            if not _in_list(match):
+                return match[0]
+            title = match[2].capitalize() if match[3] is None else match[3]
+            return self._done(f"!!! {match[2]}", indented(match[1], _note(title, inner(match[1], match[4]))))
 
         def tab(match: re.Match[str]) -> str:
-            inner = re.sub(r"^(?: {4}|\t)", "", match[2], flags=re.MULTILINE)
-            return self._done("=== tab", f"**{match[1]}**\n\n{inner}")
+            if not _in_list(match):
+                return match[0]
+            made = f"{match[1]}**{match[2]}**\n\n{indented(match[1], inner(match[1], match[3]))}"
+            return self._done("=== tab", made)
+
+        def inner(space: str, text: str) -> str:
+            return re.sub(rf"^{space}(?: {{4}}|\t)", "", text, flags=re.MULTILINE)
+
+        def indented(space: str, text: str) -> str:
+            return re.sub(r"^(?=[^\n])", space, text, flags=re.MULTILINE)
 
         text = self._fenced_notes(text, ":::", _COLONS) if ":::" in text else text
         text = self._fenced_notes(text, "///", _SLASHES) if "///" in text else text
@@ -408,6 +419,18 @@ def _outside_fences(text: str, change: Callable[[str], str]) -> str:
         return "\n".join([f"{match[1]}{lines[0].lstrip()}", *(f"{match[1]}{line}" for line in _aligned(lines))])
 
     return re.sub(r"^([^\n\x01]*)\x01(\d+)\x01", put_back, changed, flags=re.MULTILINE)
+
+
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+
+
+def _in_list(match: re.Match[str]) -> bool:
+    """Whether a block stands at the margin, or is indented as a part of a list's item: what else is, is code."""
+    if not match[1]:
+        return True
+    before = match.string[: match.start()].split("\n")[-200:]
+    outer = (line for line in reversed(before) if line.strip() and len(line) - len(line.lstrip()) < len(match[1]))
+    return _ITEM.match(next(outer, "")) is not None
 
 
 def _aligned(lines: list[str]) -> list[str]:

@@ -445,3 +445,17 @@ def test_html_that_no_page_shows_is_reported_and_what_is_shown_is_not(blog: Blog
 def test_mathematics_is_no_attribute(blog: Blog, tmp_path: Path) -> None:
     assert loaded(blog, tmp_path, {"a.md": "---\ndate: 2024-01-01\n---\n$\\sum_{c=1}^{M}$\n"}).faults == []
     assert "_{c=1}" in content(blog, "a")
+
+
+def test_notes_and_tabs_in_a_list_are_its_items(blog: Blog, tmp_path: Path) -> None:
+    text = (
+        "---\ndate: 2024-01-01\n---\n1. Run it.\n\n"
+        '    === "x64"\n        ```\n        run x64\n        ```\n\n    === "x86"\n        Or not.\n\n'
+        '    !!! note\n        Mind.\n\n2. Done.\n\nCode:\n\n    === "no"\n        x\n'
+    )
+    report = loaded(blog, tmp_path, {"a.md": text})
+    made = content(blog, "a")
+    assert "1. Run it.\n\n    **x64**\n\n    ```\n    run x64\n    ```\n\n    **x86**\n\n    Or not.\n" in made
+    assert "    > **Note**\n    >\n    > Mind.\n" in made
+    assert 'Code:\n\n    === "no"\n        x' in made
+    assert [fault.message for fault in report.faults if "===" not in fault.message] == []
