@@ -295,12 +295,15 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
             {"SearchVector": [n(1), n(2)]},
             "Input search vector dimension 2 does not match vector index dimension 3",
         ),
-        (
-            {"SearchVector": [n(1), n(2), s("x")]},
+        *[
             (
+                {"SearchVector": wrong},
                 "Search vector contains invalid values. "
-                "All values in the search vector must be a 32-bit floating-point number attribute"
-            ),
+                "All values in the search vector must be a 32-bit floating-point number attribute",
+            )
+            # What is no number comes before how many there are.
+            for wrong in ([n(1), n(2), s("x")], [{"L": [n(1), n(2), n(3)]}])
+        ],
         ),
     ],
 )

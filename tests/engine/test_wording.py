@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
+from tests.engine.scenarios import attributes
 from tests.engine.support import answer, create, n, s
 
 ENVELOPE = "1 validation error detected: "
@@ -589,3 +590,42 @@ def test_a_sum_beyond_38_digits_is_an_overflow(engine: Engine) -> None:
     engine.call("PutItem", {**TABLE, "Item": {**KEY, "x": n("1e50")}})
     params = {**UPDATE, "UpdateExpression": "SET x = x - :v", "ExpressionAttributeValues": {":v": n(1)}}
     assert message(engine, "UpdateItem", params) == OVERFLOW
+
+
+BOTH = [
+    {"IndexName": "Last", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}]},
+    {"IndexName": "First", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}]},
+]
+UPDATES_G = {**UPDATE, "UpdateExpression": "SET g = :v", "ConditionExpression": "attribute_exists(pk)"}
+OF_A_KEY = "The AttributeValue for a key attribute cannot contain an empty string value."
+OF_AN_INDEX = "A value specified for a secondary index key is not supported."
+OF_AN_UPDATE = "The update expression attempted to update a secondary index key to a value that is not supported."
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("Put", f"{OF_AN_INDEX} {OF_A_KEY} IndexName: First, IndexKey: g"),
+        ("Update", f"{OF_AN_UPDATE} {OF_A_KEY}"),
+    ],
+)
+def test_an_empty_key_of_an_index_is_the_requests_fault_in_a_transaction_too(
+    engine: Engine, kind: str, told: str
+) -> None:
+    two = [{**each, "Projection": {"ProjectionType": "ALL"}} for each in BOTH]
+    create(engine, "two", GlobalSecondaryIndexes=two, AttributeDefinitions=attributes(pk="S", sk="S", g="S"))
+
+    def writes(value: dict[str, Any]) -> dict[str, Any]:
+        of_kind = {
+            "Put": {"Item": {**KEY, "g": value}},
+            "Update": {**UPDATES_G, "ExpressionAttributeValues": {":v": value}},
+        }[kind]
+        return {**of_kind, "TableName": "two"}
+
+    wanted = f"One or more parameter values are not valid. {told}"
+    assert message(engine, "TransactWriteItems", {"TransactItems": [{kind: writes(s(""))}]}) == wanted
+    assert message(engine, f"{kind}Item", writes(s(""))) == wanted
+    # Another type is a reason of its action, and names the first index by name.
+    cancelled = answer(engine, "TransactWriteItems", {"TransactItems": [{kind: writes(n(1))}]})
+    (reason,) = cancelled["CancellationReasons"]
+    assert reason["Message"] == f"{INVALID}Type mismatch for Index Key g Expected: S Actual: N IndexName: First"

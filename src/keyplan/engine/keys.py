@@ -165,9 +165,8 @@ def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any], index: st
         ValidationException: it is empty.
     """
     if not value[attribute.type]:
-        kind = "binary" if attribute.type == "B" else "string"
         words = _EMPTY if index is None else _EMPTY_INDEX
-        raise ValidationException(words.format(kind=kind, name=attribute.name, index=index))
+        raise ValidationException(words.format(kind=_kind(attribute), name=attribute.name, index=index))
 
 
 def _check_length(text: KeyText, bytes_max: int) -> None:
@@ -188,14 +187,16 @@ def check_index_keys(table: Table, item: Item) -> None:
     Raises:
         ValidationException: an attribute has another type than an index's key, is empty, or is too long.
     """
-    for index in table.indexes:
+    for index in table.indexes_in_order:
         for attribute in index.keys:
             value = item.get(attribute.name)
             if value is None:
                 continue
             text = value.get(attribute.type)
+            if text is None:
+                raise _mismatch(index, attribute, value)
             if not text:
-                raise _index_key_fault(index, attribute, value)
+                check_not_empty(attribute, value, index.name)
             # Shorter than this, it is within the limits in any encoding.
             if len(text) * 4 > SORT_KEY_BYTES_MAX:
                 is_partition = attribute in index.partition
@@ -208,7 +209,7 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
     Raises:
         ValidationException: an updated attribute has another type than an index's key, is empty, or is too long.
     """
-    for index in table.indexes:
+    for index in table.indexes_in_order:
         for attribute in index.keys:
             value = item.get(attribute.name)
             if value is None or attribute.name not in touched:
@@ -217,25 +218,30 @@ def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) 
             if text is None:
                 raise SchemaFault(f"{_UPDATED_INDEX_KEY} to unsupported type")
             if not text:
-                kind = "binary" if attribute.type == "B" else "string"
-                raise SchemaFault(_EMPTY_UPDATED.format(kind=kind))
+                raise SchemaFault(_EMPTY_UPDATED.format(kind=_kind(attribute)))
             is_partition = attribute in index.partition
             bytes_max = PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX
             if _length_bytes(key_text(value)) > bytes_max:
                 raise SchemaFault(f"{_UPDATED_INDEX_KEY} beyond allowed size limits")
 
 
-def check_types(table: Table, types: Mapping[str, str]) -> None:
-    """Refuse an update that gives the key of an index another type, whatever the item.
+def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse an update that gives the key of an index another type or nothing, whatever the item; ``assigned`` are the
+    values that it gives to whole attributes.
 
     Raises:
-        SchemaFault: it does.
+        SchemaFault: it gives another type.
+        ValidationException: it gives an empty value.
     """
-    for index in table.indexes:
+    for index in table.indexes_in_order:
         for attribute in index.keys:
-            actual = types.get(attribute.name)
-            if actual is not None and actual != attribute.type:
-                raise _mismatch(index, attribute, actual)
+            value = assigned.get(attribute.name)
+            if value is None:
+                continue
+            if attribute.type not in value:
+                raise _mismatch(index, attribute, value)
+            if not value[attribute.type]:
+                raise ValidationException(_EMPTY_UPDATED.format(kind=_kind(attribute)))
 
 
 def check_scalars(table: Table, nested: Collection[str]) -> None:
@@ -255,18 +261,15 @@ def check_scalars(table: Table, nested: Collection[str]) -> None:
                 raise SchemaFault(f"{_NOT_SCALAR}IndexKey: {attribute.name}")
 
 
-def _mismatch(index: Index, attribute: KeyAttribute, actual: str) -> SchemaFault:
+def _mismatch(index: Index, attribute: KeyAttribute, value: Mapping[str, Any]) -> SchemaFault:
     return _unfit(
         f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
-        f"Actual: {actual} IndexName: {index.name}"
+        f"Actual: {next(iter(value))} IndexName: {index.name}"
     )
 
 
-def _index_key_fault(index: Index, attribute: KeyAttribute, value: Mapping[str, Any]) -> SchemaFault:
-    if attribute.type not in value:
-        return _mismatch(index, attribute, next(iter(value)))
-    kind = "binary" if attribute.type == "B" else "string"
-    return SchemaFault(_EMPTY_INDEX.format(kind=kind, index=index.name, name=attribute.name))
+def _kind(attribute: KeyAttribute) -> str:
+    return "binary" if attribute.type == "B" else "string"
 
 
 def entry_of(index: Index, item: Item) -> Entry | None:

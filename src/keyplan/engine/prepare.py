@@ -13,11 +13,11 @@ from keyplan.engine.database import Database
 from keyplan.engine.judging import Change, Item, Write, prepare_put
 from keyplan.engine.keys import (
     SchemaFault,
+    check_assigned,
     check_key_values,
     check_names,
     check_scalars,
     check_size,
-    check_types,
     key_of_item,
     key_of_request,
 )
@@ -156,6 +156,7 @@ def change_of(
     Raises:
         SchemaFault: it would change the key, look into a key of the table or its indexes, or give an index's key
             another type.
+        ValidationException: it would give an index's key an empty value.
     """
     updated = bound.first_of(table.key_names) if bound is not None else None
     if updated is not None:
@@ -165,7 +166,7 @@ def change_of(
         )
     if bound is not None:
         if table.indexes:
-            check_types(table, bound.types())
+            check_assigned(table, bound.assigned())
         check_scalars(table, bound.nested)
 
     def apply(old: Item | None) -> Item:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from keyplan.engine.arns import arn_of
@@ -123,6 +124,11 @@ class Table:
     def index_by_name(self) -> dict[str, Index]:
         """The indexes by their names."""
         return {index.name: index for index in self.indexes}
+
+    @cached_property
+    def indexes_in_order(self) -> tuple[Index, ...]:
+        """The indexes by name: of several that an attribute doesn't fit, the service names the first one so."""
+        return tuple(sorted(self.indexes, key=attrgetter("name")))
 
     @cached_property
     def keeps_history(self) -> bool:

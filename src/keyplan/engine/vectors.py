@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any
 
-from keyplan.engine.keys import SchemaFault
+from keyplan.engine.keys import SchemaFault, check_not_empty
 from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.storage.vectors import DistanceFunction
@@ -27,10 +27,6 @@ _WRITE_BYTES_MIN = 1024
 _FLOAT_BYTES = 4
 _INVALID = "One or more parameter values were invalid."
 _FLOAT = "32-bit floating point number"
-_EMPTY = (
-    "One or more parameter values are not valid. A value specified for a secondary index key is not supported. "
-    "The AttributeValue for a key attribute cannot contain an empty {kind} value. IndexName: {index}, IndexKey: {name}"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +54,7 @@ def check_vectors(table: Table, item: Item, touched: frozenset[str] | None = Non
                     f"One or more parameter values were invalid: Type mismatch for Index Key {attribute.name} "
                     f"Expected: {attribute.type} Actual: {next(iter(value))} IndexName: {index.name}"
                 )
-            if not value[attribute.type]:
-                kind = "binary" if attribute.type == "B" else "string"
-                raise SchemaFault(_EMPTY.format(kind=kind, index=index.name, name=attribute.name))
+            check_not_empty(attribute, value, index.name)
         value = item.get(index.attribute)
         if value is not None and (touched is None or index.attribute in touched):
             _check_vector(index, value)

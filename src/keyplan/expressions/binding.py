@@ -21,7 +21,7 @@ from keyplan.expressions.paths import Steps, check_overlaps, resolve, select
 from keyplan.expressions.placeholders import Placeholders
 from keyplan.expressions.updates import Evaluation, bind_value
 from keyplan.expressions.writer import write_all
-from keyplan.values import Item
+from keyplan.values import AttributeValue, Item
 
 __all__ = [
     "BoundCondition",
@@ -45,6 +45,9 @@ _CACHED_TEXTS_MAX = 2048
 _REMOVING = (tree.Remove, tree.Delete)
 Expression: TypeAlias = str | tree.Condition
 """A condition: its text, or its tree."""
+
+_A_NUMBER: AttributeValue = {"N": "0"}
+_A_LIST: AttributeValue = {"L": [{"N": "0"}]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,20 +304,22 @@ class BoundUpdate:
         """The attribute that the text updates first, of those with these names."""
         return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
 
-    def types(self) -> dict[str, str]:
-        """The types it gives to whole attributes, where the item doesn't decide of them."""
-        result: dict[str, str] = {}
+    def assigned(self) -> dict[str, AttributeValue]:
+        """What it gives to whole attributes, where the item doesn't decide of its type: the value, or for one that is
+        computed any of its type.
+        """
+        result: dict[str, AttributeValue] = {}
         for steps, action in zip(self.paths, self.actions, strict=True):
             attribute, *below = steps
             if below or isinstance(action, tree.Remove):
                 continue
             match action.value:
                 case tree.Value(name):
-                    (result[str(attribute)],) = self.given.value(name)
+                    result[str(attribute)] = self.given.value(name)
                 case tree.Arithmetic():
-                    result[str(attribute)] = "N"
+                    result[str(attribute)] = _A_NUMBER
                 case tree.Call("list_append"):
-                    result[str(attribute)] = "L"
+                    result[str(attribute)] = _A_LIST
                 case _:  # what the item has decides
                     pass
         return result

@@ -56,15 +56,15 @@ def search_vectors(database: Database, request: Request) -> Answer:
     table = database.table(request["TableName"])
     index = _index(table, request["IndexName"])
     wanted = _wanted(index, terms)
-    if len(components) != index.dimensions:
-        raise ValidationException(
-            f"Input search vector dimension {len(components)} does not match vector index dimension {index.dimensions}"
-        )
     target = vector_of(components)
     if target is None:
         raise ValidationException(
             "Search vector contains invalid values. "
             "All values in the search vector must be a 32-bit floating-point number attribute"
+        )
+    if len(components) != index.dimensions:
+        raise ValidationException(
+            f"Input search vector dimension {len(components)} does not match vector index dimension {index.dimensions}"
         )
     missing = sorted(projection.attributes - index.projected - {index.attribute}) if projection else []
     if missing and index.projected:
