@@ -304,7 +304,6 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
             # What is no number comes before how many there are.
             for wrong in ([n(1), n(2), s("x")], [{"L": [n(1), n(2), n(3)]}])
         ],
-        ),
     ],
 )
 def test_searches_that_are_refused(shop: Engine, more: dict[str, Any], message: str) -> None:
