@@ -298,8 +298,10 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
         *[
             (
                 {"SearchVector": wrong},
-                "Search vector contains invalid values. "
-                "All values in the search vector must be a 32-bit floating-point number attribute",
+                (
+                    "Search vector contains invalid values. "
+                    "All values in the search vector must be a 32-bit floating-point number attribute"
+                ),
             )
             # What is no number comes before how many there are.
             for wrong in ([n(1), n(2), s("x")], [{"L": [n(1), n(2), n(3)]}])
