@@ -616,11 +616,11 @@ def test_an_empty_key_of_an_index_is_the_requests_fault_in_a_transaction_too(
     create(engine, "two", GlobalSecondaryIndexes=two, AttributeDefinitions=attributes(pk="S", sk="S", g="S"))
 
     def writes(value: dict[str, Any]) -> dict[str, Any]:
-        of_kind: dict[str, Any] = {
+        kinds: dict[str, dict[str, Any]] = {
             "Put": {"Item": {**KEY, "g": value}},
             "Update": {**UPDATES_G, "ExpressionAttributeValues": {":v": value}},
-        }[kind]
-        return {**of_kind, "TableName": "two"}
+        }
+        return {**kinds[kind], "TableName": "two"}
 
     wanted = f"One or more parameter values are not valid. {told}"
     assert message(engine, "TransactWriteItems", {"TransactItems": [{kind: writes(s(""))}]}) == wanted
