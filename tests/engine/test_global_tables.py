@@ -39,3 +39,25 @@ def test_a_table_without_replicas_has_no_auto_scaling_of_them(engine: Engine, op
         "error": "ResourceNotFoundException",
         "message": f"Global table with name: '{name}' does not exist.",
     }
+
+
+@pytest.mark.parametrize(
+    ("update", "told"),
+    [
+        ({"MinimumUnits": 1, "MaximumUnits": 5}, "Parameters 'ScalingPolicyUpdate' are required"),
+        ({"MinimumUnits": 1}, "Parameters 'MaximumUnits' are required"),
+    ],
+)
+def test_incomplete_settings_are_told_before_a_table_that_is_not_there(update: dict[str, Any], told: str) -> None:
+    writes = {"ProvisionedWriteCapacityAutoScalingUpdate": update}
+    reads = {"ReplicaProvisionedReadCapacityAutoScalingUpdate": update}
+    places: list[dict[str, Any]] = [
+        writes,
+        {"GlobalSecondaryIndexUpdates": [{"IndexName": "ByG", **writes}]},
+        {"ReplicaUpdates": [{"RegionName": "local", **reads}]},
+    ]
+    with Engine.open(":memory:") as engine:
+        for place in places:
+            result = answer(engine, "UpdateTableReplicaAutoScaling", {"TableName": "missing", **place})
+            assert result["error"] == "ValidationException"
+            assert f"{told} unless auto scaling is being disabled." in result["message"]

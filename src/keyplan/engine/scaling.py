@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from keyplan.engine.database import Database, plain_name
@@ -12,6 +13,12 @@ from keyplan.engine.tables import Table
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException
 
 Settings = dict[str, Any]
+
+_MEMBERS = (
+    "ProvisionedWriteCapacityAutoScalingUpdate",
+    "ProvisionedReadCapacityAutoScalingUpdate",
+    "ReplicaProvisionedReadCapacityAutoScalingUpdate",
+)
 
 _ROLE = (
     "arn:aws:iam::000000000000:role/aws-service-role/dynamodb.application-autoscaling.amazonaws.com/"
@@ -67,6 +74,8 @@ def change_scaling(database: Database, request: Request) -> None:
         ValidationException: settings are incomplete, or the table is on demand.
     """
     name = plain_name(request["TableName"])
+    for update in _given(request):
+        _check_complete(name, update)
 
     def change(table: Table) -> Members:
         replication = replication_of(table)
@@ -110,28 +119,49 @@ def _updates(table: Table, request: Request, replication: Replication) -> list[t
     return result
 
 
-def _scaled(table: Table, index: str, direction: str, update: Settings) -> Settings:
+def _given(request: Request) -> Iterator[Settings]:
+    """Each direction's settings, wherever they stand in a request."""
+    inner = [
+        each
+        for replica in request.get("ReplicaUpdates") or []
+        for each in (replica, *(replica.get("ReplicaGlobalSecondaryIndexUpdates") or []))
+    ]
+    for each in (request, *(request.get("GlobalSecondaryIndexUpdates") or []), *inner):
+        for member in _MEMBERS:
+            update = each.get(member)
+            if update is not None:
+                yield update
+
+
+def _check_complete(name: str, update: Settings) -> None:
+    """Refuse settings that say too little, or too much: the service does so before it looks for the table.
+
+    Raises:
+        ValidationException: they do.
+    """
     if update.get("AutoScalingDisabled"):
         if "MinimumUnits" in update or "MaximumUnits" in update:
             raise ValidationException(
-                f"{_failed(table.name)}: Parameters 'MaximumUnits', 'MinimumUnits' can't be given "
+                f"{_failed(name)}: Parameters 'MaximumUnits', 'MinimumUnits' can't be given "
                 "when auto scaling is being disabled."
             )
+        return
+    missing = [member for member in ("MaximumUnits", "MinimumUnits") if update.get(member) is None]
+    if not missing and update.get("ScalingPolicyUpdate") is None:
+        missing = ["ScalingPolicyUpdate"]
+    if missing:
+        names = ", ".join(f"'{member}'" for member in missing)
+        raise ValidationException(
+            f"{_failed(name)}: Parameters {names} are required unless auto scaling is being disabled."
+        )
+
+
+def _scaled(table: Table, index: str, direction: str, update: Settings) -> Settings:
+    if update.get("AutoScalingDisabled"):
         return {"AutoScalingDisabled": True, "ScalingPolicies": []}
     if table.definition["BillingMode"] == "PAY_PER_REQUEST":
         raise ValidationException(f"{_failed(table.name)}: The table is in PAY_PER_REQUEST mode.")
-    missing = [name for name in ("MaximumUnits", "MinimumUnits") if update.get(name) is None]
-    if missing:
-        names = ", ".join(f"'{name}'" for name in missing)
-        raise ValidationException(
-            f"{_failed(table.name)}: Parameters {names} are required unless auto scaling is being disabled."
-        )
-    policy = update.get("ScalingPolicyUpdate")
-    if policy is None:
-        raise ValidationException(
-            f"{_failed(table.name)}: Parameters 'ScalingPolicyUpdate' are required "
-            "unless auto scaling is being disabled."
-        )
+    policy = update["ScalingPolicyUpdate"]
     resource = f"table/{table.name}" + (f"/index/{index}" if index else "")
     name = policy.get("PolicyName") or f"DynamoDB{direction}CapacityUtilization:{resource}"
     return {
