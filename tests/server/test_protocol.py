@@ -142,6 +142,11 @@ def test_other_methods_and_types(server: Server) -> None:
         ):
             answer.assert_sound()
             assert (answer.status, answer.body) == (404, b"<UnknownOperationException/>\n")
+        for path, status in ((b"/orders", 404), (b"//", 404), (b"/./", 404), (b"/?x=1", 200)):
+            for service in ("DynamoDB", "DynamoDBStreams"):
+                operation = "ListTables" if service == "DynamoDB" else "ListStreams"
+                asked = request(None, x_amz_target=f"{service}_20120810.{operation}")
+                assert raw.ask(asked.replace(b"POST /", b"POST " + path, 1)).status == status
         other = raw.ask(request("ListTables", content_type="application/json"))
         assert other.headers["content-type"] == "application/json"
 
