@@ -133,6 +133,7 @@ def test_incomplete_and_wrong_headers() -> None:
     )
     without_date = {name: value for name, value in signed().items() if name != "x-amz-date"}
     assert "existence of either a 'X-Amz-Date' or a 'Date' header. " in refusal(without_date)[1]
+    assert "existence of either" in refusal({**signed(), "x-amz-date": ""})[1]
     assert refusal({**signed(), "x-amz-date": "yesterday"})[0] == incomplete
     assert refusal({**without_date, "date": "yesterday"})[0] == incomplete
     assert refusal(changed("SignedHeaders=", "SignedHeaders,"))[0] == incomplete
