@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
@@ -245,3 +245,45 @@ def test_a_readers_own_words() -> None:
     read({**item, "number": {"S": "x"}})
     read({name: value for name, value in item.items() if name != "number"})
     assert len(seen) == 2
+
+
+def known(schema: Any) -> Any:
+    return schema
+
+
+def inner(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
+    """Another schema of a model's fields."""
+    return lambda schema: {**schema, "schema": change(schema["schema"])}
+
+
+def fields_of(change: Callable[[dict[str, Any]], Any]) -> Callable[[Any], Any]:
+    """Another schema of each field."""
+    return inner(lambda part: {**part, "fields": {name: change(field) for name, field in part["fields"].items()}})
+
+
+@pytest.mark.parametrize(
+    ("change", "quick"),
+    [
+        (known, True),
+        (lambda schema: None, False),
+        (lambda schema: [schema], False),
+        (lambda schema: {**schema, "type": "model-of-tomorrow"}, False),
+        (lambda schema: {"type": "model", "cls": schema["cls"]}, False),
+        (inner(lambda part: {**part, "type": "fields-of-tomorrow"}), False),
+        (inner(lambda part: {"type": "model-fields"}), False),
+        (inner(lambda part: {**part, "fields": list(part["fields"].items())}), False),
+        (inner(lambda part: {**part, "fields": {f"_{name}": field for name, field in part["fields"].items()}}), False),
+        (fields_of(lambda field: field["schema"]), False),
+        (fields_of(lambda field: (field["type"], field["schema"])), False),
+        (fields_of(lambda field: {**field, "schema": {"type": "type-of-tomorrow"}}), False),
+    ],
+)
+def test_a_schema_of_another_shape_is_read_the_slow_way(
+    change: Callable[[Any], Any], quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What pydantic's schemas look like inside, it promises nobody: what isn't known is left to pydantic itself."""
+    item = compiled(Order, GSI1).to_item(ORDER)
+    monkeypatch.setattr(Order, "__pydantic_core_schema__", change(Order.__pydantic_core_schema__))
+    entity = compiled(Order, GSI1)
+    assert is_quick(entity) is quick
+    assert entity.from_item(item) == ORDER

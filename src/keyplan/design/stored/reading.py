@@ -3,7 +3,8 @@
 Each field is looked up by the path of its attribute and type (``title`` → ``S``) in pydantic's core, so that no
 Python runs per field; the instance is then made as pydantic's ``model_construct`` makes one. What this way can't read
 (another type than the field's, fields that stand only in the key, models with validators that run before) is left to
-the slow way in ``entity.py``, which also finds the words for what is wrong.
+the slow way in ``entity.py``, which also finds the words for what is wrong. So is every entity whose schema hasn't the
+shape that is known here, since pydantic promises none (decision 0082).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, get_args, get_origin
 from uuid import UUID
 
-from pydantic_core import SchemaValidator, ValidationError
+from pydantic_core import SchemaError, SchemaValidator, ValidationError
 
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import element_kinds, kind_of
@@ -53,10 +54,9 @@ def reader_of(
     there.
     """
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
-    result = None if cls.model_config.get("extra") == "allow" else _fields_schema(cls, paths)
-    if result is None:
+    validate = None if cls.model_config.get("extra") == "allow" else _validator(cls, paths)
+    if validate is None:
         return slowly
-    validate = SchemaValidator(*result).validate_python
     make, set_attribute = cls.__new__, object.__setattr__
     attributes = frozenset(field.attribute for field in fields)
     count = len(attributes)
@@ -157,6 +157,15 @@ def _needs_python(schema: Mapping[str, Any]) -> bool:
     return kind in _BEFORE or (
         kind == "model-fields" and any("validation_alias" in field for field in schema["fields"].values())
     )
+
+
+def _validator(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> Callable[[Any], Any] | None:
+    """What validates items as they are; None where the schema isn't one whose shape is known."""
+    try:
+        result = _fields_schema(cls, paths)
+        return None if result is None else SchemaValidator(*result).validate_python
+    except (AttributeError, KeyError, SchemaError, TypeError):
+        return None
 
 
 def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> tuple[Any, Any] | None:
