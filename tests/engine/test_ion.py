@@ -113,6 +113,9 @@ def test_text_that_ends_too_soon(text: str) -> None:
         '{a:"\\UFFFFFFFF"}',
         "{a:" + "[" * 100 + "]" * 100 + "}",
         "{a:1x}",
+        "{a:+}",
+        "{a:-x}",
+        "{a:1e99999999999999999999}",
     ],
 )
 def test_what_is_no_item(text: str) -> None:

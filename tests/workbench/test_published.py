@@ -238,6 +238,15 @@ def test_the_templates_that_an_author_wrote_beside_the_sample_are_taken() -> Non
     assert result == {"Visit": "{pk} {day}#{seen_at} | {pk} {gsi1_sk}"}
 
 
+def test_templates_of_an_author_name_each_other() -> None:
+    """By a chain, in whichever order; a circle of them is no template."""
+    rows = [{"PK": "v#2026-01-01", "SK": "2026-01-01", "type": "visit", "day": "2026-01-01"}]
+    chain = {"PK": {"value": "v#${SK}"}, "SK": {"value": "${day}"}}
+    assert keys(of(rows, ModelSchema={"models": {"visit": chain}})) == {"Visit": "v#{day} {day}"}
+    circle = {"PK": {"value": "v#${SK}"}, "SK": {"value": "${PK}"}}
+    assert keys(of(rows, ModelSchema={"models": {"visit": circle}})) == keys(of(rows))
+
+
 def test_another_delimiter_is_text_before_the_value() -> None:
     rows = [
         {"PK": "User:ada", "SK": MOMENTS[0], "RoomId": "Art", "text": "Hi"},
