@@ -44,6 +44,7 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
         ),
     ),
     ({"AttributeDefinitions": [*AB[:2], AB[1]]}, fault("Attribute Name is duplicated: sk")),
+    ({"AttributeDefinitions": [*AB[:2], AB[1], AB[0]]}, fault("Attribute Name is duplicated: pk")),
     (
         {"KeySchema": schema("pk", "pk"), "AttributeDefinitions": attributes(pk="S")},
         fault("Invalid KeySchema: Some index key attribute have no definition"),

@@ -4,7 +4,6 @@ definition that is stored. The texts are AWS's.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -335,8 +334,14 @@ def _defined_names(attributes: Schema) -> list[str]:
 
 def _first_repeated(names: Sequence[str]) -> str | None:
     """The first name that comes again, however many there are."""
-    counts = Counter(names)
-    return None if len(counts) == len(names) else next(name for name in names if counts[name] > 1)
+    once: set[str] = set()
+    again: set[str] = set()
+    for name in names:  # one by one: other threads get their turns
+        if name in once:
+            again.add(name)
+        else:
+            once.add(name)
+    return next((name for name in names if name in again), None) if again else None
 
 
 def _check_throughput(mode: str | None, throughput: Mapping[str, int] | None) -> None:
@@ -508,13 +513,21 @@ def hashed_order(names: Iterable[str], least_slots: int = 16) -> list[str]:
     """The names in the order the service lists a set of them in: that of Java's hash tables, which have at least so
     many slots and are never more than three quarters full.
     """
-    once = list(dict.fromkeys(names))
+    once = _once(names)
     if len(once) > _SORTED_MAX:
         return once
     slots = least_slots
     while len(once) * 4 > slots * 3:
         slots *= 2
     return sorted(once, key=lambda name: _spread_hash(name) % slots)
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    """The names, each once, in their order; made one by one, so that other threads get their turns."""
+    once: dict[str, None] = {}
+    for name in names:
+        once[name] = None
+    return list(once)
 
 
 def _spread_hash(text: str) -> int:

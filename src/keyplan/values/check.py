@@ -225,13 +225,15 @@ def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[A
 
 
 def _count_different(members: list[str]) -> int:
-    """How many different members there are. Many are compared in parts: other threads get their turns between them."""
+    """How many different members there are. Many are kept apart by their hashes: a set that grows is made anew in one
+    go, and other threads wait for it.
+    """
     if len(members) <= _COMPARED_TOGETHER_MAX:
         return len(set(members))
-    seen: set[str] = set()
-    for start in range(0, len(members), _COMPARED_TOGETHER_MAX):
-        seen.update(members[start : start + _COMPARED_TOGETHER_MAX])
-    return len(seen)
+    seen: list[set[str]] = [set() for _ in range(len(members) // _COMPARED_TOGETHER_MAX + 1)]
+    for member in members:
+        seen[hash(member) % len(seen)].add(member)
+    return sum(map(len, seen))
 
 
 def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:
@@ -240,13 +242,13 @@ def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:
     """
     if tag == "NS":
         return ValueFault(f"{INVALID}Input collection contains duplicates.", "Input collection contains duplicates")
+    if len(content) > _REPEATED_MAX or sum(map(len, content)) + len(content) > _REPEATED_MAX:
+        return ValueFault(f"{INVALID}Input collection contains duplicates.")
     seen: set[str] = set()
     first = 0
     while normal[first] not in seen:
         seen.add(normal[first])
         first += 1
-    if len(content) > _REPEATED_MAX or sum(map(len, content)) + len(content) > _REPEATED_MAX:
-        return ValueFault(f"{INVALID}Input collection contains duplicates.")
     quoted = [f'"{member}"' for member in [*sort_members(tag, normal[:first]), *normal[first:]]]
     shown, older = ", ".join(quoted), ", ".join(content)
     if tag == "SS":
