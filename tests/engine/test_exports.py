@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import io
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
+from keyplan.engine.s3 import formats
 from tests.engine.support import answer, create, n, pages, put, s
 from tests.engine.test_backups import START_S, Clock, items, keep_history
 from tests.engine.test_ion import BOOK
@@ -558,3 +561,42 @@ def test_what_is_exported_is_never_all_in_memory(engine: Engine, s3: Path, monke
     assert len(list(data.iterdir())) == 5
     prefix = data.relative_to(s3 / "bucket").as_posix() + "/"
     assert start_import(engine, prefix=prefix, InputCompressionType="GZIP")["ImportedItemCount"] == 30
+
+
+class Endless(io.RawIOBase):
+    """A file that has no end: what it begins with, and then the same again and again."""
+
+    def __init__(self, start: bytes, again: bytes) -> None:
+        self._next = iter(itertools.chain([start], itertools.repeat(again)))
+        self.read_bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        assert self.read_bytes < 1_000_000
+        text = next(self._next)[: len(buffer)]
+        buffer[: len(text)] = text
+        self.read_bytes += len(text)
+        return len(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "again"),
+    [
+        ("CSV", b"pk,sk\n", b"a" * 4096),
+        ("CSV", b"pk,sk\n", b'"a\n",' * 600),
+        ("CSV", b'"a\n",', b'"a\n",' * 600),
+        ("ION", b"{Item:{", b"a:" + b" " * 4000 + b"\n"),
+        ("ION", b"{Item:{", b"a" * 4096),
+        ("DYNAMODB_JSON", b'{"Item":', b" " * 4096),
+    ],
+)
+def test_no_item_of_a_file_is_put_together_without_end(
+    monkeypatch: pytest.MonkeyPatch, kind: Any, start: bytes, again: bytes
+) -> None:
+    """Of a packed file of some megabytes it would take all memory."""
+    monkeypatch.setattr(formats, "LINE_BYTES_MAX", 200_000)
+    file = Endless(start, again)
+    with pytest.raises(formats.UnreadableError, match="longer than 200000"):
+        list(formats.read_records(io.BufferedReader(file), kind, formats.Csv({})))

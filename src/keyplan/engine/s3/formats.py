@@ -85,10 +85,14 @@ def _json_records(file: IO[bytes]) -> Iterator[Fields]:
 
 def _ion_records(file: IO[bytes]) -> Iterator[Fields]:
     waiting: list[str] = []
+    length = 0
     for line in _lines(file):
         text = line.decode()
         if not waiting and ion.is_blank(text):
             continue
+        length = len(text) if not waiting else length + len(text)
+        if length >= LINE_BYTES_MAX:
+            raise UnreadableError(f"An item is longer than {LINE_BYTES_MAX} characters")
         waiting.append(text)
         # Only a line that may close the struct is worth looking at: else a long item would be read over and over.
         if "}" not in text:
@@ -130,9 +134,29 @@ def _csv_records(file: IO[bytes], how: Csv) -> Iterator[Fields]:
         text.detach()  # who opened the file closes it
 
 
+class _RowLines:
+    """The lines of a file of rows. No line is read, and no row put together of lines, that is longer than any may be:
+    of a file that was packed from one letter they would take all memory.
+    """
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self.row_length = 0
+        """Of the lines since the last row ended."""
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._text.readline(LINE_BYTES_MAX):
+            self.row_length += len(line)
+            if self.row_length >= LINE_BYTES_MAX:
+                raise UnreadableError(f"A row is longer than {LINE_BYTES_MAX} characters")
+            yield line
+
+
 def _csv_rows(text: io.TextIOWrapper, how: Csv) -> Iterator[Fields]:
     header = how.header
-    for row in csv.reader(text, delimiter=how.delimiter, strict=True):
+    lines = _RowLines(text)
+    for row in csv.reader(lines, delimiter=how.delimiter, strict=True):
+        lines.row_length = 0
         if not row:
             continue
         if header is None:
