@@ -243,6 +243,10 @@ def test_templates_of_an_author_name_each_other() -> None:
     rows = [{"PK": "v#2026-01-01", "SK": "2026-01-01", "type": "visit", "day": "2026-01-01"}]
     chain = {"PK": {"value": "v#${SK}"}, "SK": {"value": "${day}"}}
     assert keys(of(rows, ModelSchema={"models": {"visit": chain}})) == {"Visit": "v#{day} {day}"}
+    twin = [{**row, "made": row["day"]} for row in rows]
+    assert keys(of(twin, ModelSchema={"models": {"visit": chain}})) == {"Visit": "v#{day} {day}"}
+    chain["SK"] = {"value": "${made}"}
+    assert keys(of(twin, ModelSchema={"models": {"visit": chain}})) == {"Visit": "v#{made} {made}"}
     circle = {"PK": {"value": "v#${SK}"}, "SK": {"value": "${PK}"}}
     assert keys(of(rows, ModelSchema={"models": {"visit": circle}})) == keys(of(rows))
 
