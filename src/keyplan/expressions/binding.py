@@ -311,8 +311,8 @@ class BoundUpdate:
         result: dict[str, AttributeValue] = {}
         for steps, action in zip(self.paths, self.actions, strict=True):
             attribute, *below = steps
-            if below or isinstance(action, tree.Remove):
-                continue
+            if below or isinstance(action, tree.Remove | tree.Delete):
+                continue  # what is only taken away gives no type
             match action.value:
                 case tree.Value(name):
                     result[str(attribute)] = self.given.value(name)
