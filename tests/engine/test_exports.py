@@ -588,8 +588,6 @@ class Endless(io.RawIOBase):
         ("CSV", b"pk,sk\n", b'"a\n",' * 600),
         ("CSV", b'"a\n",', b'"a\n",' * 600),
         ("ION", b"{Item:{", b"a:" + b" " * 4000 + b"\n"),
-        ("ION", b"{Item:{", b"a" * 4096),
-        ("DYNAMODB_JSON", b'{"Item":', b" " * 4096),
     ],
 )
 def test_no_item_of_a_file_is_put_together_without_end(

@@ -171,6 +171,7 @@ def test_in_memory_others_read_and_write_between_the_parts_of_a_search(
             put(shop, "03", 0, 0, 0.5)
 
     monkeypatch.setattr(SEARCHING, "_COMPARED_TOGETHER", 10)
+    monkeypatch.setattr(SEARCHING, "_COMPARED_BY_SQLITE", 1)
     monkeypatch.setattr(SEARCHING, "time", SimpleNamespace(sleep=pause))
     changed = [("03", 0.5), ("01", 1.0), ("02", 2.0)]
     as_before = [("00", 0.0), ("01", 1.0), ("02", 2.0)]

@@ -29,16 +29,7 @@ from keyplan.design.stored.fields import StoredField, stored_fields
 from keyplan.design.stored.formats import as_utc
 from keyplan.design.stored.keys import CompiledKey, Matcher
 from keyplan.design.stored.reading import reader_of, reads_by_json
-from keyplan.errors import (
-    ArgumentError,
-    Fault,
-    ItemNotReadable,
-    ItemTooLarge,
-    KeyFieldError,
-    KeyplanError,
-    RequestError,
-    shown,
-)
+from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
 from keyplan.wire.limits import ITEM_BYTES_MAX
 
 __all__ = ["CompiledEntity"]
@@ -275,7 +266,7 @@ class CompiledEntity:
         try:
             for name in self._computed:
                 result[name] = getattr(instance, name)
-        except KeyplanError:
+        except RequestError:
             raise
         except (ValueError, ArithmeticError) as error:
             raise ArgumentError(f"it can't be computed: {error}", place=f"{self.name}.{name}") from None

@@ -31,6 +31,8 @@ _SPARE = 64
 
 _COMPARED_TOGETHER = 200
 """Vectors, in a store in memory, while others wait. Without sqlite-vec they take some 25 ms."""
+_COMPARED_BY_SQLITE = 5
+"""As many times more of them, where SQLite compares them."""
 _PAUSE_S = 0.0002
 """Who waits for a lock gets it when it isn't asked for again at once."""
 
@@ -144,11 +146,10 @@ def _nearest(
     where = (table.stored.layout.id, index.number, wanted)
     limit = count + _SPARE
 
-    def compare(reader: Reader, span: Span | None = None) -> list[Scored]:
+    def compare(reader: Reader, span: Span | None = None) -> tuple[list[Scored], bool]:
         candidates = reader.vectors.nearest(*where, (target, index.function), limit, span)
-        if candidates is None:
-            candidates = reader.vectors.candidates(*where, span)
-        return _chosen(candidates, scale, limit)
+        by_sqlite = candidates is not None
+        return _chosen(candidates or reader.vectors.candidates(*where, span), scale, limit), by_sqlite
 
     def read(reader: Reader, chosen: list[Scored]) -> list[tuple[float, bytes, bytes]]:
         scores = {candidate.row: (score, candidate.vector) for score, candidate in chosen}
@@ -161,7 +162,7 @@ def _nearest(
         return [(*scores[row], body) for row, _, _, body in items[:count]]
 
     if storage.has_snapshots:
-        return storage.read(lambda reader: read(reader, compare(reader)))
+        return storage.read(lambda reader: read(reader, compare(reader)[0]))
 
     def read_again(reader: Reader) -> list[tuple[float, bytes, bytes]]:
         # What was chosen may have been changed meanwhile, or removed.
@@ -175,17 +176,25 @@ def _nearest(
 def _chosen_in_turns(
     storage: Storage,
     place: tuple[int, int],
-    compare: Callable[[Reader, Span], list[Scored]],
+    compare: Callable[[Reader, Span], tuple[list[Scored], bool]],
     scale: Scale,
     limit: int,
 ) -> list[Scored]:
-    """The nearest of an index, compared so that others, who have to wait for memory, come in between."""
+    """The nearest of an index, compared so that others, who have to wait for memory, come in between. ``compare`` also
+    says whether SQLite did it.
+    """
     chosen: list[Scored] = []
     after = 0
+    together = _COMPARED_TOGETHER
 
     def go_on(reader: Reader) -> tuple[Span, list[Scored]] | None:
-        span = reader.vectors.span(*place, after, _COMPARED_TOGETHER)
-        return None if span is None else (span, compare(reader, span))
+        nonlocal together
+        span = reader.vectors.span(*place, after, together)
+        if span is None:
+            return None
+        nearer, by_sqlite = compare(reader, span)
+        together = _COMPARED_TOGETHER * (_COMPARED_BY_SQLITE if by_sqlite else 1)
+        return span, nearer
 
     while (part := storage.read(go_on)) is not None:
         (_, after), nearer = part
