@@ -176,18 +176,6 @@ def _cost_bytes(write: Write, body: bytes) -> float:
     return effort_of(len(body), 0 if condition is None else condition.operators) + len(body) * readings
 
 
-def _item(body: bytes) -> Item:
-    """What is stored of an item.
-
-    Raises:
-        JSONDecodeError: it is damaged.
-    """
-    item = decode(body)
-    if type(item) is not dict:
-        raise orjson.JSONDecodeError("no object", "", 0)
-    return item
-
-
 def judge(write: Write, result: Found | None) -> Judged:
     """What a write comes to, by what is there.
 
@@ -201,7 +189,7 @@ def judge(write: Write, result: Found | None) -> Judged:
     if result is not None:
         _, size, body = result
         try:
-            old = _item(body)
+            old = decode(body if body[:1] == b"{" else b"")  # what is no object is no item
         except orjson.JSONDecodeError:
             if condition is not None or change is not None or write.wants_old:
                 raise

@@ -13,6 +13,7 @@ from typing import Any
 from keyplan.engine.storage.layouts import Entry, KeyText
 from keyplan.engine.tables import Index, KeyAttribute, Table
 from keyplan.values import check_item, item_size, key_text, name_fault
+from keyplan.values.check import SHORT_NAME
 from keyplan.wire.errors import RequestFault, ValidationException
 from keyplan.wire.limits import (
     ITEM_BYTES_MAX,
@@ -309,9 +310,10 @@ def check_names(item: Collection[str]) -> None:
     Raises:
         RequestFault: there is one.
     """
-    fault = name_fault(item)
-    if fault is not None:
-        raise RequestFault(fault)
+    if "" in item or max(map(len, item), default=0) > SHORT_NAME:
+        fault = name_fault(item)
+        if fault is not None:
+            raise RequestFault(fault)
 
 
 def check_size(size_bytes: int, *, updating: bool) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from keyplan.expressions.faults import ExpressionFault
 from keyplan.values import AttributeValue, ValueFault, check_value, name_fault, value_size
+from keyplan.values.check import SHORT_NAME
 
 __all__ = ["CheckedPlaceholders", "Placeholders"]
 
@@ -104,7 +105,7 @@ def _checked_names(names: Mapping[str, str]) -> dict[str, str]:
         _check_key(kind, _NAME_KEY, key)
         if not name:
             raise ExpressionFault(f"{kind} contains invalid value: Empty attribute name for key {key}")
-        fault = name_fault((name,))
+        fault = name_fault((name,)) if len(name) > SHORT_NAME else None
         if fault is not None:
             raise ExpressionFault(fault, f"{kind} contains invalid value: {fault} for key {key}")
     return dict(names)

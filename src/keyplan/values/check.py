@@ -25,7 +25,7 @@ _REPEATED_MAX = 16_384
 CONTAINER_DEPTH_MAX = 31
 NAME_BYTES_MAX = 65_535
 """Of an attribute's name, in an item and in each map within it."""
-_SHORT_NAME = NAME_BYTES_MAX // 4
+SHORT_NAME = NAME_BYTES_MAX // 4
 """Characters that are never too many bytes."""
 
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
@@ -57,11 +57,26 @@ def check_item(item: Item) -> Item:
     Raises ``ValueFault`` for the first attribute that DynamoDB would refuse. A wrong name within a value is told after
     what else is wrong with the item, wherever that stands (recorded of an empty one, in ten regions, in October 2026).
     """
+    changed: Item | None = None
     try:
-        return _checked(item)
+        for name, value in item.items():
+            if type(value) is not dict or len(value) != 1:
+                raise ValueFault(_count_fault(value))
+            ((tag, content),) = value.items()
+            if tag == "S" and type(content) is str:
+                continue
+            check = _CHECKS.get(tag)
+            if check is None:
+                raise ValueFault(EMPTY)
+            normal = check(content, 1)
+            if normal is not content:
+                if changed is None:
+                    changed = dict(item)
+                changed[name] = {tag: normal}
     except NameFault:
-        _checked({name: _without_names(value, 1) for name, value in item.items()})
+        check_item({name: _without_names(value, 1) for name, value in item.items()})
         raise
+    return item if changed is None else changed
 
 
 def _without_names(value: Any, depth: int) -> Any:
@@ -75,25 +90,6 @@ def _without_names(value: Any, depth: int) -> Any:
             return {"L": [_without_names(member, depth + 1) for member in members.values()]}
         case _:
             return value
-
-
-def _checked(item: Item) -> Item:
-    changed: Item | None = None
-    for name, value in item.items():
-        if type(value) is not dict or len(value) != 1:
-            raise ValueFault(_count_fault(value))
-        ((tag, content),) = value.items()
-        if tag == "S" and type(content) is str:
-            continue
-        check = _CHECKS.get(tag)
-        if check is None:
-            raise ValueFault(EMPTY)
-        normal = check(content, 1)
-        if normal is not content:
-            if changed is None:
-                changed = dict(item)
-            changed[name] = {tag: normal}
-    return item if changed is None else changed
 
 
 def check_value(value: AttributeValue, depth: int = 1) -> AttributeValue:
@@ -195,7 +191,7 @@ def name_fault(names: Collection[str]) -> str | None:
     """What DynamoDB says of attribute names of which one is empty or too long; None where all are right."""
     if "" in names:
         return "Empty attribute name"
-    if max(map(len, names), default=0) > _SHORT_NAME and any(map(_is_long_name, names)):
+    if max(map(len, names), default=0) > SHORT_NAME and any(map(_is_long_name, names)):
         return f"Attribute name is too large, must be less than {NAME_BYTES_MAX + 1} bytes"
     return None
 
