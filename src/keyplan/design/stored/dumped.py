@@ -21,10 +21,11 @@ from uuid import UUID
 from pydantic import BaseModel, Json, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyplan import values
 from keyplan.design.declared.fields import is_alias, kind_of
+from keyplan.errors import ArgumentError
 from keyplan.values import AttributeValue
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "json_of",
     "members_of",
     "plain_of",
+    "undeclared",
 ]
 
 
@@ -325,3 +327,18 @@ def _number(text: str) -> Any:
         return int(exact)
     near = float(text)
     return near if Decimal(repr(near)) == exact else text
+
+
+def undeclared(value: Any) -> Any:
+    """A value that no field declares, if it is the same when it comes back.
+
+    Raises:
+        ArgumentError: it isn't.
+    """
+    try:
+        result = plain_of(values.encode(value))
+    except (values.ValueFault, values.NumberError, TypeError, RecursionError, UnicodeEncodeError):
+        result = to_jsonable_python(value, fallback=repr)
+    if result != value:
+        raise ArgumentError(f"{value!r} would be read back as {result!r}", hint="declare a field of its type")
+    return value

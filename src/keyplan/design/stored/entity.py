@@ -24,7 +24,7 @@ from keyplan.design.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_
 from keyplan.design.declared.styles import Label
 from keyplan.design.stored.codec import Decoder, Encoder
 from keyplan.design.stored.dependence import Dependence
-from keyplan.design.stored.dumped import Form, json_of, plain_of
+from keyplan.design.stored.dumped import Form, json_of, plain_of, undeclared
 from keyplan.design.stored.fields import StoredField, stored_fields
 from keyplan.design.stored.formats import as_utc
 from keyplan.design.stored.keys import CompiledKey, Matcher
@@ -403,7 +403,7 @@ class CompiledEntity:
         for name, value in others.items():
             if name in self._attributes:
                 raise ArgumentError("the attribute of that name holds a key, or a label", place=f"{self.name}.{name}")
-            dumped = _undeclared(value)
+            dumped = undeclared(value)
             item[name] = self.encode_field(name, values.encode, dumped)
 
     def _others(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -550,17 +550,6 @@ class _Unreadable:
 def _is_pair(field: StoredField) -> bool:
     """Whether functions of the user's own write and read it."""
     return field.codec is not None and field.codec.mark.write is not None
-
-
-def _undeclared(value: Any) -> Any:
-    """A value that no field declares, if it is the same when it comes back."""
-    try:
-        result = plain_of(values.encode(value))
-    except (values.ValueFault, values.NumberError, TypeError, RecursionError, UnicodeEncodeError):
-        result = to_jsonable_python(value, fallback=repr)
-    if result != value:
-        raise ArgumentError(f"{value!r} would be read back as {result!r}", hint="declare a field of its type")
-    return value
 
 
 def _is_elsewhere(value: Any) -> bool:
