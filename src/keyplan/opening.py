@@ -18,7 +18,6 @@ from keyplan.client.streams import Part, stream, stream_async
 from keyplan.client.watching import RunningCall
 from keyplan.design.declared.actions import Action, Delete, Previous, Put, Update
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.patterns import Pattern
 from keyplan.design.declared.table import Table
 from keyplan.design.deferral import is_deferred
 from keyplan.design.scopes import local_names
@@ -63,14 +62,15 @@ class Design:
 
     def __init_subclass__(cls, *, silence: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        # The compiler is imported by those who declare a design.
+        from keyplan.design.compiled.model import compile_design  # noqa: PLC0415
+        from keyplan.design.declared.patterns import Pattern  # noqa: PLC0415
+
         # Patterns of a class made otherwise than by a class statement are declared elsewhere than it
         namespace = local_names(var.function for var in vars(cls).values() if isinstance(var, Pattern))
         if is_deferred():
             cls.uncompiled = namespace
         else:
-            # The compiler is imported by those who declare a design.
-            from keyplan.design.compiled.model import compile_design  # noqa: PLC0415
-
             cls.compiled = compile_design(cls, namespace, silence)
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
