@@ -32,9 +32,13 @@ from keyplan_systems.posts import stable_id
 from keyplan_systems.sampling import in_steps, not_there, zipf
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 
-__all__ = ["AUTHORS", "DEMO_PASSWORD", "DEMO_USERS", "Whole", "sample", "whole_article"]
+__all__ = ["AUTHORS", "DEMO_PASSWORD", "DEMO_USERS", "Whole", "authors", "sample", "whole_article"]
 
 AUTHORS = tuple(f"u_{number:02d}" for number in range(1, 13))
+"""Who writes the first articles."""
+STEADY = 1000
+"""After so many articles more authors join: a newsroom grows in people, and not only in articles."""
+ARTICLES_AN_AUTHOR = 500
 NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 """When article 0 was made; each further one was made some hours earlier."""
 HOURS_BETWEEN = 17
@@ -68,7 +72,7 @@ def sample(design: Cms, count: int, progress: Progress) -> int:
         return len(new)
 
     progress(0, count)
-    _people(design)
+    _people(design, count)
     return in_steps(count, STEP, write, progress)
 
 
@@ -105,14 +109,28 @@ DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$zt/FePcyrFMegNknDTJh0w$JGCb7yVglKxQM
 """Its hash, the same each time as all of the sample is."""
 
 
-def _people(design: Cms) -> None:
+def authors(count: int) -> tuple[str, ...]:
+    """The ids of all who write for a site of so many articles, those who write most first."""
+    joined = max(0, count - STEADY) // ARTICLES_AN_AUTHOR
+    return (*AUTHORS, *(f"u_{number:02d}" for number in range(len(AUTHORS) + 1, len(AUTHORS) + 1 + joined)))
+
+
+def _name(number: int) -> str:
+    """The name of an author: the first ones', and then one's first name with the last name of another."""
+    first, last = NAMES[number % len(NAMES)], NAMES[(number + number // len(NAMES)) % len(NAMES)]
+    return f"{first.partition(' ')[0]} {last.partition(' ')[2]}"
+
+
+def _people(design: Cms, count: int) -> None:
     """The authors as members; those who can sign in have a password, unless they chose another."""
-    for number, (member_id, name) in enumerate(zip(AUTHORS, NAMES, strict=True)):
+    for number, member_id in enumerate(authors(count)):
         login, role = DEMO_USERS[number] if number < len(DEMO_USERS) else (member_id, "author")
         if design.member(member_id) is not None:
             continue
         joined_at = NEWEST - timedelta(days=900 - number)
-        member = Member(member_id=member_id, email=f"{login}@example.com", name=name, role=role, joined_at=joined_at)
+        member = Member(
+            member_id=member_id, email=f"{login}@example.com", name=_name(number), role=role, joined_at=joined_at
+        )
         try:
             design.create(member)
         except (ItemExists, ValueTaken):
@@ -131,7 +149,8 @@ def whole_article(number: int) -> Whole:
     status: Status = chance.choices(("published", "draft", "archived"), weights=(83, 10, 7))[0]
     drafts = chance.choice((0, 1, 1, 2, 3)) if status == "draft" else chance.choices(range(1, 7), zipf(6))[0]
     text = manuscript(chance, subject, number, drafts)
-    author = chance.choices(AUTHORS, zipf(len(AUTHORS)))[0]
+    people = authors(number)
+    author = chance.choices(people, zipf(len(people)))[0]
     article_id = stable_id(f"sample/{number}", made)
     versions = _versions(chance, article_id, author, made, text.bodies)
     moments = [made, *(version.created_at for version in versions)]

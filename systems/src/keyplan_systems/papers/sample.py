@@ -10,6 +10,7 @@ import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
+from itertools import accumulate
 
 from keyplan import Put
 from keyplan.systems import Progress
@@ -37,6 +38,10 @@ KEPT_UNTIL = datetime(2126, 1, 1, tzinfo=UTC)
 STEP = 50
 """Papers written at a time."""
 AUTHORS = 80
+"""Who write the first papers."""
+STEADY = 1000
+"""After so many papers more authors join: a catalogue grows in people, and not only in papers."""
+PAPERS_AN_AUTHOR = 25
 
 COLLECTIONS = (("data-and-storage", 9), ("distributed-systems", 5), ("interfaces", 3), ("languages", 2), ("ethics", 1))
 """The collections with their weights."""
@@ -96,21 +101,43 @@ def sample(design: Papers, count: int, progress: Progress) -> int:
         return len(new)
 
     progress(0, count)
-    design.batch(map(Put, not_there(design, authors(), lambda author: author, "handle")))
+    design.batch(map(Put, not_there(design, authors(count), lambda author: author, "handle")))
     added = in_steps(count, STEP, write, progress)
     refill_beside(design.store.url, partial(rebuild, design))
     return added
 
 
+def authors(count: int = 0) -> tuple[Author, ...]:
+    """All authors of the first so many papers, those who write most first."""
+    return tuple(_author(number) for number in range(_people(count)))
+
+
+def _people(number: int) -> int:
+    """The authors that there are when paper ``number`` is written."""
+    return AUTHORS + max(0, number - STEADY) // PAPERS_AN_AUTHOR
+
+
 @cache
-def authors() -> tuple[Author, ...]:
-    """All authors, those who write most first."""
-    result: list[Author] = []
-    for number in range(AUTHORS):
-        name = f"{NAMES[number % len(NAMES)]} {SURNAMES[number // len(NAMES)]}"
-        handle = name.lower().replace(" ", "-")
-        result.append(Author(handle=handle, name=name, affiliation=PLACES[number % len(PLACES)]))
-    return tuple(result)
+def _author(number: int) -> Author:
+    first, last = NAMES[number % len(NAMES)], SURNAMES[number // len(NAMES) % len(SURNAMES)]
+    name = " ".join((first, *_initials(number // AUTHORS), last))
+    handle = name.lower().replace(".", "").replace(" ", "-")
+    return Author(handle=handle, name=name, affiliation=PLACES[number % len(PLACES)])
+
+
+def _initials(namesakes: int) -> list[str]:
+    """What tells an author from so many before of that name: "A.", "B.", …, "A. A."."""
+    result: list[str] = []
+    while namesakes:
+        namesakes, letter = divmod(namesakes - 1, 26)
+        result.insert(0, f"{chr(ord('A') + letter)}.")
+    return result
+
+
+@cache
+def _sums(count: int) -> list[float]:
+    """The sums of the weights of the first, of the first two, ...: the longest list serves the shorter ones too."""
+    return list(accumulate(zipf(count)))
 
 
 def whole_paper(number: int) -> WholePaper:
@@ -144,13 +171,16 @@ def whole_paper(number: int) -> WholePaper:
     listed = [] if dated is None or status == "superseded" else sorted(carried)
     topics = [PaperTopic(paper_id=paper.paper_id, topic=text, published_at=added) for text in listed]
     versions = [_replaced(paper, at, text, added, was_draft=was_draft) for at, text in enumerate(texts[:-1])]
-    return WholePaper(paper, _members(chance, paper), topics, versions)
+    return WholePaper(paper, _members(chance, number, paper), topics, versions)
 
 
-def _members(chance: random.Random, paper: Paper) -> list[Membership]:
-    people = dict.fromkeys(chance.choices(authors(), zipf(AUTHORS), k=chance.choices((1, 2, 3, 5), (4, 4, 2, 1))[0]))
+def _members(chance: random.Random, number: int, paper: Paper) -> list[Membership]:
+    count = chance.choices((1, 2, 3, 5), (4, 4, 2, 1))[0]
+    people = _people(number)
+    sums = _sums(1 << (people - 1).bit_length())[:people]
+    writers = dict.fromkeys(chance.choices(range(people), cum_weights=sums, k=count))
     memberships: list[Membership] = []
-    for position, author in enumerate(people, 1):
+    for position, author in enumerate(map(_author, writers), 1):
         role: Role = "author" if position == 1 or chance.random() < 0.8 else "contributor"
         memberships.append(
             Membership(

@@ -1,0 +1,43 @@
+"""Samples grow in people and things, and not only in what people write; whoever is named is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan_systems.cms import sample as cms
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.papers import sample as papers
+from keyplan_systems.papers.design import Author, Papers
+from keyplan_systems.shop import sample as shop
+
+SMALL, LARGE = 1_000, 100_000
+
+
+def test_large_samples_have_more_people_and_things() -> None:
+    assert len(cms.authors(SMALL)) == len(cms.AUTHORS)
+    assert len(set(cms.authors(LARGE))) > 10 * len(cms.AUTHORS)
+    assert len({author.handle for author in papers.authors(LARGE)}) > 10 * len(papers.authors(SMALL))
+    assert len({user.user_id for user in shop.users(LARGE)}) > 10 * len(shop.users(SMALL))
+    assert len(shop.products(LARGE)) > 10 * len(shop.products(SMALL))
+
+
+def test_whoever_writes_an_article_is_a_member(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cms, "STEADY", 0)
+    monkeypatch.setattr(cms, "ARTICLES_AN_AUTHOR", 1)
+    with Cms.open(":memory:") as design:
+        cms.sample(design, 60, lambda _done, _all: None)
+        writers = {cms.whole_article(number).article.author_id for number in range(60)}
+        assert writers - set(cms.AUTHORS)
+        assert all(design.member(writer) is not None for writer in writers)
+
+
+def test_whoever_writes_a_paper_is_an_author(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(papers, "STEADY", 0)
+    monkeypatch.setattr(papers, "PAPERS_AN_AUTHOR", 1)
+    with Papers.open(":memory:") as design:
+        papers.sample(design, 60, lambda _done, _all: None)
+        first = {author.handle for author in papers.authors()}
+        members = {member.handle for number in range(60) for member in papers.whole_paper(number).members}
+        monkeypatch.undo()
+        assert members - first
+        assert None not in design.get_many(Author, [{"handle": handle} for handle in members])
