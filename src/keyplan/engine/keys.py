@@ -195,7 +195,7 @@ def check_index_keys(table: Table, item: Item) -> None:
                 continue
             text = value.get(attribute.type)
             if text is None:
-                raise _mismatch(index, attribute, value)
+                raise type_mismatch(attribute, value, index.name)
             if not text:
                 check_not_empty(attribute, value, index.name)
             # Shorter than this, it is within the limits in any encoding.
@@ -240,7 +240,7 @@ def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> N
             if value is None:
                 continue
             if attribute.type not in value:
-                raise _mismatch(index, attribute, value)
+                raise type_mismatch(attribute, value, index.name)
             if not value[attribute.type]:
                 raise ValidationException(_EMPTY_UPDATED.format(kind=_kind(attribute)))
 
@@ -262,10 +262,11 @@ def check_scalars(table: Table, nested: Collection[str]) -> None:
                 raise SchemaFault(f"{_NOT_SCALAR}IndexKey: {attribute.name}")
 
 
-def _mismatch(index: Index, attribute: KeyAttribute, value: Mapping[str, Any]) -> SchemaFault:
+def type_mismatch(attribute: KeyAttribute, value: Mapping[str, Any], index: str) -> SchemaFault:
+    """What is wrong with an attribute that has another type than an index of that name wants."""
     return _unfit(
         f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
-        f"Actual: {next(iter(value))} IndexName: {index.name}"
+        f"Actual: {next(iter(value))} IndexName: {index}"
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from operator import mul
 from typing import Any
 
-from keyplan.engine.keys import SchemaFault, check_not_empty
+from keyplan.engine.keys import SchemaFault, check_not_empty, type_mismatch
 from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.storage.vectors import DistanceFunction
@@ -50,10 +50,7 @@ def check_vectors(table: Table, item: Item, touched: frozenset[str] | None = Non
             if value is None or (touched is not None and attribute.name not in touched):
                 continue
             if attribute.type not in value:
-                raise SchemaFault(
-                    f"One or more parameter values were invalid: Type mismatch for Index Key {attribute.name} "
-                    f"Expected: {attribute.type} Actual: {next(iter(value))} IndexName: {index.name}"
-                )
+                raise type_mismatch(attribute, value, index.name)
             check_not_empty(attribute, value, index.name)
         value = item.get(index.attribute)
         if value is not None and (touched is None or index.attribute in touched):
