@@ -93,6 +93,10 @@ def is_copy(node: ast.Call) -> bool:
     return isinstance(node.func, ast.Attribute) and node.func.attr == "model_copy"
 
 
+_METHODS = frozenset({"at", "final", "if_missing", "once", "only_if", "or_create", "previous", "set"})
+"""Those of an action that give an action."""
+
+
 def chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
     """``Update(x).set(...).only_if(...)`` as its innermost call, and the calls of methods on it by name; of
     ``update.only_if(...)`` the name.
@@ -102,16 +106,7 @@ def chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
         inner = node.func.value
         if not isinstance(inner, ast.Call | ast.Name):
             break
-        if isinstance(inner, ast.Name) and node.func.attr not in {
-            "set",
-            "only_if",
-            "or_create",
-            "at",
-            "once",
-            "previous",
-            "final",
-            "if_missing",
-        }:
+        if isinstance(inner, ast.Name) and node.func.attr not in _METHODS:
             break
         methods.setdefault(node.func.attr, []).append(node)
         node = inner
@@ -131,9 +126,6 @@ def joined(node: ast.expr) -> str | None:
         return node.value.attr
     return None
 
-
-_METHODS = frozenset({"at", "final", "if_missing", "once", "only_if", "or_create", "previous", "set"})
-"""Those of an action that give an action."""
 
 _PART_CHANGES = {"set": "set", "add": "Add", "append": "Append", "remove": "Remove"}
 
