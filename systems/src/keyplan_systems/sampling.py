@@ -5,13 +5,17 @@ What a sample consists of is each system's own.
 
 from __future__ import annotations
 
+import random
+from bisect import bisect
 from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import accumulate
 from typing import TypeVar
 
 from keyplan import Design, Entity
 from keyplan.systems import Progress
 
-__all__ = ["in_steps", "not_there", "zipf"]
+__all__ = ["drawn", "in_steps", "not_there", "zipf", "zipf_sums"]
 
 W = TypeVar("W")
 
@@ -39,3 +43,17 @@ def not_there(design: Design, wholes: Sequence[W], main: Callable[[W], Entity], 
 def zipf(count: int) -> list[float]:
     """Weights for ``random.choices``: the second is chosen half as often as the first, the third a third as often."""
     return [1 / rank for rank in range(1, count + 1)]
+
+
+@cache
+def zipf_sums(count: int) -> list[float]:
+    """The sums of the weights of the first, of the first two, …: what ``random.choices`` takes as ``cum_weights``."""
+    return list(accumulate(zipf(count)))
+
+
+def drawn(chance: random.Random, count: int) -> int:
+    """A number below ``count``: 0 most often, 1 half as often, 2 a third as often. It is what ``random.choices`` draws
+    by these weights, without a list for each count: the sums of the next power of two serve all counts below.
+    """
+    sums = zipf_sums(1 << (count - 1).bit_length())
+    return bisect(sums, chance.random() * sums[count - 1], 0, count - 1)

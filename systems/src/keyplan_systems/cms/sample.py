@@ -29,7 +29,7 @@ from keyplan_systems.cms.entities import (
 )
 from keyplan_systems.cms.placing import card_of, moved, word_count
 from keyplan_systems.posts import stable_id
-from keyplan_systems.sampling import in_steps, not_there, zipf
+from keyplan_systems.sampling import drawn, in_steps, not_there, zipf
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 
 __all__ = ["AUTHORS", "DEMO_PASSWORD", "DEMO_USERS", "Whole", "authors", "sample", "whole_article"]
@@ -111,8 +111,15 @@ DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$zt/FePcyrFMegNknDTJh0w$JGCb7yVglKxQM
 
 def authors(count: int) -> tuple[str, ...]:
     """The ids of all who write for a site of so many articles, those who write most first."""
-    joined = max(0, count - STEADY) // ARTICLES_AN_AUTHOR
-    return (*AUTHORS, *(f"u_{number:02d}" for number in range(len(AUTHORS) + 1, len(AUTHORS) + 1 + joined)))
+    return (*AUTHORS, *map(_author_id, range(len(AUTHORS), _authors_there(count))))
+
+
+def _author_id(number: int) -> str:
+    return f"u_{number + 1:02d}"
+
+
+def _authors_there(count: int) -> int:
+    return len(AUTHORS) + max(0, count - STEADY) // ARTICLES_AN_AUTHOR
 
 
 def _name(number: int) -> str:
@@ -149,8 +156,7 @@ def whole_article(number: int) -> Whole:
     status: Status = chance.choices(("published", "draft", "archived"), weights=(83, 10, 7))[0]
     drafts = chance.choice((0, 1, 1, 2, 3)) if status == "draft" else chance.choices(range(1, 7), zipf(6))[0]
     text = manuscript(chance, subject, number, drafts)
-    people = authors(number)
-    author = chance.choices(people, zipf(len(people)))[0]
+    author = _author_id(drawn(chance, _authors_there(number)))
     article_id = stable_id(f"sample/{number}", made)
     versions = _versions(chance, article_id, author, made, text.bodies)
     moments = [made, *(version.created_at for version in versions)]

@@ -10,7 +10,6 @@ import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
-from itertools import accumulate
 
 from keyplan import Put
 from keyplan.systems import Progress
@@ -26,7 +25,7 @@ from keyplan_systems.papers.design import (
     Status,
 )
 from keyplan_systems.papers.searching import rebuild
-from keyplan_systems.sampling import in_steps, not_there, zipf
+from keyplan_systems.sampling import drawn, in_steps, not_there, zipf
 from keyplan_systems.site.searching import refill_beside
 
 __all__ = ["NEWEST", "WholePaper", "authors", "sample", "whole_paper"]
@@ -134,12 +133,6 @@ def _initials(namesakes: int) -> list[str]:
     return result
 
 
-@cache
-def _sums(count: int) -> list[float]:
-    """The sums of the weights of the first, of the first two, ...: the longest list serves the shorter ones too."""
-    return list(accumulate(zipf(count)))
-
-
 def whole_paper(number: int) -> WholePaper:
     """Sample paper ``number``, as the catalogue's own writes would have left it."""
     chance = random.Random(f"keyplan papers {number}")  # noqa: S311 - a sample, and the same one each time
@@ -176,9 +169,7 @@ def whole_paper(number: int) -> WholePaper:
 
 def _members(chance: random.Random, number: int, paper: Paper) -> list[Membership]:
     count = chance.choices((1, 2, 3, 5), (4, 4, 2, 1))[0]
-    people = _people(number)
-    sums = _sums(1 << (people - 1).bit_length())[:people]
-    writers = dict.fromkeys(chance.choices(range(people), cum_weights=sums, k=count))
+    writers = dict.fromkeys(drawn(chance, _people(number)) for _ in range(count))
     memberships: list[Membership] = []
     for position, author in enumerate(map(_author, writers), 1):
         role: Role = "author" if position == 1 or chance.random() < 0.8 else "contributor"

@@ -7,16 +7,14 @@ is left as it is, so sampling again changes nothing, not even what was sold sinc
 from __future__ import annotations
 
 import random
-from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
-from itertools import accumulate
 
 from keyplan import Create, Entity, Put
 from keyplan.systems import Progress
-from keyplan_systems.sampling import in_steps, not_there, zipf
+from keyplan_systems.sampling import drawn, in_steps, not_there, zipf, zipf_sums
 from keyplan_systems.shop.catalogue import listing_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import (
@@ -248,17 +246,9 @@ def _user(number: int) -> User:
     )
 
 
-@cache
-def _sums(count: int) -> list[float]:
-    """The sums of the weights of the first, of the first two, ...: the longest list serves the shorter ones too."""
-    return list(accumulate(zipf(count)))
-
-
 def _buyer(chance: random.Random, number: int) -> User:
     """One of the users of that time, the first ones far more often."""
-    people = _people(number)
-    sums = _sums(1 << (people - 1).bit_length())
-    return _user(bisect(sums, chance.random() * sums[people - 1], 0, people - 1))
+    return _user(drawn(chance, _people(number)))
 
 
 def _home(user: User) -> PostalAddress:
@@ -287,7 +277,7 @@ def whole_order(number: int) -> WholeOrder:
     theirs = _of_merchant(merchant, _edition(number))
     how_many = chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]
     chosen = {
-        choice.product_id: choice for choice in chance.choices(theirs, cum_weights=_sums(len(theirs)), k=how_many)
+        choice.product_id: choice for choice in chance.choices(theirs, cum_weights=zipf_sums(len(theirs)), k=how_many)
     }
     wanted = [(product, chance.choices((1, 2, 6), (8, 3, 1))[0]) for _, product in sorted(chosen.items())]
     buyer = _buyer(chance, number)
