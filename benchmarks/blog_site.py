@@ -32,9 +32,11 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.http_load import Client, Reply
+from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.sample import DEMO_PASSWORD
+from keyplan_systems.site.signing import Signer
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "benchmarks-blog.md"
@@ -48,6 +50,8 @@ COMMENTS = 50
 """Comments on the post whose comments are asked for: a page of them."""
 KNOWN_MAX = 2000
 """Posts and people that requests are made for."""
+WRITERS = 64
+"""People who write in turn: one alone would be refused by the site's limits after a moment."""
 
 
 @dataclass
@@ -60,6 +64,8 @@ class Known:
     cursor: str
     own: Post
     ids: dict[str, str]
+    tokens: list[str]
+    """Of people who write: a session each."""
     random: random.Random = field(default_factory=lambda: random.Random(1))
 
     def post(self) -> Post:
@@ -88,7 +94,9 @@ def known(blog: Blog) -> Known:
     people = {name: blog.user_by_username(name) for name in ("reader", "author", "moderator")}
     ids = {name: one.user_id for name, one in people.items() if one is not None}
     own = next(iter(blog.posts_of_user(ids["author"], "published", limit=1)), posts[0])
-    return Known(posts, users, [one.tag for one in blog.trending_tags(limit=200)], latest.cursor or "", own, ids)
+    tags = [one.tag for one in blog.trending_tags(limit=200)]
+    tokens = [accounts.open_session(blog, user.user_id, kind="token") for user in users[:WRITERS]]
+    return Known(posts, users, tags, latest.cursor or "", own, ids, tokens)
 
 
 def _talked(blog: Blog) -> None:
@@ -132,13 +140,13 @@ def read(pattern: str, who: str = "", **given: Callable[[Known], object] | objec
     return Target(f"GET /api/{pattern}", make, who)
 
 
-def write(pattern: str, who: str = "reader", **given: Callable[[Known], object] | object) -> Target:
-    """A write of the API."""
+def write(pattern: str, **given: Callable[[Known], object] | object) -> Target:
+    """A write of the API, by somebody else each time."""
 
     def make(one: Known) -> tuple[str, dict[str, object]]:
         return f"/api/{pattern}", {name: value(one) if callable(value) else value for name, value in given.items()}
 
-    return Target(f"POST /api/{pattern}", make, who)
+    return Target(f"POST /api/{pattern}", make, "somebody")
 
 
 def two_tags(one: Known) -> list[str]:
@@ -221,7 +229,7 @@ WRITES = [
     write("rate_post", post_id=lambda one: one.post().post_id, stars=lambda one: one.random.randint(1, 5)),
     write("unlike_post", post_id=lambda one: one.post().post_id),
     write("view_user", viewed_id=lambda one: one.user().user_id),
-    write("edit_profile", "author", name="Avery Author", bio=lambda one: f"Writes. {one.random.random()}"),
+    write("edit_profile", name="Avery Author", bio=lambda one: f"Writes. {one.random.random()}"),
 ]
 
 
@@ -283,6 +291,8 @@ async def send(client: Client, target: Target, one: Known, headers: dict[str, st
     path, body = target.make(one)
     if target.who == "everybody":  # as a proxy says who asks: limits count each of them
         headers = {**headers, "x-forwarded-for": f"10.{one.random.randrange(256)}.{one.random.randrange(256)}.1"}
+    if target.who == "somebody":
+        headers = {**headers, "authorization": f"Bearer {one.random.choice(one.tokens)}"}
     if body is None:
         return await client.request("GET", path, headers)
     content = json.dumps(body).encode()
@@ -402,7 +412,9 @@ def main() -> None:
         one = known(blog)
     groups = [("Pages", PAGES), ("Reads of the API", READS), ("Writes of the API", WRITES)]
     results: list[tuple[str, list[Measured]]] = []
+    signer = Signer(db.with_name(f"{db.name}.secret").read_bytes().strip())
     with served(db) as server:
+        one.tokens = [signer.sign("session", token) for token in one.tokens]
         one.cursor = asyncio.run(first_cursor(server.port))
         for title, targets in groups:
             chosen = [target for target in targets if args.only in target.name]

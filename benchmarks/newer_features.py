@@ -86,11 +86,16 @@ def records(port: int) -> Make:
     wanted = {"StreamArn": arn, "ShardId": shards[0]["ShardId"], "ShardIteratorType": "TRIM_HORIZON"}
 
     def from_the_start() -> dict[str, Any]:
-        """A GetRecords of all of them, anew: iterators live for a quarter of an hour, and a run may be longer."""
-        iterator = _ask(connection, "GetShardIterator", wanted, streams=True)["ShardIterator"]
+        """A GetRecords of all of them, anew: iterators live for a quarter of an hour, and a run may be longer. The
+        connection is new, too, since some peers close those that were idle.
+        """
+        asking = Connection(port)
+        iterator = _ask(asking, "GetShardIterator", wanted, streams=True)["ShardIterator"]
+        asking.close()
         return {"ShardIterator": iterator, "Limit": RECORDS}
 
     got = len(_ask(connection, "GetRecords", from_the_start(), streams=True)["Records"])
+    connection.close()
     if got != RECORDS:
         raise Failed(f"{got} of {RECORDS} records")
     requests: dict[int, bytes] = {}

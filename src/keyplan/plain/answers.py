@@ -22,6 +22,8 @@ from keyplan.errors import ArgumentError, KeyplanError
 __all__ = ["answer_json", "error_json", "json_text", "known_error", "plain", "pretty"]
 
 _WIDTH = 88
+_AS_THEY_ARE = frozenset({str, int, bool, type(None)})
+"""Types, not their subclasses: an enum's member is a str, too."""
 
 
 def answer_json(answer: Any) -> Any:
@@ -35,13 +37,16 @@ def answer_json(answer: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Any value that a design holds, as JSON data."""
+    kind = type(value)
+    if kind in _AS_THEY_ARE:  # most of what an answer holds, so it is asked first
+        return value
+    if kind is dict:
+        return {name if type(name) is str else str(plain(name)): plain(element) for name, element in value.items()}
     match value:
-        case None | bool() | str() if type(value) in {type(None), bool, str}:
-            return value
         case BaseModel():
             return plain(value.model_dump(mode="python", by_alias=False))
         case Mapping():
-            return {str(plain(name)): plain(element) for name, element in value.items()}
+            return plain(dict(value))
         case tuple() if (names := getattr(value, "_fields", None)) is not None:
             return {name: plain(element) for name, element in zip(names, value, strict=True)}
         case set() | frozenset():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,7 +82,41 @@ def test_of_a_common_word_the_latest_are_ranked_and_titles(monkeypatch: pytest.M
     search.close()
 
 
-@pytest.mark.parametrize("query", ['"', "AND", "title:x", "a*b", "NEAR(a b)", "-x", "^a", "''", "(", "\x00", "é" * 300])
+def test_rare_words_weigh_more_and_whole_ones_come_first() -> None:
+    search = FtsSearch(None)
+    texts = ["the the the old sea", "the sea sea", "the old", "the seaside", "the x", "a x"]
+    search.replace_all(Document(str(number), "", "", "", text) for number, text in enumerate(texts))
+    assert search.find("the sea", 5) == ["1", "0", "3"]
+    assert search.find("seas", 5) == ["3"]
+    assert search.find("s", 5) == []  # a letter alone is a word
+    search.put(Document("7", "", "", "", "日本語"))
+    assert search.find("日", 5) == ["7"]  # and here it may begin one
+    search.close()
+
+
+def test_a_word_is_counted_once() -> None:
+    search = FtsSearch(None)
+    search.replace_all(Document(str(number), "", "", "", f"the sea {number}") for number in range(10))
+    statements: list[str] = []
+    search._connection.trace_v2(  # pyright: ignore[reportPrivateUsage]
+        apsw.SQLITE_TRACE_STMT, lambda event: statements.append(str(event["sql"]))
+    )
+    for query, counted in (("the sea.", 2), ("sea the.", 0), ("the se", 2)):
+        statements.clear()
+        assert search.find(query, 3)
+        assert sum("count(*)" in statement for statement in statements) == counted
+    for number in range(10, 13):  # a good deal more of them: what was counted is old
+        search.put(Document(str(number), "", "", "", "the"))
+    statements.clear()
+    search.find("the sea.", 3)
+    assert sum("count(*)" in statement for statement in statements) == 2
+    search.close()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ['"', "AND", "title:x", "a*b", "NEAR(a b)", "-x", "^a", "''", "(", "\x00", "é" * 300, "_ a", "\U0001e4d0 a"],
+)
 def test_nothing_that_is_typed_is_an_operator(query: str) -> None:
     search = FtsSearch(None)
     search.put(Document("1", "and near title x a b", "", "", ""))

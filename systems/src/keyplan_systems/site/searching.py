@@ -6,13 +6,14 @@ matter: only what everybody may read. The index can be thrown away and made anew
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
@@ -26,8 +27,17 @@ QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
 TEXT_CHARACTERS_MAX = 400_000
 BUSY_MS = 5_000
-RANKED_MAX = 2_000
+RANKED_MAX = 200
 """How many documents are ranked at most: ranking all that have a common word would hold the site up."""
+WEIGHTS = (10.0, 6.0, 4.0, 1.0)
+"""Of a word in the title, the tags, the authors, the text."""
+SATURATION, SHORTNESS = 1.2, 0.75
+"""BM25's k1 and b: how soon a further mention adds little, and how much a long text must mention a word more often."""
+RARITY_MIN = 1e-6
+RARITIES_MAX = 10_000
+GROWN = 1.2
+"""How many times as large the index is when words are counted anew."""
+_SCORE = "score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,14 @@ class Document:
     tags: str
     authors: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """How rare a word was among so many documents."""
+
+    documents: int
+    rarity: float
 
 
 class Search(Protocol):
@@ -70,6 +88,7 @@ class FtsSearch:
     def __init__(self, place: Path | None) -> None:
         self.place = place
         self._lock = threading.Lock()
+        self._rarities: dict[str, _Counted] = {}
         self._connection = self._opened()
 
     def put(self, document: Document) -> None:
@@ -85,40 +104,61 @@ class FtsSearch:
         return self._write(documents, None)
 
     def find(self, query: str, limit: int) -> Sequence[str]:
-        """Documents by FTS5's bm25, a word in the title weighing most.
+        """Documents by BM25, a word in the title weighing most. Those that have the last word whole come first.
 
         Of more than ``RANKED_MAX`` documents the latest put in are ranked, and of those with the words in their titles.
         """
-        asked = match_of(query)
-        if asked is None:
-            return []
+        scores: dict[int, float] = {}
         ids: list[str] = []
         with self._lock:
             try:
                 with self._connection:  # all statements see the index as it is at the first
-                    scores = self._scores(f"{{title}} : ({asked})", limit) | self._scores(asked, limit)
-                    best = sorted(scores, key=lambda number: (scores[number], -number))[:limit]
-                    ids = [self._id_of(number) for number in best]
+                    for words in readings_of(query):
+                        more = self._scores(words)
+                        best = sorted(more.keys() - scores, key=lambda number: (more[number], number), reverse=True)
+                        ids += map(self._id_of, best[: limit - len(ids)])
+                        scores |= more
+                        if len(ids) >= limit:
+                            break
             except apsw.Error as error:
                 raise self._failed(error) from None
         return ids
 
-    def _scores(self, asked: str, limit: int) -> dict[int, float]:
-        """The best of the latest documents, each with its score; the lowest is the best."""
-        last = self._connection.execute(
-            "SELECT rowid FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
-            (asked, RANKED_MAX - 1),
-        ).fetchone()
+    def _scores(self, words: Sequence[str]) -> dict[int, float]:
+        """The latest documents that have all the words, each with its score; the highest is the best."""
+        asked = " ".join(words)
+        rarities = [self._rarity(word) for word in words]
+        scores = self._latest(asked, rarities)
+        return scores if len(scores) < RANKED_MAX else scores | self._latest(f"{{title}} : ({asked})", rarities)
+
+    def _latest(self, match: str, rarities: Sequence[float]) -> dict[int, float]:
+        score = f"{_SCORE}(documents{', ?' * len(rarities)})"
         rows = self._connection.execute(
-            "SELECT rowid, bm25(documents, 10, 6, 4, 1) AS score FROM documents "
-            "WHERE documents MATCH ? AND rowid >= ? ORDER BY score LIMIT ?",
-            (asked, last[0] if last else 0, limit),
+            f"SELECT rowid, {score} FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT ?",  # noqa: S608
+            (*rarities, match, RANKED_MAX),
         )
         return {int(number): float(score) for number, score in rows}
 
+    def _rarity(self, word: str) -> float:
+        """BM25's weight of a word: how few of the documents have it. To count them all takes milliseconds, so what was
+        counted serves until the index is much larger.
+        """
+        documents = int(self._value("SELECT coalesce(max(number), 0) FROM ids"))
+        counted = self._rarities.get(word)
+        if counted is None or documents > counted.documents * GROWN:
+            having = int(self._value("SELECT count(*) FROM documents WHERE documents MATCH ?", word))
+            rarity = max(RARITY_MIN, math.log((documents - having + 0.5) / (having + 0.5)))
+            if len(self._rarities) >= RARITIES_MAX:
+                self._rarities.clear()
+            self._rarities[word] = counted = _Counted(documents, rarity)
+        return counted.rarity
+
     def _id_of(self, number: int) -> str:
-        (row,) = self._connection.execute("SELECT id FROM ids WHERE number = ?", (number,))
-        return str(row[0])
+        return str(self._value("SELECT id FROM ids WHERE number = ?", number))
+
+    def _value(self, statement: str, *given: str | int) -> Any:
+        (row,) = self._connection.execute(statement, given)
+        return row[0]
 
     def is_empty(self) -> bool:
         """Whether nothing can be found."""
@@ -134,6 +174,7 @@ class FtsSearch:
         try:
             made = apsw.Connection(":memory:" if self.place is None else str(self.place))
             made.set_busy_timeout(BUSY_MS)
+            made.register_fts5_function(_SCORE, _score)
             made.execute("PRAGMA journal_mode = WAL")
             made.execute("PRAGMA synchronous = NORMAL")  # it can be made anew
             made.execute("CREATE TABLE IF NOT EXISTS ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
@@ -211,14 +252,27 @@ def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
         search.close()
 
 
-def match_of(query: str) -> str | None:
-    """What was typed as a query of FTS5: all of its words, the last as a beginning; None without a word.
+def readings_of(query: str) -> Sequence[Sequence[str]]:
+    """What was typed, as words of an FTS5 query that are all wanted: with the last word whole, then as a beginning.
 
-    Every word stands in quotes, so nothing that is typed is an operator.
+    Every word stands in quotes, so nothing that is typed is an operator. A letter alone begins too many words.
     """
     plain = unicodedata.normalize("NFC", query)
-    words = [word[:WORD_CHARACTERS_MAX] for word in re.findall(r"\w+", plain)][:QUERY_WORDS_MAX]
+    words = [word[:WORD_CHARACTERS_MAX] for word in re.findall(r"[^\W_]+", plain)][:QUERY_WORDS_MAX]
     if not words:
-        return None
-    begun = "*" if re.search(r"\w$", plain) else ""
-    return " ".join([*(f'"{word}"' for word in words[:-1]), f'"{words[-1]}"{begun}'])
+        return ()
+    quoted = [f'"{word}"' for word in words]
+    is_ended = re.search(r"\w$", plain) is None or (len(words[-1]) == 1 and words[-1].isascii())
+    return (quoted,) if is_ended else (quoted, [*quoted[:-1], f"{quoted[-1]}*"])
+
+
+def _score(api: apsw.FTS5ExtensionApi, *rarities: Any) -> float:
+    """BM25 of the document that is looked at: FTS5's own counts every word anew in each query, however common it is."""
+    average = api.column_total_size(-1) / api.row_count
+    length = 1 - SHORTNESS + SHORTNESS * api.column_size(-1) / average
+    score = 0.0
+    for phrase, rarity in zip(range(api.phrase_count), rarities, strict=False):  # a word of unknown letters is none
+        mentions = api.phrase_locations(phrase)
+        weight = sum(factor * len(places) for factor, places in zip(WEIGHTS, mentions, strict=True))
+        score += rarity * weight * (SATURATION + 1) / (weight + SATURATION * length)
+    return score
