@@ -15,7 +15,7 @@ from keyplan_systems.site.problems import not_found
 
 __all__ = ["Said", "add", "change", "said"]
 
-COMMENTS_PAGE = 50
+COMMENTS_PAGE = 25
 COMMENT_CHARACTERS_MAX = 3000
 ID_CHARACTERS_MAX = 64
 
