@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from keyplan.server import answers
 from keyplan.server.answers import PACKED_BYTES_MIN, json_answer
 from tests.server.support import CREATE, TABLE, Server, request, s, serving
 
@@ -120,6 +121,31 @@ def test_gzip_both_ways(server: Server) -> None:
         plain = raw.ask(request("Query", QUERY, accept_encoding="identity"))
         assert "content-encoding" not in plain.headers
         assert plain.json() == answer.json()
+
+
+@pytest.mark.parametrize(
+    ("accepted", "packing"),
+    [
+        (b"gzip, deflate", b"gzip"),
+        (b"GZIP;q=1.0", b"gzip"),
+        (b"deflate, br", b"deflate"),
+        (b"deflate , gzip ; q=0.001", b"deflate"),
+        (b"*;q=0, gzip;q=0.5", b"gzip"),
+        (b"gzip;q=0", b""),
+        (b"gzip; Q=0.000, deflate;q=0", b""),
+        (b"gzip;q=0, deflate", b"deflate"),
+        (b"identity", b""),
+        (b"identity, gzip;q=0.5", b""),
+        (b"*;q=0", b""),
+        (b"", b""),
+        (b"x-gzipped, gzipped", b""),
+        (b"gzip;q=nan, gzip;q=inf", b""),
+        (b"gzip;q=2", b""),
+        (b"gzip;q=\xb9", b""),
+    ],
+)
+def test_how_an_answer_is_packed_is_for_the_client_to_say(accepted: bytes, packing: bytes) -> None:
+    assert answers.packing_of({b"accept-encoding": accepted}) == packing
 
 
 def test_what_unpacks_to_too_much_is_refused(server: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import secrets
 import time
 import zlib
@@ -23,6 +24,11 @@ _PACKED_PIECE_BYTES = 1024
 """Where a member begins, so much of the body is looked at first: what follows a member is copied each time, and a body
 may consist of a million empty ones.
 """
+
+PACKINGS = (b"gzip", b"deflate")
+_CODINGS = (*PACKINGS, b"identity")
+"""What a body may be sent as; of several that are as welcome the first is taken."""
+_WEIGHT = re.compile(rb"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 
 HEALTH = b"healthy: dynamodb.local.amazonaws.com "
 """What the service answers to GET, with its space."""
@@ -116,9 +122,29 @@ def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> b
 
 
 def packing_of(headers: Headers) -> bytes:
-    """How a large answer's body is packed for who sent these headers; empty for not at all."""
-    accepted = headers.get(b"accept-encoding", b"")
-    return b"gzip" if b"gzip" in accepted else b"deflate" if b"deflate" in accepted else b""
+    """How a large answer's body is packed for who sent these headers; empty for not at all.
+
+    Of what ``Accept-Encoding`` names, what it prefers by its ``q``, and gzip of several. What isn't understood counts
+    as refused: everybody reads a body that isn't packed (RFC 9110, 12.5.3).
+    """
+    accepted = headers.get(b"accept-encoding")
+    if accepted is None:
+        return b""
+    weights: dict[bytes, float] = {}
+    for choice in accepted.lower().split(b","):
+        coding, *parameters = choice.split(b";")
+        weights[coding.strip()] = _weight(parameters)
+    coding = max(_CODINGS, key=lambda each: weights.get(each, 0.0))  # of equal ones the first
+    return coding if coding in PACKINGS and weights.get(coding) else b""
+
+
+def _weight(parameters: list[bytes]) -> float:
+    """The ``q`` of a choice."""
+    for parameter in parameters:
+        name, _, value = parameter.partition(b"=")
+        if name.strip() == b"q":
+            return float(value) if _WEIGHT.fullmatch(value.strip()) else 0.0
+    return 1.0
 
 
 def packed(body: bytes, packing: bytes) -> bytes:

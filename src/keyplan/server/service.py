@@ -28,7 +28,6 @@ from keyplan.wire.statements import only_selects
 _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
 _READING = frozenset(("read", "stream"))
 _JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
-_PACKINGS = frozenset((b"gzip", b"deflate"))
 _PATHS = frozenset((b"/", b""))
 """The protocol has one path. An absolute address without one is that too."""
 _WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
@@ -204,7 +203,7 @@ class Service:
         headers = request.headers
         body = request.body
         encoding = headers.get(b"content-encoding", b"identity").strip().lower()
-        if encoding in _PACKINGS:
+        if encoding in answers.PACKINGS:
             try:
                 body = answers.unpacked(body, encoding, self._settings.limits.body_bytes_max)
             except zlib.error:
