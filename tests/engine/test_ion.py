@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from keyplan.engine.s3 import formats, ion
 from keyplan.engine.s3.ion import IonEndError, IonError, read_struct, write_struct
 from keyplan.values import check_item
 
@@ -56,6 +59,7 @@ def test_what_is_written_is_read_again(item: dict[str, Any]) -> None:
     line = write_struct({"Item": {"M": normal}})
     assert "\n" not in line
     assert check_item(read_struct(line)["Item"]["M"]) == normal
+    assert [check_item(record["Item"]) for record in records(f"{line}\n{line}\n")] == [normal, normal]
 
 
 def test_what_the_documentation_shows() -> None:
@@ -131,3 +135,61 @@ def test_what_follows_a_number_ends_it_or_it_is_none(behind: str) -> None:
         read_struct(f"{{a:12{behind}}}")
     for end in (",", " ", "\n", "]", "/**/"):
         assert read_struct(f"{{a:[12{end}{']' * (end != ']')}}}") == {"a": {"L": [{"N": "12"}]}}
+
+
+# --- items on several lines
+
+
+def records(text: str) -> list[dict[str, Any]]:
+    return list(formats.read_records(io.BytesIO(text.encode()), "ION", formats.Csv({})))
+
+
+LINES = """/* What {stands} here
+isn't read } */
+{Item: {pk: "}", 'a}': "{", // }}} "
+  b: '''{
+  } it's \\''' }''' '''
+  }''', c: {{
+    AA//
+    BB== }}, d: [{}, {x: [
+  ]}], "e\\
+}": 1 }
+}
+$ion_1_0 {Item: {pk: "2"}} // {
+{
+"""
+
+
+def test_brackets_in_strings_blobs_and_comments_close_nothing() -> None:
+    text = LINES + "  Item: { }\n}\n"
+    first, second, third = records(text)
+    assert first["Item"] == {
+        "pk": {"S": "}"},
+        "a}": {"S": "{"},
+        "b": {"S": "{\n  } it's ''' }\n  }"},
+        "c": {"B": "AA//BB=="},
+        "d": {"L": [{"M": {}}, {"M": {"x": {"L": []}}}]},
+        "e}": {"N": "1"},
+    }
+    assert (second, third) == ({"Item": {"pk": {"S": "2"}}}, {"Item": {}})
+
+
+@pytest.mark.parametrize("text", ['{a: "x\n"}', "{a: 'x\n' }", "{a: [}\n]}", "{a: 1]\n", "}\n{}", "{a: {{ }x }} }\n"])
+def test_what_closes_wrongly_ends_the_object(text: str) -> None:
+    with pytest.raises(formats.UnreadableError):
+        records(text + "{Item: {}}\n")
+
+
+@pytest.mark.parametrize("line", ["a%x: {b: 1},\n", "'a%x}': {{AA}},\n", "// } %x\n", "/* { %x\n} */\n"])
+def test_a_long_item_is_read_once(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """Whatever closes in its lines: to read it with each of them would take hours."""
+    read: list[int] = []
+
+    def read_struct(text: str) -> dict[str, Any]:
+        read.append(len(text))
+        return ion.read_struct(text)
+
+    monkeypatch.setattr(formats, "ion", SimpleNamespace(**{**vars(ion), "read_struct": read_struct}))
+    text = "{Item: {\n" + "".join(line % number for number in range(300)) + "}}\n"
+    assert len(records(text + text)) == 2
+    assert read == [len(text), len(text)]

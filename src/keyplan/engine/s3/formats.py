@@ -86,28 +86,27 @@ def _json_records(file: IO[bytes]) -> Iterator[Fields]:
 def _ion_records(file: IO[bytes]) -> Iterator[Fields]:
     waiting: list[str] = []
     length = 0
+    brackets = ion.Brackets()
     for line in _lines(file):
         text = line.decode()
         if not waiting and ion.is_blank(text):
             continue
-        length = len(text) if not waiting else length + len(text)
+        length += len(text)
         if length >= LINE_BYTES_MAX:
             raise UnreadableError(f"An item is longer than {LINE_BYTES_MAX} characters")
         waiting.append(text)
-        # Only a line that may close the struct is worth looking at: else a long item would be read over and over.
-        if "}" not in text:
-            if len(waiting) > ITEM_LINES_MAX:
-                raise UnreadableError(f"An item stands on more than {ITEM_LINES_MAX} lines")
+        if len(waiting) > ITEM_LINES_MAX:
+            raise UnreadableError(f"An item stands on more than {ITEM_LINES_MAX} lines")
+        # Only where its last bracket closes it is read: else a long item would be read over and over.
+        if not brackets.may_end(text):
             continue
         try:
             fields = ion.read_struct("".join(waiting))
-        except ion.IonEndError:
-            if len(waiting) > ITEM_LINES_MAX:
-                raise UnreadableError(f"An item stands on more than {ITEM_LINES_MAX} lines") from None
-            continue
         except ion.IonError as error:
             raise UnreadableError(f"A line isn't Ion: {error}") from None
         waiting.clear()
+        length = 0
+        brackets = ion.Brackets()
         yield {name: _plain(name, value) for name, value in fields.items()}
     if waiting:
         raise UnreadableError("The last item isn't whole")

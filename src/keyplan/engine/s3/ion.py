@@ -20,17 +20,29 @@ DEPTH_MAX = 64
 _SETS = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"}
 _ANNOTATIONS = {tag: annotation for annotation, tag in _SETS.items()}
 
-_SPACE = re.compile(r"(?:[\s\x0b\x0c]+|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)*+")
+_SPACE = re.compile(r"(?:[\s\x0b\x0c]+|//[^\n]*|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
 _WORD = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _NUMBER = re.compile(r"[-+]?(?:\d[\d_]*)(?:\.[\d_]*)?(?:[dDeE][-+]?\d+)?")
 _BLOB = re.compile(r"\{\{\s*([A-Za-z0-9+/=\s]*)\}\}")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = frozenset(("null", "true", "false", "nan"))
-_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*+)"', re.DOTALL)
-_SYMBOL = re.compile(r"'((?:[^'\\\n]|\\.)*+)'", re.DOTALL)
-_LONG = re.compile(r"'''((?:[^'\\]|\\.|'(?!''))*+)'''", re.DOTALL)
+_STRING = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"', re.DOTALL)
+_SYMBOL = re.compile(r"'((?:[^'\\\n]++|\\.)*+)'", re.DOTALL)
+_LONG = re.compile(r"'''((?:[^'\\]++|\\.|'(?!''))*+)'''", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(\r?\n)|(.))", re.DOTALL)
 _ESCAPED = {"0": "\0", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+_SIGN = re.compile(r"\{\{|'''|//|/\*|[\"'{}\[\]]")
+"""What begins something in which brackets are no brackets, or a bracket."""
+_INSIDE = {
+    "{{": (re.compile(r"[^}]*+"), "}}"),
+    "'''": (re.compile(r"(?:[^'\\]++|\\.|'(?!''))*+", re.DOTALL), "'''"),
+    '"': (re.compile(r'(?:[^"\\\n]++|\\.)*+', re.DOTALL), '"'),
+    "'": (re.compile(r"(?:[^'\\\n]++|\\.)*+", re.DOTALL), "'"),
+    "//": (re.compile(r"[^\n]*+"), "\n"),
+    "/*": (re.compile(r"(?:[^*]++|\*(?!/))*+", re.DOTALL), "*/"),
+}
+"""What goes on in there, and what ends it."""
 
 Value = dict[str, Any]
 
@@ -68,6 +80,43 @@ def read_struct(text: str) -> dict[str, Value]:
         raise IonError("an item is a struct")
     fields: dict[str, Value] = value["M"]
     return fields
+
+
+class Brackets:
+    """Follows the brackets of a value through its lines, each of which is looked at once."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._inside = ""
+        """What was begun and not ended: a string, a blob, a comment."""
+
+    def may_end(self, line: str) -> bool:
+        """Whether the value may be whole with this line, or can't be any more."""
+        place = 0
+        closes = False
+        while place < len(line):
+            if self._inside:
+                text, end = _INSIDE[self._inside]
+                match = text.match(line, place)
+                place = place if match is None else match.end()
+                if place >= len(line):
+                    break
+                if not line.startswith(end, place):
+                    return True  # a string with an end of line in it: the reader says so
+                place += len(end)
+                self._inside = ""
+            sign = _SIGN.search(line, place)
+            if sign is None:
+                break
+            place = sign.end()
+            if sign[0] in _INSIDE:
+                self._inside = sign[0]
+            elif sign[0] in "[{":
+                self._depth += 1
+            else:
+                self._depth -= 1
+                closes = closes or self._depth <= 0
+        return closes
 
 
 def is_blank(text: str) -> bool:
