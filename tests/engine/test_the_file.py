@@ -72,6 +72,47 @@ def test_connections_of_one_store_are_to_one_file(path: str, tmp_path: Path) -> 
     storage.close()
 
 
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+def test_a_write_into_a_wal_that_is_gone_is_not_acknowledged(path: str, how: str) -> None:
+    """What is committed stands in the WAL alone, until SQLite copies it into the file."""
+    wal = Path(f"{path}-wal")
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "1")
+        content = wal.read_bytes()
+        wal.unlink()
+        if how == "replaced":
+            wal.write_bytes(content)
+        for _ in range(2):
+            with pytest.raises(StoreError, match="the -wal file beside it"):
+                put(engine, "a", "2")
+        taken = engine._storage.pool.take()  # so that the next connection is opened
+        with pytest.raises(StoreError, match="-wal"):
+            put(engine, "a", "3")
+        engine._storage.pool.give(taken)
+    with Engine.open(path) as engine:
+        assert get(engine, "a", "1") is not None
+        put(engine, "a", "4")
+
+
+def test_a_new_wal_is_no_other_one(path: str) -> None:
+    """SQLite removes the WAL with the last connection to the file, and makes another with the next one."""
+    engine = Engine.open(path)
+    create(engine)
+    pool = engine._storage.pool
+    for number in range(5):
+        Path(f"{path}-wal").rename(f"{path}-{number}")  # so that the next one has another inode
+        pool.discard(pool.take())  # the only one
+        put(engine, "a", str(number))
+        with Engine.open(path) as other:
+            put(other, "b", str(number))
+            connection = other._storage.pool.take()
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            other._storage.pool.give(connection)
+        put(engine, "c", str(number))
+    engine.close()
+
+
 # --- two at once
 
 
@@ -154,6 +195,34 @@ def test_a_child_forked_while_a_thread_writes_can_write(path: str) -> None:
             for thread in threads:
                 thread.join()
         assert all(get(engine, "child", str(child)) is not None for child in range(10))
+    assert check_file(path) == []
+
+
+def test_a_child_keeps_what_it_writes_when_its_parent_closes(path: str) -> None:
+    """The locks that SQLite has in the parent are none of the child's: with the parent's last connection SQLite took
+    the WAL away, and the child went on writing into it.
+    """
+    engine = Engine.open(path)
+    create(engine)
+    put(engine, "parent", "1")
+    context = multiprocessing.get_context("fork")
+    ready, closed = context.Event(), context.Event()
+
+    def work() -> None:
+        put(engine, "child", "1")
+        ready.set()
+        closed.wait(20)
+        put(engine, "child", "2")
+
+    child = context.Process(target=work)
+    child.start()
+    assert ready.wait(20)
+    engine.close()
+    closed.set()
+    child.join()
+    assert child.exitcode == 0
+    with Engine.open(path) as again:
+        assert get(again, "child", "2") is not None
     assert check_file(path) == []
 
 

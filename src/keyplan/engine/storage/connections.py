@@ -148,30 +148,43 @@ class FilePool:
         self._synchronous = synchronous
         self._is_read_only = read_only
         self._free: deque[apsw.Connection] = deque()
+        self._open_ones: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._opening = threading.RLock()
+        """Held while a connection is opened or closed, so that it is known whether others are open."""
         self._closed = False
         self._inode: int | None = None
         self._device: int | None = None
+        self._wal = f"{path}-wal"
+        self._wal_inode: int | None = None
+        """SQLite removes the WAL with the last connection to the file, of all processes, so while one of ours is open
+        it is the same.
+        """
         self._check_path(Path(path), create=create)
         self._free.append(self._open(apsw.SQLITE_OPEN_CREATE if create else 0))
         _pools.add(self)
 
-    def _remember_file(self) -> None:
+    def _remember_files(self) -> None:
         with suppress(OSError):
-            status = Path(self.place).stat()
-            self._inode, self._device = status.st_ino, status.st_dev
+            if self._inode is None:
+                status = Path(self.place).stat()
+                self._inode, self._device = status.st_ino, status.st_dev
+            if not self._is_read_only:
+                self._wal_inode = Path(self._wal).stat().st_ino
 
     def verify(self) -> None:
-        """Return when the path still names the file that is open.
+        """Return when the paths still name the files that are open: the store's, and its WAL.
 
         Raises:
-            StoreError: the file was removed, or another one stands in its place.
+            StoreError: one was removed, or another one stands in its place.
         """
         # With every write, so no more is done than must be.
+        stat = os.stat  # a Path takes several times as long
         try:
-            status = os.stat(self.place)  # noqa: PTH116 - a Path takes several times as long
+            status = stat(self.place)
+            wal_inode = None if self._is_read_only else stat(self._wal).st_ino
         except OSError:
             raise faults.replaced(self.place) from None
-        if status.st_ino != self._inode or status.st_dev != self._device:
+        if status.st_ino != self._inode or status.st_dev != self._device or wal_inode != self._wal_inode:
             raise faults.replaced(self.place)
 
     def take(self) -> apsw.Connection:
@@ -200,7 +213,15 @@ class FilePool:
 
     def discard(self, connection: apsw.Connection) -> None:
         """Close a connection that can't be trusted any more; an open transaction of it is rolled back."""
-        connection.close(True)
+        with self._opening:
+            self._open_ones.discard(connection)
+            connection.close(True)
+
+    def before_fork(self) -> None:
+        """Close the connections that nobody works with: a child has none of the locks that its parent's stand for, and
+        SQLite in it would take them for its own.
+        """
+        self._drain()
 
     def close(self) -> None:
         """Close the connections; those at work are closed when they are given back."""
@@ -209,8 +230,10 @@ class FilePool:
 
     def forget(self) -> None:
         """Leave the connections to the parent process, after a fork."""
-        _after_fork.extend(self._free)
+        _after_fork.extend(self._open_ones)
         self._free.clear()
+        self._open_ones.clear()
+        self._opening = threading.RLock()
 
     def _drain(self) -> None:
         while True:
@@ -218,7 +241,9 @@ class FilePool:
                 connection = self._free.pop()
             except IndexError:
                 return
-            connection.close()
+            with self._opening:
+                self._open_ones.discard(connection)
+                connection.close()
 
     def _check_path(self, path: Path, *, create: bool) -> None:
         if not self.place:
@@ -229,6 +254,14 @@ class FilePool:
             raise faults.missing(self.place)
 
     def _open(self, flags: int) -> apsw.Connection:
+        with self._opening:
+            if self._open_ones:
+                self.verify()  # SQLite would make the files that are missing
+            connection = self._open_alone(flags)
+            self._open_ones.add(connection)
+            return connection
+
+    def _open_alone(self, flags: int) -> apsw.Connection:
         place, access = self.place, apsw.SQLITE_OPEN_READWRITE | flags
         if self._is_read_only:
             place, access = _immutable(self.place), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -239,8 +272,8 @@ class FilePool:
         try:
             _configure(connection, self.wait, self._synchronous)
             self._check_format(connection)
-            if self._inode is None:
-                self._remember_file()
+            if not self._open_ones:
+                self._remember_files()
             self.verify()
         except BaseException as error:
             connection.close(True)
@@ -266,6 +299,7 @@ class FilePool:
             return
         if connection.pragma("journal_mode") != "wal":
             self._use_wal(connection)
+            _in_transaction(connection, "BEGIN", _identity)  # with which the WAL is opened
         if version < sql.FORMAT_VERSION:
             _in_transaction(connection, "BEGIN IMMEDIATE", _renew_format)
 
@@ -311,6 +345,9 @@ class MemoryPool:
 
     def verify(self) -> None:
         """Memory can't be replaced."""
+
+    def before_fork(self) -> None:
+        """Memory has no locks that others know of."""
 
     def forget(self) -> None:
         """After a fork the child has a copy of its own, unless a thread of the parent was at work in it."""

@@ -60,9 +60,10 @@ def locked(place: str, waited_s: float) -> StoreError:
 
 
 def replaced(place: str) -> StoreError:
-    """The path names another file than the one that is open, or none."""
+    """The path names another file than the one that is open, or none; or that of its WAL does."""
     return StoreError(
-        "The file was removed, or another one was put in its place, while it was open: what was written is lost",
+        "The file (or the -wal file beside it) was removed, or another one was put in its place, while it was open: "
+        "what was written is lost",
         place=place,
         hint="Close the store, and open it again: it then takes the file that is there.",
     )

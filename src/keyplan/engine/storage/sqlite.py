@@ -113,7 +113,9 @@ class Storage(Medium):
         """Wait until no other thread writes: a child would inherit SQLite's lock as held, for ever. Whether the lock
         was got, so that it must be given back.
         """
-        return self._writing_thread != threading.get_ident() and self._writers.acquire(self._busy_timeout_s)
+        has_lock = self._writing_thread != threading.get_ident() and self._writers.acquire(self._busy_timeout_s)
+        self.pool.before_fork()
+        return has_lock
 
     def after_fork(self, *, in_child: bool, has_lock: bool) -> None:
         """Give back what ``before_fork`` took. In the child no other thread is left that could hold anything."""
@@ -156,12 +158,10 @@ class Storage(Medium):
         deadline = None if writers.acquire_at_once() else self._wait_for_writers()
         self._writing_thread = threading.get_ident()
         try:
-            result = self._transaction("BEGIN IMMEDIATE", Writer, work, deadline)
+            return self._transaction("BEGIN IMMEDIATE", Writer, work, deadline, self.pool.verify)
         finally:
             self._writing_thread = 0
             writers.release()
-        self.pool.verify()
-        return result
 
     def _wait_for_writers(self) -> float | None:
         """Wait until this thread may write. Who waited for a thread doesn't wait as long again for a process: until
@@ -204,7 +204,11 @@ class Storage(Medium):
         inside: Callable[[Medium, apsw.Connection], S],
         work: Callable[[S], T],
         deadline: float | None = None,
+        verify: Callable[[], None] | None = None,
     ) -> T:
+        """Run ``work`` in a transaction. ``verify`` is called once it is committed: as long as the connection isn't
+        given back, nobody else takes the files away that it has open.
+        """
         pool = self.pool
         connection = pool.take()
         try:
@@ -215,6 +219,8 @@ class Storage(Medium):
             result = work(inside(self, connection))
             connection.execute("COMMIT")
             self.statements += 2
+            if verify is not None:
+                verify()
         except apsw.Error as error:
             self._roll_back(connection)
             raise self.fault(error) from error
