@@ -145,6 +145,14 @@ def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: A
     preview = page.get_by_role("region", name="Preview")
     preview.locator("strong").get_by_text("strong").wait_for()
     assert preview.locator("td").count() == 2
+    page.get_by_label("Text").fill("שלום עולם")
+    words = preview.get_by_text("שלום עולם")
+    words.wait_for()
+    gap = (
+        "one => { const r = document.createRange(); r.selectNodeContents(one); return one.getBoundingClientRect().right"
+    )
+    assert words.evaluate(gap + " - r.getBoundingClientRect().right; }") < 2
+    page.get_by_label("Text").fill("Some **strong** words.")
     page.locator("#tags").fill("bread, notes")
     page.get_by_role("button", name="Publish").click()
     page.get_by_role("heading", level=1, name="Bread & butter <notes>").wait_for()

@@ -127,7 +127,7 @@ def test_from_the_shelf_to_a_refund(shop: Place) -> None:
     page.get_by_text("Tracking number KP 1").wait_for()
     page.get_by_label("Green Tea").fill("1")
     page.get_by_role("button", name="Ask to return it").click()
-    page.get_by_text("The return is noted.").wait_for()
+    page.get_by_text("Your return is registered.").wait_for()
     page.goto("/selling")
     page.get_by_role("heading", name="There is nothing here").wait_for()
     seller.goto(order_path.replace("/orders/", "/selling/"))

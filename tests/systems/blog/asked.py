@@ -25,7 +25,7 @@ def completed(blog: Blog) -> None:
     blog.link_provider(user_id, "github", "a#b")
     blog.put(UserImpression(user_id=sample_user(0).user_id, viewed_id=user_id, at=at))
     blog.put(Comment(post_id=post.post_id, thread_id="c1", comment_id="c1", user_id=user_id, text="Yes.", at=at))
-    blog.put(Moderation(log_id="l1", by=user_id, action="hide a comment", subject="c1", at=at))
+    blog.put(Moderation(log_id="l1", by=user_id, action="hid a comment", subject="c1", at=at))
     blog.lead("/2015/01/09/hello", post.post_id)
     blog.put(Upload(user_id=user_id, name="picture.png", at=at))
     for followed in {post.user_id, user_id} - {sample_user(0).user_id}:

@@ -110,14 +110,14 @@ def test_a_reader_may_join_and_write_later(anybody: Visit, box: Box) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("email", "", "this is needed"),
+        ("email", "", "please fill this in"),
         ("email", "nobody", "no email address"),
         ("email", "a" * 300 + "@example.com", "at most 254 characters"),
         ("username", "x", "3 to 40"),
         ("username", "Ada", "somebody else&#39;s"),
         ("username", "a b", "3 to 40"),
         ("username", "moderátor", "3 to 40"),
-        ("name", " ", "this is needed"),
+        ("name", " ", "please fill this in"),
         ("name", "x" * 81, "at most 80 characters"),
         ("name", "a\u0007b", "control character"),
     ],

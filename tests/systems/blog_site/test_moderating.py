@@ -46,7 +46,7 @@ def test_a_post_is_taken_down(moderator: Visit, post: Post, anybody: Visit) -> N
     assert answer.headers["location"] == "/moderation/posts?done=down"
     assert anybody.get("/posts/keys-and-doors").status_code == 404
     assert "a moderator took this post down" in text_of(moderator.get("/posts/keys-and-doors"))
-    assert "take a post down" in text_of(moderator.get(f"/moderation/log?month={now():%Y-%m}"))
+    assert "took a post down" in text_of(moderator.get(f"/moderation/log?month={now():%Y-%m}"))
 
 
 def test_what_was_taken_down_stays_down_until_a_moderator_allows_it(
@@ -71,7 +71,7 @@ def test_a_suspended_authors_posts_and_page_are_hidden(
         assert "Keys and doors" not in anybody.get(path).text
     moderator.send(f"/moderation/users/{ada.user_id}", "/moderation?status=suspended", status="active")
     assert "Keys and doors" in anybody.get("/").text
-    assert text_of(moderator.get(f"/moderation/log?month={now():%Y-%m}")).count("make an account") == 2
+    assert text_of(moderator.get(f"/moderation/log?month={now():%Y-%m}")).count("an account") == 2
 
 
 def test_comments_are_said_answered_hidden_and_deleted(

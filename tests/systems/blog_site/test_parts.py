@@ -135,6 +135,7 @@ def test_tables_can_be_scrolled_and_keep_their_sides() -> None:
     assert html.startswith('<div class="wide" tabindex="0"><table>')
     assert '<th class="center">a</th>' in html
     assert '<td class="right">2</td>' in html
+    assert "<td></td>\n<th>a</th>" in render_markdown("| | a |\n|---|---|\n| 1 | 2 |")
 
 
 @pytest.mark.parametrize(

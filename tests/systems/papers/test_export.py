@@ -89,7 +89,7 @@ def test_undated_papers_have_no_date() -> None:
     draft = Paper(paper_id="a", title="A draft", collection="data")
     assert "year" not in to_bibtex(draft, [])
     assert "issued" not in json.loads(FORMATS["csl"].write(draft, []))[0]
-    assert citation(draft, []) == "(undated) “A draft.” data."
+    assert citation(draft, []) == "(undated) “A draft.” Data."
 
 
 def test_a_line_to_cite_by() -> None:

@@ -137,7 +137,14 @@ def test_a_preview_s_link_shows_a_draft_until_it_is_over(cms: Cms, site: ServedS
 def test_a_time_a_translation_and_the_end(cms: Cms, site: ServedSite) -> None:
     editor, anyone = visit(site, "editor"), visit(site)
     path = begun(editor, "Later on", "Text.")
-    for wrong in ("", "soon", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00", "2030-02-30T00:00"):
+    for wrong in (
+        "",
+        "soon",
+        "9999-12-31T23:59:59-12:00",
+        "0001-01-01T00:00:00+14:00",
+        "2030-02-30T00:00",
+        "2020-01-04T09:00",
+    ):
         editor.get(path)
         assert editor.send(f"{path}/schedule", at=wrong, what="publish") == 422
     editor.get(path)

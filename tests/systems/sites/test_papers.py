@@ -53,6 +53,10 @@ def test_a_reader_looks_through(site: ServedSite) -> None:
         assert reader.says(said)
     reader.get("/papers/wp-0000")
     assert reader.says("Cited by")
+    assert reader.get("/?q=Data+and+storage") == 200
+    assert reader.path == "/collections/data-and-storage"
+    assert reader.says("Data and storage")
+    assert not reader.says("data-and-storage")
     for path in ("/authors/jon/x", "/topics/c%23"):
         reader.get(path)
         assert reader.says("A <Paper>")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -49,13 +50,22 @@ def visit(site: ServedSite, login: str | None = None) -> Visit:
     return made
 
 
+def hidden(somebody: Visit, name: str) -> str:
+    """What a form of this page sends without showing it."""
+    match = re.search(rf'name="{name}" value="([^"]+)"', somebody.text)
+    assert match is not None
+    return match[1]
+
+
 def order(customer: Visit, quantity: int = 2) -> str:
     """Put green tea in the cart and order it; gives the order's address."""
     customer.get("/products/green-tea")
     assert customer.send("/cart", quantity=str(quantity)) == 200
     if customer.says("Order for") is False:
         customer.get("/addresses")
-        customer.send("/addresses", name="Ann", street="1 Mill Lane", city="Bristol", country="gb")
+        typed = {"name": "Ann", "street": "1 Mill Lane", "city": "Bristol"}
+        assert customer.send("/addresses", **typed, country="Germany") == 422
+        assert customer.send("/addresses", **typed, country="gb") == 200
     assert customer.send("/checkout") == 200
     assert customer.says("The order is placed.")
     return customer.path
@@ -76,15 +86,26 @@ def test_from_the_shelf_to_a_return(shop: Shop, site: ServedSite) -> None:
     assert f"/selling/{order_id}" in merchant.text
     merchant.get(f"/selling/{order_id}")
     assert merchant.send(f"/selling/{order_id}/ship", tracking="KP 7") == 200
-    assert merchant.send(f"/selling/{order_id}/refund", amount="a lot") == 422
-    assert merchant.send(f"/selling/{order_id}/refund", amount="1.50", reason="Late") == 200
+    for amount in ("a lot", "9999"):
+        assert merchant.send(f"/selling/{order_id}/refund", amount=amount, reason="Kept") == 422
+        assert f'value="{amount}"' in merchant.text
+        assert 'value="Kept"' in merchant.text
+    merchant.get(f"/selling/{order_id}")
+    sent = {"csrf": merchant.csrf(), "amount": "1.50", "reason": "Late", "refund": hidden(merchant, "refund")}
+    for _ in range(2):  # a second click refunds nothing more
+        assert merchant.post(f"/selling/{order_id}/refund", sent) == 200
     merchant.get("/selling")
     assert f"/selling/{order_id}" not in merchant.text
 
     customer.get(placed)
     assert customer.says("Tracking number KP 7")
     assert customer.says("€1.50")
-    assert customer.send(f"{placed}/return", **{"back-green-tea": "1"}, reason="Too much") == 200
+    assert customer.send(f"{placed}/return", **{"back-green-tea": "9"}, reason="Too much") == 422
+    assert customer.says("more than was bought can't go back")
+    assert 'value="Too much"' in customer.text
+    sent = {"csrf": customer.csrf(), "back-green-tea": "1", "reason": "Too much", "return": hidden(customer, "return")}
+    for _ in range(2):
+        assert customer.post(f"{placed}/return", sent) == 200
     merchant.get("/selling")
     assert merchant.says("Too much")
     merchant.get(f"/selling/{order_id}")

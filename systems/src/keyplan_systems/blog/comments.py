@@ -69,7 +69,7 @@ class CommentWrites(Reads):
         yield Update(comment, status=status).only_if(status=comment.status)
         yield counted("post", post_id, {"comments": 1 if status == "shown" else -1})
         about = " ".join(comment.text.split())[:300]
-        action = "hide a comment" if status == "hidden" else "show a comment"
+        action = "hid a comment" if status == "hidden" else "showed a comment again"
         yield Create(Moderation(by=by, action=action, subject=comment_id, about=about))
         return True
 

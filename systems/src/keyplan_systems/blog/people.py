@@ -46,6 +46,14 @@ def _unknown(user_id: str) -> ItemNotFound:
     return ItemNotFound(f"there is no user {user_id!r}", place="Blog.user")
 
 
+_DONE: dict[UserStatus, str] = {
+    "active": "made an account active again",
+    "suspended": "suspended an account",
+    "deleted": "deleted an account",
+}
+"""What the log says of a moderator who gives an account a status."""
+
+
 class PeopleWrites(Reads):
     """The writes about people."""
 
@@ -96,7 +104,7 @@ class PeopleWrites(Reads):
             status=user.status, session_epoch=user.session_epoch
         )
         if by is not None:
-            yield Create(Moderation(by=by, action=f"make an account {status}", subject=user_id, about=user.name))
+            yield Create(Moderation(by=by, action=_DONE[status], subject=user_id, about=user.name))
         yield Batch(Delete(Session, user_id=user_id, session_id=session.session_id) for session in sessions)
         return user.model_copy(update={"status": status, "session_epoch": epoch})  # its counters may have moved
 

@@ -185,7 +185,7 @@ class PostWrites(Reads):
         post = yield from self._post(post_id)
         if post.taken_down == down:
             return post
-        action = "take a post down" if down else "let a post be published again"
+        action = "took a post down" if down else "let a post be published again"
         if post.status == "published":
             after = yield from self._withdrawn(post, "unpublished", taken_down=down)
         else:

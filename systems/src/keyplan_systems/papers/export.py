@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from keyplan_systems.papers.design import Membership, Paper, byline
 from keyplan_systems.papers.records import UNDATED, collection_of
 
-__all__ = ["FORMATS", "Format", "citation", "to_bibtex", "to_csl", "to_ris"]
+__all__ = ["FORMATS", "Format", "citation", "collection_name", "to_bibtex", "to_csl", "to_ris"]
 
+_COLLECTION_ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _BIBTEX_KINDS = {
     "article-journal": "article",
     "article-magazine": "article",
@@ -87,10 +88,15 @@ class Format(NamedTuple):
     write: Callable[[Paper, Sequence[Membership]], str]
 
 
+def collection_name(collection: str) -> str:
+    """What people read for a collection: its name, or the words of an id in small letters (``data-and-storage``)."""
+    return collection.replace("-", " ").capitalize() if _COLLECTION_ID.fullmatch(collection) else collection
+
+
 def citation(paper: Paper, members: Sequence[Membership]) -> str:
     """A line of text to cite a paper by: who, when, what, where."""
     people = _names(members, "author", "contributor") or _names(members, "editor")
-    where = paper.collection
+    where = collection_name(paper.collection)
     if paper.volume:
         where += f" {paper.volume}" + (f"({paper.issue})" if paper.issue else "")
     where += f", {paper.pages}" if paper.pages else ""

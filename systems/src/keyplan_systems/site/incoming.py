@@ -103,7 +103,7 @@ class Form:
         self.labels[name] = label
         result = self[name].replace("\r\n", "\n").replace("\r", "\n").strip()
         if required and not result:
-            self.fault(name, "this is needed")
+            self.fault(name, "please fill this in")
         elif len(result) > longest:
             self.fault(name, f"at most {longest:,} characters; these are {len(result):,}")
         elif not lines and "\n" in result:
@@ -119,7 +119,7 @@ class Form:
         self.labels[name] = label
         text = self[name]
         if not text:
-            self.fault(name, "this is needed")
+            self.fault(name, "please fill this in")
         elif len(text) < shortest:
             self.fault(name, f"at least {shortest} characters")
         elif len(text) > longest:

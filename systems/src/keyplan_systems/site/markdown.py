@@ -76,8 +76,10 @@ def _code(self: RendererHTML, tokens: Sequence[Token], index: int, options: Opti
 
 
 def _cell(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
-    """Alignment as a class: the page's policy allows no style attributes."""
+    """Alignment as a class: the page's policy allows no style attributes. A header that says nothing is none."""
     token = tokens[index]
+    if token.tag == "th" and not tokens[index + 1].content.strip():
+        token.tag = tokens[index + 2].tag = "td"
     style = str(token.attrs.pop("style", ""))
     for side in ("center", "right"):
         if style.endswith(side):

@@ -225,6 +225,8 @@ def _schedule(turn: CmsTurn, article: Article) -> Response:
     at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
     if not EARLIEST < at < LATEST:
         raise Problem(422, "When?", "A day and a time are needed, such as 2030-01-04T09:00.", _back(article))
+    if at <= datetime.now(UTC):
+        raise Problem(422, "That is over", "Choose a time to come; times are in UTC.", _back(article))
     turn.design.schedule(article.article_id, "unpublish" if turn.form["what"] == "unpublish" else "publish", at)
     return turn.go(f"/articles/{article.article_id}", "scheduled")
 

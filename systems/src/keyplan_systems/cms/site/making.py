@@ -37,7 +37,7 @@ NOTICES = {
     "archive": "The article is archived.",
     "unarchive": "The article is a draft again.",
     "restored": "The earlier text is the newest draft now.",
-    "scheduled": "It is noted, and will be done at that time.",
+    "scheduled": "Scheduled.",
     "deleted": "The article is deleted.",
     "welcome": "Welcome!",
 }

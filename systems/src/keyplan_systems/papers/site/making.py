@@ -11,6 +11,7 @@ from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.papers.design import Paper, Papers, PaperWithAuthors
+from keyplan_systems.papers.export import collection_name
 from keyplan_systems.papers.records import UNDATED
 from keyplan_systems.papers.searching import search_of
 from keyplan_systems.papers.site import pages
@@ -27,6 +28,7 @@ LOOK = Look(
     search="/",
     filters={
         "year": lambda moment: "" if moment is None or moment.year == UNDATED.year else f"{moment:%Y}",
+        "collection": collection_name,
         "field": lambda name: FIELDS.get(name) or name.replace("-", " ").capitalize(),
     },
 )

@@ -6,10 +6,11 @@ from starlette.responses import Response
 
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.papers.design import Paper, Papers, PaperWithAuthors, byline
-from keyplan_systems.papers.export import FORMATS, citation
+from keyplan_systems.papers.export import FORMATS, citation, collection_name
 from keyplan_systems.papers.searching import found_papers
 from keyplan_systems.site.problems import not_found
 from keyplan_systems.site.searching import Search
+from keyplan_systems.words import slug_from
 
 __all__ = ["author", "collection", "exported", "front", "paper", "topic"]
 
@@ -40,8 +41,9 @@ def _known_as(papers: Papers, asked: str) -> str | None:
         return f"/papers/{asked}"
     if papers.author(asked) is not None:
         return f"/authors/{asked}"
-    if papers.published_in_collection(asked, limit=1).items:
-        return f"/collections/{asked}"
+    for name in dict.fromkeys((asked, slug_from(asked))):
+        if name and papers.published_in_collection(name, limit=1).items:
+            return f"/collections/{name}"
     if len(asked) > TOPIC_CHARACTERS_MAX:
         return None
     on_topic = papers.papers_on_topic(asked.lower(), limit=FOUND_MAX)
@@ -54,7 +56,9 @@ def collection(turn: PapersTurn) -> Response:
     page = turn.design.published_in_collection(name, cursor=turn.cursor)
     if not page.items and turn.cursor is None and turn.design.collection(name) is None:
         raise not_found()
-    return turn.page("list.html", heading=name, lede="Collection", papers=page.items, cursor=page.cursor)
+    return turn.page(
+        "list.html", heading=collection_name(name), lede="Collection", papers=page.items, cursor=page.cursor
+    )
 
 
 def author(turn: PapersTurn) -> Response:

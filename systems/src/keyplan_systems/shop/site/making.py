@@ -50,7 +50,7 @@ LOOK = Look(
         "cart": "Your cart is changed.",
         "paid": "Thank you. The order is paid, and will be shipped.",
         "placed": "The order is placed. Its goods are kept for you for 30 minutes.",
-        "return": "The return is noted. Send it to the merchant.",
+        "return": "Your return is registered. Send it to the merchant.",
     },
     filters={"money": lambda cents: f"€{cents // 100:,}.{cents % 100:02d}"},
 )

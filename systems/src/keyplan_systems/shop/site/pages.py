@@ -10,7 +10,7 @@ from keyplan import ulid
 from keyplan.errors import Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import Cart, Order, OrderDetails, PostalAddress, Product
+from keyplan_systems.shop.entities import Cart, OrderDetails, PostalAddress, Product
 from keyplan_systems.shop.payments import Declined, Provider
 from keyplan_systems.shop.searching import found_products
 from keyplan_systems.site.problems import Problem, not_found
@@ -144,10 +144,10 @@ class Customers:
             "street": form.text("street", "Street", 200),
             "postcode": form.text("postcode", "Postcode", 20, required=False),
             "city": form.text("city", "City", 100),
-            "country": form.text("country", "Country", 2).upper(),
+            "country": form.text("country", "Country", 60).upper(),
         }
         if form and not (postal["country"].isascii() and postal["country"].isalpha() and len(postal["country"]) == 2):
-            form.fault("country", "two letters, such as GB")
+            form.fault("country", "its two-letter code, such as GB or DE")
         if not form:
             return turn.page("address.html", 422)
         turn.design.save_address(turn.person.user_id, ulid(), PostalAddress(**postal))
@@ -196,14 +196,16 @@ class Customers:
             if name.startswith("back-") and text.isascii() and text.isdigit() and len(text) < 6 and int(text)
         }
         reason = turn.form.text("reason", "Reason", 200, required=False)
-        if not items or not turn.form:
-            raise Problem(422, "What goes back?", "Say how many of at least one product.", _ways(details.order))
-        turn.design.request_return(details.order.order_id, ulid(), items, reason)
+        if not items:
+            turn.form.fault("", "say how many of at least one product go back")
+        if turn.form:
+            try:
+                turn.design.request_return(details.order.order_id, turn.form["return"] or ulid(), items, reason)
+            except Refused as error:
+                turn.form.fault("", error.message)
+        if not turn.form:
+            return _order_page(turn, details, 422)
         return turn.go(f"/orders/{details.order.order_id}", "return")
-
-
-def _ways(result: Order) -> tuple[tuple[str, str], ...]:
-    return (("The order", f"/orders/{result.order_id}"),)
 
 
 # Orders
@@ -237,7 +239,8 @@ def _order_page(turn: ShopTurn, details: OrderDetails, status: int = 200) -> Res
         element.product_id: element.name
         for element in turn.design.products(sorted({x.product_id for x in details.lines}))
     }
-    return turn.page("order.html", status, details=details, names=names, selling=False)
+    token = turn.form["return"] or ulid()
+    return turn.page("order.html", status, details=details, names=names, selling=False, token=token)
 
 
 def _own(turn: ShopTurn) -> OrderDetails:

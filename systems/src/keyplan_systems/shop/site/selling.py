@@ -8,6 +8,7 @@ from typing import get_args
 from starlette.responses import Response
 
 from keyplan import ulid
+from keyplan.errors import Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import OrderDetails, OrderStatus
@@ -45,7 +46,8 @@ def _order_page(turn: ShopTurn, details: OrderDetails, status: int = 200) -> Res
         product.product_id: product.name
         for product in turn.design.products(sorted({x.product_id for x in details.lines}))
     }
-    return turn.page("order.html", status, details=details, names=names, selling=True)
+    token = turn.form["refund"] or ulid()
+    return turn.page("order.html", status, details=details, names=names, selling=True, token=token)
 
 
 def act(turn: ShopTurn) -> Response:
@@ -60,10 +62,18 @@ def act(turn: ShopTurn) -> Response:
         case "refund":
             cents = cents_of(turn.form.text("amount", "Amount", 20))
             reason = turn.form.text("reason", "Reason", 200, required=False)
-            if not turn.form or cents is None:
+            left = details.payments[0].amount_cents - details.payments[0].refunded_cents
+            if cents is None:
                 turn.form.fault("amount", "an amount such as 12.50")
+            elif cents > left:
+                turn.form.fault("amount", f"at most {left // 100}.{left % 100:02d}")
+            if not turn.form or cents is None:
                 return _order_page(turn, details, 422)
-            shop.refund(order_id, turn.form["refund"] or ulid(), cents, reason)
+            try:
+                shop.refund(order_id, turn.form["refund"] or ulid(), cents, reason)
+            except Refused as error:
+                turn.form.fault("amount", error.message)
+                return _order_page(turn, details, 422)
         case "received":
             shop.receive_return(order_id, turn.form["return"], restock=bool(turn.form["restock"]))
         case "refused":
