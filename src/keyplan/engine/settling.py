@@ -4,6 +4,9 @@ until then DescribeTable tells CREATING, UPDATING, DELETING and Backfilling, and
 What goes on stands in a table's definition, under ``Settling``, with the moment when it is over: every process sees it,
 and nobody has to wait for it. Whoever looks at a table later than that takes the note away, or the table. What each
 state admits, and the texts, are recorded of the service (2026-10).
+
+A table that is imported is CREATING as long as the import goes on, whether states were asked for or not; its note names
+the import and its process, and says nothing any more when that has ended.
 """
 
 from __future__ import annotations
@@ -12,7 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from keyplan.wire.errors import LimitExceededException, ResourceInUseException, ValidationException
+from keyplan.engine.processes import has_ended, this_process
+from keyplan.wire.errors import (
+    ContinuousBackupsUnavailableException,
+    LimitExceededException,
+    ResourceInUseException,
+    TableNotFoundException,
+    ValidationException,
+)
 
 SETTLING = "Settling"
 """The member of a definition that says what is still going on."""
@@ -48,10 +58,12 @@ class States:
     """Whether the encryption is being changed."""
     warming: bool = False
     """Whether warm throughput is being raised."""
+    lacks_backups: bool = False
+    """Whether the table is that new that it can't be backed up yet, nor keep a history."""
 
     def index(self, name: str) -> IndexState:
         """The state of one index."""
-        return self.indexes.get(name, _ACTIVE)
+        return self.indexes.get(name, IndexState("CREATING") if self.table == "CREATING" else _ACTIVE)
 
     @property
     def are_over(self) -> bool:
@@ -65,7 +77,7 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
     if noted is None:
         return States()
     whole: Mapping[str, Any] = noted.get("Table") or {}
-    is_whole = bool(whole) and (whole["Status"] == "DELETING" or now_s < whole["Until"])
+    is_whole = bool(whole) and (whole["Status"] == "DELETING" or _goes_on(whole, now_s))
     indexes: dict[str, IndexState] = {}
     status: State = whole["Status"] if is_whole else "ACTIVE"
     change: str | None = whole.get("Change") if is_whole else None
@@ -86,7 +98,13 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
         indexes,
         now_s < noted.get("Encryption", 0.0),
         now_s < noted.get("Warm", 0.0),
+        "Import" in whole if is_whole else now_s < noted.get("Backups", 0.0),
     )
+
+
+def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
+    """Whether what a note says of the whole table isn't over."""
+    return not has_ended(whole) if "Import" in whole else now_s < whole["Until"]
 
 
 def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping[str, Any]]:
@@ -105,7 +123,19 @@ def begin_creation(definition: Definition, now_s: float, settle_s: float) -> Def
         for member in ("GlobalSecondaryIndexes", "VectorIndexes")
         for index in definition.get(member) or ()
     }
-    return {**definition, SETTLING: {"Table": {"Status": "CREATING", "Until": until}, "Indexes": indexes}}
+    table = {"Status": "CREATING", "Until": until}
+    # Backups are enabled a while after the table is there, as at the service.
+    return {**definition, SETTLING: {"Table": table, "Indexes": indexes, "Backups": until + settle_s}}
+
+
+def begin_import(definition: Definition, number: str) -> Definition:
+    """The definition of a table that is there when this process has done the import of this number."""
+    return {**definition, SETTLING: {"Table": {"Status": "CREATING", "Import": number, **this_process()}}}
+
+
+def is_imported_by(definition: Mapping[str, Any], number: str) -> bool:
+    """Whether the import of this number makes the table."""
+    return ((definition.get(SETTLING) or {}).get("Table") or {}).get("Import") == number
 
 
 def begin_deletion(definition: Mapping[str, Any], now_s: float, settle_s: float) -> Definition:
@@ -156,8 +186,8 @@ def _index_notes(
 
 def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, Any]:
     noted: Mapping[str, Any] = definition.get(SETTLING) or {}
-    kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm"} and now_s < until}
-    if "Table" in noted and now_s < noted["Table"]["Until"]:
+    kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm", "Backups"} and now_s < until}
+    if "Table" in noted and _goes_on(noted["Table"], now_s):
         kept["Table"] = noted["Table"]
     kept["Indexes"] = {name: value for name, value in (noted.get("Indexes") or {}).items() if now_s < value["Until"]}
     return kept
@@ -179,6 +209,21 @@ def check_changeable(name: str, states: States) -> None:
     if states.table in {"CREATING", "DELETING"}:
         verb = "created" if states.table == "CREATING" else "deleted"
         raise ResourceInUseException(f"{_IN_USE}Table is being {verb}: {name}")
+
+
+def check_backups(name: str, states: States) -> None:
+    """Refuse to back up a table that was just made, or to keep its history.
+
+    Raises:
+        TableNotFoundException: it is being created.
+        ContinuousBackupsUnavailableException: it was a moment ago, or is being imported.
+    """
+    if states.lacks_backups:
+        raise ContinuousBackupsUnavailableException(
+            f"Backups are being enabled for the table: {name}. Please retry later"
+        )
+    if states.table == "CREATING":
+        raise TableNotFoundException(f"Table not found: {name}")
 
 
 def check_deletable(name: str, states: States) -> None:

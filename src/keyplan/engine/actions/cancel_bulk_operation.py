@@ -29,7 +29,7 @@ def cancel_bulk_operation(database: Database, request: Request) -> Answer:
                 f"The bulk operation can't be cancelled: it is {description['BulkOperationStatus']}"
             )
         description["BulkOperationStatus"] = "CANCELLING"
-        keep_job(writer, KIND, number, job, process=job["Process"])
+        keep_job(writer, KIND, number, job, done_here=False)
 
     database.write(work)
     return {"BulkOperationArn": arn, "BulkOperationStatus": "CANCELLING"}

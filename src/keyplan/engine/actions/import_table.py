@@ -16,6 +16,7 @@ from keyplan.engine.s3.formats import Csv
 from keyplan.engine.s3.imports import KIND, fail_import, import_objects, table_exists
 from keyplan.engine.s3.jobs import TOKEN_LIFETIME_S, Job, all_jobs, digest_of, keep_job, new_number, run_job
 from keyplan.engine.schema import Definition, new_definition
+from keyplan.engine.settling import begin_import
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ImportConflictException, ValidationException
 
@@ -43,7 +44,7 @@ def import_table(database: Database, request: Request) -> Answer:
             # No table is made for a bucket that isn't there.
             begun.append(partial(fail_import, database, number, error.code, error.message))
         else:
-            table = make_table(database, writer, name, definition)
+            table = make_table(database, writer, name, begin_import(definition, number))
             description["TableId"] = table_id(table)
             asked = {**request, "_ImportArn": description["ImportArn"]}
             how = Csv(_types(definition), **options)

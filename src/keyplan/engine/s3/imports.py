@@ -15,9 +15,11 @@ import orjson
 from keyplan.engine.database import Database
 from keyplan.engine.judging import Write, prepare_put
 from keyplan.engine.keys import check_names, key_of_item
+from keyplan.engine.removal import forget_note
 from keyplan.engine.s3.folder import Bucket, S3Error, log_error
 from keyplan.engine.s3.formats import Csv, UnreadableError, read_records
-from keyplan.engine.s3.jobs import update_job
+from keyplan.engine.s3.jobs import find_job, keep_job
+from keyplan.engine.settling import is_imported_by
 from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
@@ -52,16 +54,24 @@ class ImportCounts:
 
 def fail_import(database: Database, number: str, code: str, message: str, **more: Any) -> None:
     """Store that an import has failed, and why."""
-    update_job(
-        database,
-        KIND,
-        number,
-        ImportStatus="FAILED",
-        EndTime=round(database.clock(), 3),
-        FailureCode=code,
-        FailureMessage=message,
-        **more,
-    )
+    _end(database, number, ImportStatus="FAILED", FailureCode=code, FailureMessage=message, **more)
+
+
+def _end(database: Database, number: str, **members: Any) -> None:
+    """Store how an import ended, and let its table be used, with what is in it."""
+
+    def work(writer: Writer) -> None:
+        job = find_job(writer, KIND, number)
+        if job is None:
+            return
+        job["Description"].update(members, EndTime=round(database.clock(), 3))
+        keep_job(writer, KIND, number, job)
+        table = database.fresh(writer).get(job["Description"]["TableCreationParameters"]["TableName"])
+        if table is not None and is_imported_by(table.definition, number):
+            forget_note(writer, table)
+
+    database.write(work)
+    database.refresh()
 
 
 def import_objects(
@@ -81,7 +91,7 @@ def import_objects(
     if counts.errors:
         fail_import(database, number, "ItemValidationError", _FAULTY, **_counts(counts))
         return
-    update_job(database, KIND, number, ImportStatus="COMPLETED", EndTime=round(database.clock(), 3), **_counts(counts))
+    _end(database, number, ImportStatus="COMPLETED", **_counts(counts))
 
 
 def _counts(counts: ImportCounts) -> dict[str, int]:
@@ -109,7 +119,7 @@ def _import_object(
         line = orjson.dumps({"itemS3Pointer": pointer, "importArn": arn, "errorMessages": [message]})
         log_error(database.s3, "imports", arn.rpartition("/")[2], line)
 
-    table = database.table(name)
+    table = database.described_table(name)
     index = -1
     with bucket.read(key, request.get("InputCompressionType") or "NONE") as file:
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from typing import Any, Literal
 import orjson
 
 from keyplan.engine.database import Database
+from keyplan.engine.processes import has_ended, this_process
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.wire.errors import ResourceNotFoundException
 
@@ -43,9 +43,9 @@ def digest_of(request: Mapping[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def keep_job(writer: Writer, kind: Kind, number: str, job: Job, process: int | None = None) -> None:
-    """Store what a job has become; ``process`` is the one that does it, if it isn't this one."""
-    writer.archives.keep_record(kind, number, orjson.dumps({**job, "Process": process or os.getpid()}))
+def keep_job(writer: Writer, kind: Kind, number: str, job: Job, *, done_here: bool = True) -> None:
+    """Store what a job has become; unless it is ``done_here``, its record goes on naming the process that does it."""
+    writer.archives.keep_record(kind, number, orjson.dumps({**job, **this_process()} if done_here else job))
 
 
 def find_job(reader: Reader, kind: Kind, number: str) -> Job | None:
@@ -61,16 +61,7 @@ def all_jobs(reader: Reader, kind: Kind) -> list[Job]:
 
 def is_abandoned(job: Job) -> bool:
     """Whether the process that was to do a job has ended."""
-    process: int = job["Process"]
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+    return has_ended(job)
 
 
 def update_job(database: Database, kind: Kind, number: str, **members: Any) -> None:
