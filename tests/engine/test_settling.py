@@ -62,7 +62,7 @@ def states(engine: Engine) -> tuple[str, dict[str, tuple[str, bool | None]]]:
 
 def settled(engine: Engine, clock: Clock) -> None:
     create(engine)
-    clock.now_s += 10
+    clock.now_s += 20
 
 
 def test_a_new_table_isnt_there_yet(engine: Engine, clock: Clock) -> None:
@@ -89,6 +89,28 @@ def test_a_new_table_isnt_there_yet(engine: Engine, clock: Clock) -> None:
     assert table["TableStatus"] == "ACTIVE"
     assert {each["IndexStatus"] for each in table["GlobalSecondaryIndexes"]} == {"ACTIVE"}
     assert engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}) == {}
+
+
+def test_a_new_table_isnt_backed_up_yet(engine: Engine, clock: Clock) -> None:
+    """Recorded of the service: backups are enabled some seconds after a table is ACTIVE."""
+    create(engine)
+    on = TABLE | {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
+    asked = (("CreateBackup", TABLE | {"BackupName": "early"}), ("UpdateContinuousBackups", on))
+    for operation, params in asked:
+        assert refused(engine, operation, params) == "TableNotFoundException: Table not found: orders"
+    clock.now_s += 10
+    assert described(engine)["TableStatus"] == "ACTIVE"
+    for operation, params in asked:
+        assert refused(engine, operation, params) == (
+            "ContinuousBackupsUnavailableException: Backups are being enabled for the table: orders. Please retry later"
+        )
+    backups = engine.call("DescribeContinuousBackups", TABLE)["ContinuousBackupsDescription"]
+    assert backups["ContinuousBackupsStatus"] == "DISABLED"
+    clock.now_s += 10
+    backups = engine.call("DescribeContinuousBackups", TABLE)["ContinuousBackupsDescription"]
+    assert backups["ContinuousBackupsStatus"] == "ENABLED"
+    for operation, params in asked:
+        engine.call(operation, params)
 
 
 def test_a_settled_table_costs_no_statement_more(engine: Engine, clock: Clock) -> None:

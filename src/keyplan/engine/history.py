@@ -15,6 +15,7 @@ from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer
+from keyplan.engine.settling import states_of
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table, layout_of
 from keyplan.wire.errors import PointInTimeRecoveryUnavailableException
@@ -78,7 +79,8 @@ def describe_history(table: Table, now_s: float) -> Answer:
             "EarliestRestorableDateTime": round(reach[0], 3),
             "LatestRestorableDateTime": round(reach[1], 3),
         }
-    return {"ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": recovery}
+    status = "DISABLED" if states_of(table.definition, now_s).lacks_backups else "ENABLED"
+    return {"ContinuousBackupsStatus": status, "PointInTimeRecoveryDescription": recovery}
 
 
 def trim_histories(database: Database) -> int:

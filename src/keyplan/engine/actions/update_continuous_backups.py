@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.history import PERIOD_DAYS_MAX, describe_history, switch_history
 from keyplan.engine.requests import Answer, Request
+from keyplan.engine.settling import check_backups, states_of
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import TableNotFoundException, ValidationException
 
@@ -26,6 +27,7 @@ def update_continuous_backups(database: Database, request: Request) -> Answer:
         table = database.fresh(writer).get(name)
         if table is None:
             raise TableNotFoundException(f"Table not found: {name}")
+        check_backups(name, states_of(table.definition, database.clock()))
         switch_history(writer, table, days, database.clock())
 
     database.write(work)
