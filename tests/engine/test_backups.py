@@ -155,11 +155,50 @@ def test_what_a_restore_may_override(engine: Engine) -> None:
     assert [each["AttributeName"] for each in table["AttributeDefinitions"]] == ["pk", "sk"]
     restore("renamed", GlobalSecondaryIndexOverride=[index("Other", "g", "h")])
     assert len(items(engine, "renamed", IndexName="Other")) == 1
-    new = restore("refused", GlobalSecondaryIndexOverride=[index("Other", "h")])
-    assert new["error"] == "ValidationException"
-    assert "cannot be created during the restore" in new["message"]
-    assert restore("refused", ProvisionedThroughputOverride=provisioned)["error"] == "ValidationException"
     assert restore("bare")["error"] == "TableAlreadyExistsException"
+    of_g, billed = index("ByG", "g", "h"), {"ProvisionedThroughput": provisioned}
+    on_demand = {"BillingModeOverride": "PAY_PER_REQUEST"}
+    made_provisioned = {"BillingModeOverride": "PROVISIONED", "ProvisionedThroughputOverride": provisioned}
+    refused: list[tuple[dict[str, Any], str]] = [
+        (
+            {"GlobalSecondaryIndexOverride": [index("Other", "h")]},
+            (
+                "Index Other does not match a secondary index that existed in the source table and cannot be created "
+                "during the restore operation"
+            ),
+        ),
+        (
+            {"ProvisionedThroughputOverride": provisioned},
+            "Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED",
+        ),
+        (
+            {"ProvisionedThroughputOverride": provisioned, **on_demand},
+            "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST",
+        ),
+        (
+            {"BillingModeOverride": "PROVISIONED"},
+            "Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED",
+        ),
+        (
+            {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 0}},
+            "Requested MaxReadRequestUnits for OnDemandThroughput is outside of valid range",
+        ),
+        (
+            {"OnDemandThroughputOverride": {"MaxReadRequestUnits": 9}, **made_provisioned},
+            "Cannot override MaxReadRequestUnits for OnDemandThroughput unless BillingModeOverride is PAY_PER_REQUEST",
+        ),
+        (
+            {"GlobalSecondaryIndexOverride": [of_g], **made_provisioned},
+            "Must specify provisioned throughput for index ByG",
+        ),
+        (
+            {"GlobalSecondaryIndexOverride": [{**of_g, **billed}], **on_demand},
+            "Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST for index ByG",
+        ),
+    ]
+    for overrides, message in refused:
+        assert restore("refused", **overrides)["message"] == f"Invalid Request: {message}"
+    assert restore("")["message"] == "TableName must be at least 3 characters long and at most 255 characters long"
     assert engine.check() == []
 
 

@@ -9,21 +9,49 @@ import pytest
 from keyplan.engine import Engine
 from tests.engine.support import answer, create
 
+INVALID = "One or more parameter values were invalid"
+GONE = (
+    f"{INVALID}: DynamoDB global tables version 2017.11.29 is not supported. We recommend using DynamoDB global tables "
+    "version 2019.11.21, instead of version 2017.11.29 (Legacy)."
+)
+MISSING = "Global table with name: 'orders' does not exist."
+LENGTH = "TableName must be at least 3 characters long and at most 255 characters long"
+
 
 @pytest.mark.parametrize(
-    ("operation", "request_", "error"),
+    ("operation", "request_", "message"),
     [
-        ("CreateGlobalTable", {"ReplicationGroup": [{"RegionName": "eu-west-1"}]}, "ValidationException"),
-        ("DescribeGlobalTable", {}, "GlobalTableNotFoundException"),
-        ("DescribeGlobalTableSettings", {}, "GlobalTableNotFoundException"),
-        ("UpdateGlobalTable", {"ReplicaUpdates": []}, "ValidationException"),
-        ("UpdateGlobalTable", {"ReplicaUpdates": [{"Create": {"RegionName": "x"}}]}, "GlobalTableNotFoundException"),
-        ("UpdateGlobalTableSettings", {}, "GlobalTableNotFoundException"),
+        ("CreateGlobalTable", {"ReplicationGroup": [{"RegionName": "eu-west-1"}]}, GONE),
+        ("DescribeGlobalTable", {}, f"Global table not found: {MISSING}"),
+        ("DescribeGlobalTable", {"GlobalTableName": ""}, LENGTH),
+        ("DescribeGlobalTable", {"GlobalTableName": "x" * 256}, LENGTH),
+        ("DescribeGlobalTableSettings", {}, MISSING),
+        ("DescribeGlobalTableSettings", {"GlobalTableName": "ab"}, LENGTH),
+        ("UpdateGlobalTable", {"ReplicaUpdates": []}, INVALID),
+        ("UpdateGlobalTable", {"ReplicaUpdates": [{}]}, INVALID),
+        ("UpdateGlobalTable", {"ReplicaUpdates": [{"Create": {"RegionName": "x"}}]}, GONE),
+        (
+            "UpdateGlobalTable",
+            {"ReplicaUpdates": [{"Delete": {"RegionName": "x"}}]},
+            f"Global table not found: {MISSING}",
+        ),
+        ("UpdateGlobalTableSettings", {}, MISSING),
     ],
 )
-def test_global_tables_of_2017_are_gone(engine: Engine, operation: str, request_: dict[str, Any], error: str) -> None:
+def test_global_tables_of_2017_are_gone(engine: Engine, operation: str, request_: dict[str, Any], message: str) -> None:
     create(engine)
-    assert answer(engine, operation, {"GlobalTableName": "orders", **request_})["error"] == error
+    assert answer(engine, operation, {"GlobalTableName": "orders", **request_})["message"] == message
+
+
+def test_a_table_of_one_region_has_no_settings_to_override(engine: Engine) -> None:
+    create(engine)
+    change = {"TableName": "orders", "GlobalTableSettingsReplicationMode": "DISABLED"}
+    assert engine.call("UpdateTable", change)["TableDescription"]["GlobalTableSettingsReplicationMode"] == "DISABLED"
+    refused = answer(engine, "UpdateTable", {**change, "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES"})
+    assert refused["message"] == (
+        "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy constraint: "
+        "Only ENABLED and DISABLED settings replication are supported for a Regional Table."
+    )
 
 
 def test_none_is_listed(engine: Engine) -> None:

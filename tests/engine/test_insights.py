@@ -70,3 +70,12 @@ def test_they_are_listed_by_pages(engine: Engine) -> None:
     assert [each["TableName"] for each in element["ContributorInsightsSummaries"]] == ["others"]
     missing = answer(engine, "ListContributorInsights", {"TableName": "missing"})
     assert missing["message"] == "Requested resource not found: Table: missing not found"
+
+
+def test_the_length_of_an_indexs_name_is_told_in_a_sentence(engine: Engine) -> None:
+    request = {"TableName": "orders", "IndexName": ""}
+    for refused in (
+        answer(engine, "DescribeContributorInsights", request),
+        answer(engine, "UpdateContributorInsights", {**request, "ContributorInsightsAction": "ENABLE"}),
+    ):
+        assert refused["message"] == "IndexName must be at least 3 characters long and at most 255 characters long"

@@ -44,6 +44,7 @@ def test_a_policy_comes_back_in_one_form(engine: Engine) -> None:
     statement = {
         "Resource": [ARN],
         "Action": ["dynamodb:GetItem", "dynamodb:GetItem"],
+        "Condition": {"StringEquals": {"aws:PrincipalAccount": ["111122223333"]}},
         "Principal": {"AWS": ["111122223333", "arn:aws:iam::111122223333:root"]},
         "Effect": "allow",
     }
@@ -52,7 +53,8 @@ def test_a_policy_comes_back_in_one_form(engine: Engine) -> None:
     assert got == (
         '{"Version":"2008-10-17","Statement":[{"Effect":"Allow",'
         '"Principal":{"AWS":"arn:aws:iam::111122223333:root"},'
-        f'"Action":"dynamodb:GetItem","Resource":"{ARN}"}}]}}'
+        f'"Action":["dynamodb:GetItem","dynamodb:GetItem"],"Resource":"{ARN}",'
+        '"Condition":{"StringEquals":{"aws:PrincipalAccount":"111122223333"}}}]}'
     )
 
 
@@ -71,7 +73,9 @@ def test_a_change_may_expect_a_revision(engine: Engine, operation: str) -> None:
     request: dict[str, Any] = {"ResourceArn": ARN, "ExpectedRevisionId": "7"}
     if operation == "PutResourcePolicy":
         request["Policy"] = policy(Sid="two")
-    assert answer(engine, operation, request)["error"] == "PolicyNotFoundException"
+    missing = answer(engine, operation, request)
+    assert missing["error"] == "PolicyNotFoundException"
+    assert missing["message"].endswith("with revision id 7, but table orders has no associated policy.")
     revision = engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy()})["RevisionId"]
     refused = answer(engine, operation, request)
     assert refused["message"] == (
@@ -95,6 +99,14 @@ def test_a_change_may_expect_a_revision(engine: Engine, operation: str) -> None:
         ('{"Statement": [7]}', "Invalid policy document: This policy contains invalid Json"),
         (policy(Effect="perhaps"), "Invalid policy document: Invalid effect: perhaps"),
         (json.dumps({"Statement": {"Effect": "Allow"}}), "Invalid policy document: Missing required field Principal"),
+        (policy(Principal="111122223333"), "Invalid policy document: Syntax error at position (1,88)"),
+        (
+            policy(Action=["dynamodb:DescribeStream", "dynamodb:GetRecords"]),
+            (
+                "Invalid policy document: The following action names are invalid: "
+                '"dynamodb:DescribeStream", "dynamodb:GetRecords"'
+            ),
+        ),
         (" " * 20_480 + "x", "Maximum policy size of 20480 bytes exceeded"),
     ],
 )
@@ -105,18 +117,62 @@ def test_what_is_no_policy(engine: Engine, text: str, message: str) -> None:
     assert refused["message"] == f"One or more parameter values were invalid: {message}"
 
 
+@pytest.mark.parametrize("principal", ["*", {"AWS": "*"}, {"AWS": ["111122223333", "*"]}])
+def test_nobody_lets_everybody_in(engine: Engine, principal: Any) -> None:
+    create(engine)
+    refused = answer(engine, "PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy(Principal=principal)})
+    assert refused["message"] == (
+        "Resource-based policy grants unbounded access in one or more elements. Please revise the policy to ensure "
+        "least-privilege form of access"
+    )
+    limited = policy(Principal=principal, Condition={"StringEquals": {"aws:PrincipalOrgID": "o-1"}})
+    engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": limited})
+
+
+@pytest.mark.parametrize("action", ["dynamodb:PutResourcePolicy", "dynamodb:*", "*"])
+def test_a_policy_that_nobody_could_change_is_to_be_confirmed(engine: Engine, action: str) -> None:
+    create(engine)
+    request = {"ResourceArn": ARN, "Policy": policy(Effect="Deny", Principal="*", Action=action)}
+    assert answer(engine, "PutResourcePolicy", request) == {
+        "error": "AccessDeniedException",
+        "message": "The new resource policy will not allow you to update the resource policy in the future.",
+    }
+    engine.call("PutResourcePolicy", {**request, "ConfirmRemoveSelfResourceAccess": True})
+    other = policy(Effect="Deny", Principal="*", Action="dynamodb:DeleteResourcePolicy")
+    engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": other})
+
+
 @pytest.mark.parametrize(
-    ("arn", "error"),
+    ("arn", "message"),
     [
-        ("orders", "ValidationException"),
-        ("arn:aws:s3:::bucket", "ValidationException"),
-        (f"{ARN}/index/ByG", "ValidationException"),
-        (f"{ARN}x", "ResourceNotFoundException"),
-        (f"{ARN}/stream/2026-01-01T00:00:00.000", "ResourceNotFoundException"),
+        ("orders", "One or more parameter values were invalid: ARNs must start with 'arn:': orders"),
+        (
+            "arn:aws:s3:::bucket",
+            (
+                "One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: "
+                "arn:aws:s3:::bucket"
+            ),
+        ),
+        (
+            f"{ARN}/backup/01",
+            f"One or more parameter values were invalid: Provided Arn is not a DynamoDB resource arn: {ARN}/backup/01",
+        ),
+        (
+            f"{ARN}/index/ByG",
+            (
+                "One or more parameter values were invalid: Invalid resource arn provided, only table or stream is "
+                f"accepted. Provided resource arn: {ARN}/index/ByG"
+            ),
+        ),
+        (f"{ARN}x", "Requested resource not found: Table: ordersx not found"),
+        (
+            f"{ARN}/stream/2026-01-01T00:00:00.000",
+            "Requested resource not found: Stream: 2026-01-01T00:00:00.000 not found for Table: orders",
+        ),
     ],
 )
 @pytest.mark.parametrize("operation", ["GetResourcePolicy", "PutResourcePolicy", "DeleteResourcePolicy"])
-def test_resources_that_have_no_policy(engine: Engine, operation: str, arn: str, error: str) -> None:
+def test_resources_that_have_no_policy(engine: Engine, operation: str, arn: str, message: str) -> None:
     create(engine)
     request = {"ResourceArn": arn, **({"Policy": policy()} if operation == "PutResourcePolicy" else {})}
-    assert answer(engine, operation, request)["error"] == error
+    assert answer(engine, operation, request)["message"] == message

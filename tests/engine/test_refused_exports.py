@@ -38,6 +38,14 @@ def period(begin_s: float, end_s: float | None = None) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("more", "told"),
     [
+        ({"TableArn": ""}, "Invalid TableArn: Invalid Table ARN"),
+        (
+            {"S3Bucket": ""},
+            (
+                "1 validation error detected: Value '' at 's3Bucket' failed to satisfy constraint: Member must satisfy "
+                r"regular expression pattern: ^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$"
+            ),
+        ),
         ({"TableArn": "orders"}, "One or more parameter values were invalid: tableArn is not a valid ARN"),
         ({"TableArn": f"{ARN}/index/ByG"}, f"{INVALID}Table ARN is invalid."),
         ({"TableArn": f"{ARN}/stream/x"}, f"{INVALID}Table ARN is invalid."),

@@ -134,6 +134,11 @@ def test_what_cannot_be(regions: Regions) -> None:
         "regions: [us-east-1, us-west-2, sa-east-1]"
     )
     assert message({}) == "There are no actions specified in the Replica Update Action of the request."
+    assert message({"Create": {}}) == "One or more parameter values were invalid"
+    assert message({"Delete": {"RegionName": ""}}).startswith("Region  is not supported. ")
+    assert message(add(WEST), DeletionProtectionEnabled=True) == (
+        "One or more parameter values were invalid: Replica modification must be the only operation in the request"
+    )
     assert message({"Delete": {"RegionName": WEST}}) == (
         "Update global table operation failed because one or more replicas were not part of the global table. "
         "Please retry the request without these replicas: [us-west-2]."
@@ -262,6 +267,73 @@ def test_strong_consistency_is_of_three_regions_at_once(regions: Regions) -> Non
     assert table["MultiRegionConsistency"] == "STRONG"
     put(west, "1", 1)
     assert items(east) == items(south) == {"1": "1"}
+
+
+OF_STRONG = "global tables with MultiRegionConsistency set to STRONG"
+ONLY_ONE = f"Deletion of only one table replica is not supported for {OF_STRONG}."
+
+
+def drop(region: str) -> dict[str, Any]:
+    return {"Delete": {"RegionName": region}}
+
+
+def test_what_makes_no_strongly_consistent_group(regions: Regions) -> None:
+    east = regions.engines[EAST]
+    strong = {"MultiRegionConsistency": "STRONG"}
+
+    def message(*updates: dict[str, Any], witness: object = None, **more: Any) -> str:
+        witnesses = {} if witness is None else {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": witness}}]}
+        text: str = replicas(east, *updates, **witnesses, **more)["message"]
+        return text
+
+    assert message(add(WEST), **strong) == f"Unsupported replica count for {OF_STRONG}."
+    assert message(add(WEST), witness=SOUTH) == (
+        "MultiRegionConsistency must be set as STRONG when GlobalTableWitnessUpdates parameter is present."
+    )
+    assert message(add(WEST), witness=WEST, **strong) == "Cannot target multiple regions with the same action"
+    assert message(add(WEST), witness=EAST, **strong) == (
+        "Cannot add a witness in the same region as an existing replica when creating a "
+        "global table with MultiRegionConsistency set to STRONG."
+    )
+    assert message(add(WEST), witness="mars-1", **strong) == (
+        f"Unsupported Region(s) specified for {OF_STRONG}: [mars-1]."
+    )
+    assert message(drop(WEST), **strong) == (
+        "Only Replica Create actions are supported when MultiRegionConsistency parameter is provided."
+    )
+    assert message(add(WEST), witness=SOUTH, **strong, DeletionProtectionEnabled=True) == (
+        "One or more parameter values were invalid: "
+        "Requests that modify replicas or witnesses must not also modify other fields"
+    )
+    for more in ({"GlobalTableWitnessUpdates": [{}]}, {"GlobalTableWitnessUpdates": [add(SOUTH)]}, strong):
+        alone = answer(east, "UpdateTable", {"TableName": "orders", **more})
+        assert alone["message"].startswith("At least one of ProvisionedThroughput, ")
+
+
+def test_a_strongly_consistent_group_stays_as_it_is_until_all_of_it_goes(regions: Regions) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    strong = {"MultiRegionConsistency": "STRONG"}
+    replicas(east, add(WEST), **strong, GlobalTableWitnessUpdates=[add(SOUTH)])
+    assert replicas(east, add(SOUTH))["message"] == (
+        "Cannot add replicas to a global table with strong MultiRegionConsistency"
+    )
+    assert replicas(east, add(SOUTH), MultiRegionConsistency="EVENTUAL")["message"] == (
+        "MultiRegionConsistency parameter is unsupported on existing global table"
+    )
+    assert replicas(east, drop(WEST))["message"] == ("Update table delete operation does not include all witnesses.")
+    assert replicas(east, drop(WEST), GlobalTableWitnessUpdates=[drop("mars-1")])["message"] == (
+        "Update global table operation failed because one or more witnesses were not part of the global table. "
+        "Please retry the request without these witnesses: [mars-1]."
+    )
+    assert answer(west, "DeleteTable", {"TableName": "orders"})["message"] == ONLY_ONE
+    replicas(east, drop(WEST), GlobalTableWitnessUpdates=[drop(SOUTH)])
+    assert not {"Replicas", "GlobalTableWitnesses", "MultiRegionConsistency"} & described(east).keys()
+    replicas(east, add(WEST), add(SOUTH), **strong)
+    assert replicas(east, drop(WEST))["message"] == ONLY_ONE
+    replicas(east, drop(WEST), drop(SOUTH))
+    engine_answers = [answer(engine, "DescribeTable", {"TableName": "orders"}) for engine in regions.engines.values()]
+    assert ["error" in each for each in engine_answers] == [False, True, True]
+    east.call("DeleteTable", {"TableName": "orders"})
 
 
 def test_a_witness_stands_for_the_third(regions: Regions) -> None:

@@ -55,9 +55,23 @@ def refused(operation: str, params: Any) -> str:
             "GetItem",
             {**GET, "TableName": "a;"},
             [
-                at("'a;'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
                 at("'a;'", "tableName", "have length greater than or equal to 3"),
+                at("'a;'", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
             ],
+        ),
+        *(
+            (
+                operation,
+                {"TableName": "", **more},
+                [
+                    at("''", "tableName", "have length greater than or equal to 3"),
+                    at("''", "tableName", "satisfy regular expression pattern: [a-zA-Z0-9_.-]+"),
+                ],
+            )
+            for operation, more in (
+                ("DescribeTable", {}),
+                ("CreateTable", {"AttributeDefinitions": [], "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}]}),
+            )
         ),
         (
             "GetItem",
@@ -179,11 +193,6 @@ def refused(operation: str, params: Any) -> str:
                 + MAP_KEYS,
                 CAPACITY,
             ],
-        ),
-        (
-            "CreateTable",
-            {"TableName": "", "AttributeDefinitions": [], "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}]},
-            [at("''", "tableName", "have length greater than or equal to 1")],
         ),
         (
             "CreateTable",

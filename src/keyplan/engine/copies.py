@@ -20,7 +20,7 @@ from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table, layout_of, read_table
 from keyplan.engine.vectors import make_vectors
-from keyplan.wire.errors import TableAlreadyExistsException, ValidationException, one_or_more
+from keyplan.wire.errors import TableAlreadyExistsException, ValidationException
 
 _INDEXES = {
     "GlobalSecondaryIndexes": "GlobalSecondaryIndexOverride",
@@ -41,17 +41,14 @@ def copied_definition(source: Mapping[str, Any], request: Request, now_s: float)
     mode: str = request.get("BillingModeOverride") or source["BillingMode"]
     throughput = request.get("ProvisionedThroughputOverride")
     maximum = request.get("OnDemandThroughputOverride")
-    if throughput is not None and mode != "PROVISIONED":
-        raise one_or_more("ProvisionedThroughputOverride can only be specified when the billing mode is PROVISIONED")
-    if maximum is not None and mode != "PAY_PER_REQUEST":
-        raise one_or_more("OnDemandThroughputOverride can only be specified when the billing mode is PAY_PER_REQUEST")
+    _check_throughput(mode, source["BillingMode"], request)
     wanted: dict[str, Any] = {"BillingMode": mode, "KeySchema": source["KeySchema"]}
     if mode == "PROVISIONED":
         wanted["ProvisionedThroughput"] = throughput or source["ProvisionedThroughput"]
     else:
         wanted["OnDemandThroughput"] = maximum or source.get("OnDemandThroughput")
     for member, override in _INDEXES.items():
-        indexes = _indexes(source.get(member) or [], request.get(override), override)
+        indexes = _indexes(source.get(member) or [], request.get(override), request, mode)
         if indexes:
             wanted[member] = [_priced(index, member, mode, wanted) for index in indexes]
     used = {key["AttributeName"] for key in wanted["KeySchema"]}
@@ -64,18 +61,50 @@ def copied_definition(source: Mapping[str, Any], request: Request, now_s: float)
     return new_definition(wanted, now_s)
 
 
+def _check_throughput(mode: str, source_mode: str, request: Request) -> None:
+    """Refuse a throughput of the table's that doesn't fit the copy's billing mode."""
+    if request.get("ProvisionedThroughputOverride") is None:
+        if mode == "PROVISIONED" != source_mode:
+            raise _refused("Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED")
+    elif mode != "PROVISIONED":
+        raise _refused(f"Cannot override ProvisionedThroughput {_unfit(request)}")
+    for name, units in (request.get("OnDemandThroughputOverride") or {}).items():
+        if mode != "PAY_PER_REQUEST":
+            raise _refused(
+                f"Cannot override {name} for OnDemandThroughput unless BillingModeOverride is PAY_PER_REQUEST"
+            )
+        if units < 1:
+            raise _refused(f"Requested {name} for OnDemandThroughput is outside of valid range")
+
+
+def _unfit(request: Request) -> str:
+    """Why a table on demand has no provisioned throughput."""
+    if request.get("BillingModeOverride"):
+        return "if BillingMode is overridden to PAY_PER_REQUEST"
+    return "unless BillingMode is PROVISIONED"
+
+
+def _refused(message: str) -> ValidationException:
+    return ValidationException(f"Invalid Request: {message}")
+
+
 def _indexes(
-    source: Sequence[Mapping[str, Any]], override: Sequence[Mapping[str, Any]] | None, member: str
+    source: Sequence[Mapping[str, Any]], override: Sequence[Mapping[str, Any]] | None, request: Request, mode: str
 ) -> list[dict[str, Any]]:
     """The indexes of the source, or those of them that are wanted."""
     if override is None:
         return [{name: value for name, value in index.items() if name in _KEPT_BY_INDEX} for index in source]
     for index in override:
         if not any(_is_same(index, each) for each in source):
-            raise ValidationException(
-                f"{member}: Index {index['IndexName']} doesn't match an index of the source. "
-                "New indexes cannot be created during the restore"
+            raise _refused(
+                f"Index {index['IndexName']} does not match a secondary index that existed in the source table and "
+                "cannot be created during the restore operation"
             )
+    for index in request.get("GlobalSecondaryIndexOverride") or ():
+        if mode == "PROVISIONED" and index.get("ProvisionedThroughput") is None:
+            raise _refused(f"Must specify provisioned throughput for index {index['IndexName']}")
+        if mode != "PROVISIONED" and index.get("ProvisionedThroughput") is not None:
+            raise _refused(f"Cannot override ProvisionedThroughput {_unfit(request)} for index {index['IndexName']}")
     return [dict(index) for index in override]
 
 

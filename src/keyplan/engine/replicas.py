@@ -5,9 +5,10 @@ others is done in their stores, one transaction each.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from keyplan.engine.consistency import Changes, check_consistency, has_witness
 from keyplan.engine.copies import check_free, make_table
 from keyplan.engine.database import Database, Group
 from keyplan.engine.filling import fill_table
@@ -73,26 +74,19 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
         _disassociate(database, table, request)
         return
     creates, updates, deletes = _actions(request)
+    witness = _witness(request, "Create")
     strong = request.get("MultiRegionConsistency") == "STRONG"
-    of_witnesses = request.get("GlobalTableWitnessUpdates") or []
-    witnesses: list[str] = [each["Create"]["RegionName"] for each in of_witnesses if each.get("Create")]
     for region in (*creates, *deletes):
         if region == database.region:
             raise ValidationException(
                 "Cannot add or delete the local region through ReplicaUpdates. "
                 "Use CreateTable, DeleteTable, or UpdateTable as required."
             )
-    if of_witnesses and not strong:
-        raise one_or_more("GlobalTableWitnessUpdates can only be specified with MultiRegionConsistency STRONG")
-    if strong:
-        _check_strong(table, creates, witnesses)
-    elif len(creates) + len(deletes) > 1:
-        raise ValidationException(
-            "Update table operation with more than one create or delete replica actions not allowed"
-        )
     group = database.group
     supported = [] if group is None else group.names
-    for region in (*creates, *witnesses):
+    changes = Changes(creates, updates, deletes, witness, _witness(request, "Delete"))
+    check_consistency(table, request.get("MultiRegionConsistency"), changes, database.region, supported)
+    for region in (*creates, *(each for each in deletes if not each)):
         if region not in supported:
             raise ValidationException(
                 f"Region {region} is not supported. The latest version of global tables are only supported in the "
@@ -110,7 +104,7 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
                 "already existed as tables."
             )
     for region in creates:
-        _add(group, database, name, region, {"Strong": True, "Witness": (witnesses or [""])[0]} if strong else {})
+        _add(group, database, name, region, {"Strong": True, "Witness": witness} if strong else {})
     for region, overrides in {**creates, **updates}.items():
         if overrides:
             _set_apart(group, name, region, overrides)
@@ -138,12 +132,22 @@ def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Override
         if len(given) > 1:
             raise ValidationException("Update table operation with more than one type of replica actions not allowed.")
         action = update[given[0]]
+        if action.get("RegionName") is None:
+            raise ValidationException("One or more parameter values were invalid")
         if given[0] == "Delete":
             deletes.append(action["RegionName"])
         else:
             overrides = {member: action[member] for member in _OVERRIDES if action.get(member) is not None}
             (creates if given[0] == "Create" else updates)[action["RegionName"]] = overrides
     return creates, updates, deletes
+
+
+def _witness(request: Request, kind: str) -> str:
+    """The region of the witness that comes or goes. An update that names none is overlooked, as by the service."""
+    for update in request.get("GlobalTableWitnessUpdates") or []:
+        if has_witness(update) and update.get(kind) is not None:
+            return str(update[kind]["RegionName"])
+    return ""
 
 
 def _disassociate(database: Database, table: Table, request: Request) -> None:
@@ -171,16 +175,6 @@ def _disassociate(database: Database, table: Table, request: Request) -> None:
     database.group.finish()
     leave(database.group, table.name, region)
     _set_regions(database, table.name, [region])
-
-
-def _check_strong(table: Table, creates: Collection[str], witnesses: list[str]) -> None:
-    """Refuse a strongly consistent group that isn't three regions at once."""
-    if len(witnesses) > 1 or len(creates) + len(witnesses) != 2 or not creates:
-        raise one_or_more("MRSC table must have exactly three replicas, or two replicas and one witness")
-    if replication_of(table) is not None:
-        raise one_or_more("MultiRegionConsistency cannot be changed for an existing global table")
-    if table.definition.get("TimeToLive") or table.has_local_indexes:
-        raise one_or_more("Time to live and local secondary indexes are not supported with STRONG consistency")
 
 
 def _add(group: Group, database: Database, name: str, region: str, more: Mapping[str, Any]) -> None:

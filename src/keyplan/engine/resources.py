@@ -13,6 +13,7 @@ from keyplan.wire.limits import NAME_PATTERN
 _RESOURCE = re.compile(
     rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/(?P<table>{NAME_PATTERN})(?:/stream/(?P<stream>[^/]+))?"
 )
+_INDEX = re.compile(rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/{NAME_PATTERN}/index/")
 _JOB = re.compile(rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/{NAME_PATTERN}/(?P<kind>[a-z-]+)/[0-9a-f-]+")
 
 
@@ -32,8 +33,12 @@ def resource_of(arn: str) -> Resource:
     if not arn.startswith("arn:"):
         raise one_or_more(f"ARNs must start with 'arn:': {arn}")
     match = _RESOURCE.fullmatch(arn)
+    if match is None and _INDEX.match(arn):
+        raise one_or_more(
+            f"Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {arn}"
+        )
     if match is None:
-        raise one_or_more(f"Invalid ResourceArn: {arn}")
+        raise one_or_more(f"Provided Arn is not a DynamoDB resource arn: {arn}")
     return Resource(match["table"], match["stream"])
 
 

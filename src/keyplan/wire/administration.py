@@ -5,6 +5,7 @@ auto scaling, backups, exports, imports and bulk operations. Members and limits 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from keyplan.wire import limits
 from keyplan.wire.members import (
@@ -16,11 +17,11 @@ from keyplan.wire.members import (
     GLOBAL_INDEX,
     INDEX_NAME,
     LOCAL_INDEX,
+    MANAGED_TABLE,
     ON_DEMAND,
     PLACEHOLDERS,
     TABLE_CLASS,
     TABLE_KEY_SCHEMA,
-    TABLE_NAME,
     TEXT,
     THROUGHPUT,
     TIME,
@@ -31,10 +32,12 @@ from keyplan.wire.shapes import ListOf, Real, Shape, Structure, Text, Whole, str
 
 NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
 """The name of something new, where an ARN isn't one."""
+_LENGTH = f"at least {limits.TABLE_NAME_MIN} characters long and at most {limits.TABLE_NAME_MAX} characters long"
+_TARGET = replace(NAME, length_told=f"TableName must be {_LENGTH}")
+_INSIGHTS_INDEX = replace(INDEX_NAME, length_told=f"IndexName must be {_LENGTH}")
 ARN_OF_TABLE = Text(1, 1024)
 ARN_OF_JOB = Text(37, 1024)
-BUCKET = Text(None, 255, r"[a-z0-9A-Z][\.\-\w]*[a-z0-9A-Z]")
-"""AWS's pattern repeats its first and last class: it accepts the same, but takes minutes to refuse a long text."""
+BUCKET = Text(None, 255, r"^[a-z0-9A-Z]+[\.\-\w]*[a-z0-9A-Z]+$", like=r"[a-z0-9A-Z][\.\-\w]*[a-z0-9A-Z]")
 OWNER = Text(pattern="[0-9]{12}")
 PREFIX = Text(None, 1024)
 REVISION = Text(1, 255)
@@ -42,39 +45,10 @@ COMPRESSION = Text(enum=("ZSTD", "NONE", "GZIP"))
 PAGE_TOKEN = Text(1, 1024, "([0-9a-f]{16})+")
 INSIGHTS_MODE = Text(enum=("THROTTLED_KEYS", "ACCESSED_AND_THROTTLED_KEYS"))
 
-_TABLE: dict[str, Shape] = {"TableName": TABLE_NAME}
-_GLOBAL_TABLE: dict[str, Shape] = {"GlobalTableName": NAME}
+_TABLE: dict[str, Shape] = {"TableName": MANAGED_TABLE}
+_GLOBAL_TABLE: dict[str, Shape] = {"GlobalTableName": _TARGET}
 _REGION = structure({"RegionName": TEXT})
 _REGIONS = ListOf(structure(RegionName=TEXT))
-
-_READ_OVERRIDE = structure(ReadCapacityUnits=Whole(1))
-_ON_DEMAND_OVERRIDE = structure(MaxReadRequestUnits=Whole())
-_INDEX_OVERRIDES = ListOf(
-    structure(
-        {"IndexName": INDEX_NAME},
-        ProvisionedThroughputOverride=_READ_OVERRIDE,
-        OnDemandThroughputOverride=_ON_DEMAND_OVERRIDE,
-    ),
-    1,
-)
-_REPLICA = structure(
-    {"RegionName": TEXT},
-    KMSMasterKeyId=TEXT,
-    ProvisionedThroughputOverride=_READ_OVERRIDE,
-    OnDemandThroughputOverride=_ON_DEMAND_OVERRIDE,
-    GlobalSecondaryIndexes=_INDEX_OVERRIDES,
-    TableClassOverride=TABLE_CLASS,
-)
-_WITNESS = structure({"RegionName": TEXT})
-
-REPLICATION_MODE = Text(enum=("ENABLED", "DISABLED", "ENABLED_WITH_OVERRIDES"))
-REPLICA_SETTINGS: dict[str, Shape] = {
-    "ReplicaUpdates": ListOf(structure(Create=_REPLICA, Update=_REPLICA, Delete=_REGION), 1),
-    "MultiRegionConsistency": Text(enum=("EVENTUAL", "STRONG")),
-    "GlobalTableWitnessUpdates": ListOf(structure(Create=_WITNESS, Delete=_WITNESS), 1, 1),
-    "GlobalTableSettingsReplicationMode": REPLICATION_MODE,
-    "DisassociationProtectionEnabled": FLAG,
-}
 
 _POLICY_UPDATE = structure(
     {
@@ -114,11 +88,11 @@ _POLICIES: dict[str, Structure] = {
 }
 
 _INSIGHTS: dict[str, Structure] = {
-    "DescribeContributorInsights": structure(_TABLE, IndexName=INDEX_NAME),
-    "ListContributorInsights": structure(TableName=TABLE_NAME, NextToken=TEXT, MaxResults=Whole(None, 100, bits=32)),
+    "DescribeContributorInsights": structure(_TABLE, IndexName=_INSIGHTS_INDEX),
+    "ListContributorInsights": structure(TableName=MANAGED_TABLE, NextToken=TEXT, MaxResults=Whole(None, 100, bits=32)),
     "UpdateContributorInsights": structure(
         {**_TABLE, "ContributorInsightsAction": Text(enum=("ENABLE", "DISABLE"))},
-        IndexName=INDEX_NAME,
+        IndexName=_INSIGHTS_INDEX,
         ContributorInsightsMode=INSIGHTS_MODE,
     ),
 }
@@ -190,14 +164,14 @@ _BACKUPS: dict[str, Structure] = {
     "DescribeBackup": structure({"BackupArn": TEXT}),
     "DeleteBackup": structure({"BackupArn": TEXT}),
     "ListBackups": structure(
-        TableName=TABLE_NAME,
+        TableName=MANAGED_TABLE,
         Limit=Whole(1, 100, bits=32),
         TimeRangeLowerBound=TIME,
         TimeRangeUpperBound=TIME,
         ExclusiveStartBackupArn=ARN_OF_JOB,
         BackupType=Text(enum=("USER", "SYSTEM", "AWS_BACKUP", "ALL")),
     ),
-    "RestoreTableFromBackup": structure({"TargetTableName": NAME, "BackupArn": ARN_OF_JOB}, **_RESTORE),
+    "RestoreTableFromBackup": structure({"TargetTableName": _TARGET, "BackupArn": ARN_OF_JOB}, **_RESTORE),
     "UpdateContinuousBackups": structure(
         {
             **_TABLE,
@@ -208,7 +182,7 @@ _BACKUPS: dict[str, Structure] = {
     ),
     "DescribeContinuousBackups": structure(_TABLE),
     "RestoreTableToPointInTime": structure(
-        {"TargetTableName": NAME},
+        {"TargetTableName": _TARGET},
         SourceTableArn=ARN_OF_TABLE,
         SourceTableName=NAME,
         UseLatestRestorableTime=FLAG,
@@ -225,7 +199,7 @@ _ENCRYPTED: dict[str, Shape] = {
 
 _JOBS: dict[str, Structure] = {
     "ExportTableToPointInTime": structure(
-        {"TableArn": ARN_OF_TABLE, "S3Bucket": BUCKET},
+        {"TableArn": TEXT, "S3Bucket": BUCKET},
         ExportTime=TIME,
         ClientToken=TOKEN,
         S3BucketOwner=OWNER,
@@ -284,7 +258,7 @@ _BULK: dict[str, Structure] = {
                 S3KeyPrefix=PREFIX,
                 **_ENCRYPTED,
             ),
-            "TableName": TABLE_NAME,
+            "TableName": MANAGED_TABLE,
         },
         ClientToken=TOKEN,
         MaxWriteRequestUnits=Whole(1024),

@@ -56,6 +56,12 @@ class TableNotFoundException(DynamoDBError):
     type = "TableNotFoundException"
 
 
+class AccessDeniedException(DynamoDBError):
+    """The change would take away the right to change it again."""
+
+    type = "AccessDeniedException"
+
+
 class PolicyNotFoundException(DynamoDBError):
     """The resource has no such policy."""
 

@@ -50,6 +50,7 @@ def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
     _refuse(_too_many(shape, request, ""))
     check_types(shape, request)
     wording = wording_for(wording, request)
+    _refuse_lengths(shape, request)
     complete = all(request.get(name) is not None for name in shape.required)
     if complete:
         if wording != "older":
@@ -91,6 +92,15 @@ def _refuse_all(faults: Iterator[str]) -> None:
     if result:
         plural = "s" if len(result) > 1 else ""
         raise ValidationException(f"{len(result)} validation error{plural} detected: {'; '.join(result)}")
+
+
+def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
+    """Raise for a name whose length the service has a sentence of its own for."""
+    for name, member in shape.members.items():
+        if isinstance(member, Text) and member.length_told is not None and request.get(name) is not None:
+            length = len(request[name])
+            if length < (member.min or 0) or (member.max is not None and length > member.max):
+                raise ValidationException(member.length_told)
 
 
 def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from keyplan.wire import limits
 from keyplan.wire.shapes import (
     Flag,
@@ -16,7 +18,10 @@ from keyplan.wire.shapes import (
     structure,
 )
 
-TABLE_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True, never_empty=True)
+MANAGED_TABLE = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True, length_first=True)
+"""A table's name where the table itself is asked for or changed."""
+TABLE_NAME = replace(MANAGED_TABLE, never_empty=True)
+"""A table's name where its items are read or written."""
 PLAIN_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
 INDEX_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, length_first=True)
 KEY_NAME = Text(1, limits.KEY_NAME_BYTES_MAX)
@@ -129,18 +134,17 @@ _READ_UNITS: dict[str, Shape] = {
     "ProvisionedThroughputOverride": structure(ReadCapacityUnits=Whole(1)),
     "OnDemandThroughputOverride": structure(MaxReadRequestUnits=Whole()),
 }
-_REPLICA = structure(
-    {"RegionName": TEXT},
-    KMSMasterKeyId=TEXT,
-    GlobalSecondaryIndexes=ListOf(structure({"IndexName": INDEX_NAME}, **_READ_UNITS), 1),
-    TableClassOverride=TABLE_CLASS,
+_REPLICA_SETTINGS: dict[str, Shape] = {
+    "KMSMasterKeyId": TEXT,
+    "GlobalSecondaryIndexes": ListOf(structure({"IndexName": INDEX_NAME}, **_READ_UNITS), 1),
+    "TableClassOverride": TABLE_CLASS,
     **_READ_UNITS,
-)
+}
 _REGION = structure({"RegionName": TEXT})
 REPLICA_UPDATES = ListOf(
     structure(
-        Create=_REPLICA,
-        Update=_REPLICA,
+        Create=structure(RegionName=TEXT, **_REPLICA_SETTINGS),
+        Update=structure({"RegionName": TEXT}, **_REPLICA_SETTINGS),
         Delete=_REGION,
         Disassociate=structure({"RegionName": TEXT, "DisassociationMode": Text(enum=("WAIT_FOR_REPLICATION",))}),
     ),

@@ -28,6 +28,7 @@ from keyplan.wire.members import (
     INDEX_UPDATE,
     ITEM,
     LOCAL_INDEX,
+    MANAGED_TABLE,
     NAMES,
     PLACEHOLDERS,
     PLAIN_NAME,
@@ -188,6 +189,7 @@ _PAGE: dict[str, Shape] = {
     **PLACEHOLDERS,
 }
 _TABLE: dict[str, Shape] = {"TableName": TABLE_NAME}
+_MANAGED: dict[str, Shape] = {"TableName": MANAGED_TABLE}
 _WRITE_ORDER = ("ReturnConsumedCapacity", "TableName", "ReturnValues", "ConditionalOperator")
 
 _ALL = (
@@ -197,7 +199,7 @@ _ALL = (
         structure(
             {
                 "AttributeDefinitions": ATTRIBUTES,
-                "TableName": Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, never_empty=True),
+                "TableName": replace(MANAGED_TABLE, arn=False),
                 "KeySchema": TABLE_KEY_SCHEMA,
             },
             GlobalSecondaryIndexes=ListOf(GLOBAL_INDEX),
@@ -211,18 +213,18 @@ _ALL = (
         not_there=("GlobalTableSourceArn",),
         table_first=True,
     ),
-    Operation("DescribeTable", "table", structure(_TABLE), table_first=True),
+    Operation("DescribeTable", "table", structure(_MANAGED), table_first=True),
     Operation(
         "ListTables",
         "table",
         structure(ExclusiveStartTableName=PLAIN_NAME, Limit=Whole(1, 100, bits=32)),
     ),
-    Operation("DeleteTable", "table", structure(_TABLE), table_first=True),
+    Operation("DeleteTable", "table", structure(_MANAGED), table_first=True),
     Operation(
         "UpdateTable",
         "table",
         structure(
-            _TABLE,
+            _MANAGED,
             AttributeDefinitions=ATTRIBUTES,
             GlobalSecondaryIndexUpdates=ListOf(INDEX_UPDATE),
             VectorIndexUpdates=ListOf(VECTOR_UPDATE),
@@ -238,9 +240,9 @@ _ALL = (
     Operation(
         "UpdateTimeToLive",
         "table",
-        structure({**_TABLE, "TimeToLiveSpecification": structure({"AttributeName": Text(1, 255), "Enabled": FLAG})}),
+        structure({**_MANAGED, "TimeToLiveSpecification": structure({"AttributeName": Text(1, 255), "Enabled": FLAG})}),
     ),
-    Operation("DescribeTimeToLive", "table", structure(_TABLE)),
+    Operation("DescribeTimeToLive", "table", structure(_MANAGED)),
     Operation("TagResource", "table", structure({"ResourceArn": ARN, "Tags": TAGS})),
     Operation("UntagResource", "table", structure({"ResourceArn": ARN, "TagKeys": ListOf(TEXT)})),
     Operation("ListTagsOfResource", "table", structure({"ResourceArn": ARN}, NextToken=TEXT)),

@@ -43,6 +43,10 @@ class Text:
     """Whether ``told`` is said before anything else is looked at."""
     length_first: bool = False
     """Whether a length out of range is told before the pattern."""
+    length_told: str | None = None
+    """The service's own sentence for a length out of range, where it has one: it is told before anything else."""
+    like: str | None = None
+    """An expression that accepts the same as ``pattern``, where matching that could take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +239,7 @@ def text_faults(shape: Text, value: str) -> Iterator[str]:
     if shape.never_empty and not value:
         yield "Member must have length greater than or equal to 1"
         return
-    pattern = shape.pattern is not None and re.fullmatch(shape.pattern, value) is None
+    pattern = shape.pattern is not None and re.fullmatch(shape.like or shape.pattern, value) is None
     if pattern and not shape.length_first:
         yield f"Member must satisfy regular expression pattern: {shape.pattern}"
     if shape.min is not None and len(value) < shape.min:

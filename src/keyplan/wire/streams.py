@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from keyplan.wire import limits
-from keyplan.wire.members import PLAIN_NAME, TABLE_NAME
+from keyplan.wire.members import MANAGED_TABLE, PLAIN_NAME
 from keyplan.wire.shapes import Real, Shape, Structure, Text, Whole, structure
 
 STREAM_ARN = Text(37, 1024)
@@ -31,11 +31,11 @@ REQUESTS: Mapping[str, Structure] = {
 }
 """The requests of ``DynamoDBStreams_20120810``."""
 
-_DESTINATION: dict[str, Shape] = {"TableName": TABLE_NAME, "StreamArn": STREAM_ARN}
+_DESTINATION: dict[str, Shape] = {"TableName": MANAGED_TABLE, "StreamArn": STREAM_ARN}
 _PRECISION = structure(ApproximateCreationDateTimePrecision=Text(enum=("MILLISECOND", "MICROSECOND")))
 
 DESTINATIONS: Mapping[str, Structure] = {
-    "DescribeKinesisStreamingDestination": structure({"TableName": TABLE_NAME}),
+    "DescribeKinesisStreamingDestination": structure({"TableName": MANAGED_TABLE}),
     "EnableKinesisStreamingDestination": structure(_DESTINATION, EnableKinesisStreamingConfiguration=_PRECISION),
     "DisableKinesisStreamingDestination": structure(_DESTINATION, EnableKinesisStreamingConfiguration=_PRECISION),
     "UpdateKinesisStreamingDestination": structure(_DESTINATION, UpdateKinesisStreamingConfiguration=_PRECISION),

@@ -12,15 +12,14 @@ from keyplan.engine.tables import Table
 
 def delete_resource_policy(database: Database, request: Request) -> Answer:
     """Detach the policy of a table or a stream. Where there is none, nothing is to be done."""
-    arn: str = request["ResourceArn"]
-    resource = resource_of(arn)
+    resource = resource_of(request["ResourceArn"])
     member = policy_member(resource)
     answer: Answer = {}
 
     def change(table: Table) -> Members:
         check_stream(table, resource)
         kept = table.definition.get(member)
-        check_revision(kept, request.get("ExpectedRevisionId"), table.name, arn)
+        check_revision(kept, request.get("ExpectedRevisionId"), table.name)
         if kept is None:
             return {}
         answer["RevisionId"] = kept["RevisionId"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 from keyplan.engine.backups import DELETED_SUFFIX, make_backup
+from keyplan.engine.consistency import one_of_a_group
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
+from keyplan.engine.globaltables import replication_of
 from keyplan.engine.removal import forget_table
 from keyplan.engine.replicas import leave
 from keyplan.engine.requests import Answer, Request
@@ -34,6 +36,8 @@ def delete_table(database: Database, request: Request) -> Answer:
                 "Resource cannot be deleted as it is currently protected against deletion. "
                 "Disable deletion protection first."
             )
+        if (replication_of(table) or {}).get("Strong"):
+            raise one_of_a_group()
         if table.keeps_history:
             make_backup(writer, table, f"{name}{DELETED_SUFFIX}", "SYSTEM", now_s)
         definition = dict(table.definition)

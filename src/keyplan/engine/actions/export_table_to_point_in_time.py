@@ -76,6 +76,8 @@ def export_table_to_point_in_time(database: Database, request: Request) -> Answe
 
 
 def _table_of(arn: str) -> str:
+    if not arn:
+        raise ValidationException("Invalid TableArn: Invalid Table ARN")
     if not arn.startswith("arn:"):
         raise one_or_more("tableArn is not a valid ARN")
     try:

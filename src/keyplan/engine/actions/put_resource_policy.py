@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyplan.engine.database import Database
 from keyplan.engine.definitions import Members, change_definition
-from keyplan.engine.policies import canonical_policy, check_revision, new_revision
+from keyplan.engine.policies import canonical_policy, check_lockout, check_revision, new_revision
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.resources import check_stream, policy_member, resource_of
 from keyplan.engine.tables import Table
@@ -12,9 +12,10 @@ from keyplan.engine.tables import Table
 
 def put_resource_policy(database: Database, request: Request) -> Answer:
     """Attach a policy to a table or a stream. The same policy again keeps its revision."""
-    arn: str = request["ResourceArn"]
-    resource = resource_of(arn)
-    policy = canonical_policy(request["Policy"])
+    resource = resource_of(request["ResourceArn"])
+    policy = canonical_policy(request["Policy"], of_stream=resource.stream is not None)
+    if not request.get("ConfirmRemoveSelfResourceAccess"):
+        check_lockout(policy)
     member = policy_member(resource)
     revision = ""
 
@@ -22,7 +23,7 @@ def put_resource_policy(database: Database, request: Request) -> Answer:
         nonlocal revision
         check_stream(table, resource)
         kept = table.definition.get(member)
-        check_revision(kept, request.get("ExpectedRevisionId"), table.name, arn)
+        check_revision(kept, request.get("ExpectedRevisionId"), table.name)
         if kept is not None and kept["Policy"] == policy:
             revision = kept["RevisionId"]
             return {}

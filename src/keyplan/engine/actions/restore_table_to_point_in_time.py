@@ -16,6 +16,7 @@ from keyplan.wire.errors import (
     InvalidRestoreTimeException,
     TableNotFoundException,
     ValidationException,
+    one_or_more,
 )
 
 
@@ -56,6 +57,8 @@ def _source(request: Request) -> str:
         return str(name)
     if arn is None:
         raise ValidationException("The parameter 'TableName' is required but was not present in the request")
+    if not arn.startswith("arn:"):
+        raise one_or_more("sourceTableArn is not a valid ARN")
     return resource_of(arn).table
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from keyplan.engine.database import Database
-from keyplan.engine.globaltables import global_table_not_found
+from keyplan.engine.globaltables import VERSION_GONE, global_table_not_found
 from keyplan.engine.requests import Answer, Request
-from keyplan.wire.errors import ValidationException
+from keyplan.wire.errors import ValidationException, one_or_more
 
 
 def update_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one
     """There is no global table of the version of 2017 to change: see DescribeGlobalTable."""
-    if not request["ReplicaUpdates"]:
-        raise ValidationException("At least one replica update must be specified")
+    updates = request["ReplicaUpdates"]
+    if not updates or any(not any(update.values()) for update in updates):
+        raise ValidationException("One or more parameter values were invalid")
+    if any(update.get("Create") for update in updates):
+        raise one_or_more(VERSION_GONE)
     raise global_table_not_found(request["GlobalTableName"])

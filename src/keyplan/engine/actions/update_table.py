@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from keyplan.engine.consistency import has_witness
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
 from keyplan.engine.filling import fill_index, fill_vectors
@@ -36,7 +37,6 @@ from keyplan.engine.vectorrules import one_vector_change, with_vector_change
 from keyplan.engine.vectors import make_vectors
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more, table_not_found
 
-_REPLICA_MEMBERS = ("ReplicaUpdates", "GlobalTableWitnessUpdates", "MultiRegionConsistency")
 _SETTINGS = (
     "BillingMode",
     "ProvisionedThroughput",
@@ -74,11 +74,8 @@ _UNCHANGED = (
 def update_table(database: Database, request: Request) -> Answer:
     """Change a table's settings, or add or remove a global index. An index is filled before this returns."""
     name = plain_name(request["TableName"])
-    if request.keys() & {"ReplicaUpdates", "GlobalTableWitnessUpdates"} and any(
-        request.get(member) for member in _REPLICA_MEMBERS
-    ):
-        if any(request.get(member) not in (None, []) for member in _SETTINGS):
-            raise one_or_more("ReplicaUpdates cannot be combined with other changes")
+    _check_only_replicas(request)
+    if request.get("ReplicaUpdates"):
         change_replicas(database, name, request)
     else:
         _update(database, name, request)
@@ -88,6 +85,20 @@ def update_table(database: Database, request: Request) -> Answer:
                 _update(database.group.database(region), name, shared)
     table = database.described_table(name)
     return {"TableDescription": describe(table, database.counts, database.states(table))}
+
+
+def _check_only_replicas(request: Request) -> None:
+    """Refuse changes of replicas beside changes of anything else.
+
+    Raises:
+        ValidationException: there are some.
+    """
+    if all(request.get(member) in (None, []) for member in _SETTINGS):
+        return
+    if any(map(has_witness, request.get("GlobalTableWitnessUpdates") or ())):
+        raise one_or_more("Requests that modify replicas or witnesses must not also modify other fields")
+    if request.get("ReplicaUpdates"):
+        raise one_or_more("Replica modification must be the only operation in the request")
 
 
 def _check_alone(request: Request) -> None:
@@ -215,6 +226,11 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
         definition["DeletionProtectionEnabled"] = request["DeletionProtectionEnabled"]
     if request.get("TableClass") not in (None, definition.get("TableClass", "STANDARD")):
         definition["TableClassSince"] = now_s
+    if request.get("GlobalTableSettingsReplicationMode") == "ENABLED_WITH_OVERRIDES" and replication_of(table) is None:
+        raise ValidationException(
+            "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy constraint: "
+            "Only ENABLED and DISABLED settings replication are supported for a Regional Table."
+        )
     keep_settings(definition, request)
     keep_encryption(definition, request, updates=True)
     return definition
