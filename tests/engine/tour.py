@@ -246,7 +246,7 @@ def _bulk(to: Traveller, bucket: Path) -> None:
 
 
 def _settings(to: Traveller) -> None:
-    statement = {"Effect": "Allow", "Principal": "*", "Action": "dynamodb:GetItem", "Resource": ARN}
+    statement = {"Effect": "Allow", "Principal": {"AWS": "111122223333"}, "Action": "dynamodb:GetItem", "Resource": ARN}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
     to.call("PutResourcePolicy", ResourceArn=ARN, Policy=policy)
     to.call("GetResourcePolicy", ResourceArn=ARN)
