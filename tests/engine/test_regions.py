@@ -305,7 +305,12 @@ def test_what_makes_no_strongly_consistent_group(regions: Regions) -> None:
         "One or more parameter values were invalid: "
         "Requests that modify replicas or witnesses must not also modify other fields"
     )
-    for more in ({"GlobalTableWitnessUpdates": [{}]}, {"GlobalTableWitnessUpdates": [add(SOUTH)]}, strong):
+    too_little: list[dict[str, Any]] = [
+        {"GlobalTableWitnessUpdates": [{}]},
+        {"GlobalTableWitnessUpdates": [add(SOUTH)]},
+        strong,
+    ]
+    for more in too_little:
         alone = answer(east, "UpdateTable", {"TableName": "orders", **more})
         assert alone["message"].startswith("At least one of ProvisionedThroughput, ")
 

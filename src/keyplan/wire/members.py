@@ -143,7 +143,7 @@ _REPLICA_SETTINGS: dict[str, Shape] = {
 _REGION = structure({"RegionName": TEXT})
 REPLICA_UPDATES = ListOf(
     structure(
-        Create=structure(RegionName=TEXT, **_REPLICA_SETTINGS),
+        Create=structure(None, RegionName=TEXT, **_REPLICA_SETTINGS),
         Update=structure({"RegionName": TEXT}, **_REPLICA_SETTINGS),
         Delete=_REGION,
         Disassociate=structure({"RegionName": TEXT, "DisassociationMode": Text(enum=("WAIT_FOR_REPLICATION",))}),

@@ -36,7 +36,8 @@ def delete_table(database: Database, request: Request) -> Answer:
                 "Resource cannot be deleted as it is currently protected against deletion. "
                 "Disable deletion protection first."
             )
-        if (replication_of(table) or {}).get("Strong"):
+        replication = replication_of(table)
+        if replication is not None and replication.get("Strong"):
             raise one_of_a_group()
         if table.keeps_history:
             make_backup(writer, table, f"{name}{DELETED_SUFFIX}", "SYSTEM", now_s)
