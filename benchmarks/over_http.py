@@ -422,6 +422,11 @@ def cell(contest: Contest, server: str, connections: int, own: str = OURS) -> tu
     return statistics.median(rates), statistics.median(ratios)
 
 
+def rate_text(rate: float) -> str:
+    """Operations a second, with what is behind the point where they are few."""
+    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
 def table_rows(measured: list[Contest], servers: list[Server], connections: int) -> list[list[str]]:
     rows: list[list[str]] = []
     for contest in measured:
@@ -432,7 +437,7 @@ def table_rows(measured: list[Contest], servers: list[Server], connections: int)
                 row.append(failure)
                 continue
             rate, ratio = cell(contest, server.name, connections)
-            row.append(f"{rate:,.0f}" if server.name in {OURS, UNSYNCED} else f"{rate:,.0f} (×{ratio:.2f})")
+            row.append(rate_text(rate) if server.name in {OURS, UNSYNCED} else f"{rate_text(rate)} (×{ratio:.2f})")
         rows.append(row)
     return rows
 
