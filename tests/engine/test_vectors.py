@@ -221,7 +221,32 @@ def test_projections(engine: Engine) -> None:
         assert results[0]["Item"] == {**key, **more}
     shown = search(engine, 0, 0, 0, ProjectionExpression="sk, embedding")["SearchResults"][0]["Item"]
     assert shown == {"sk": s("1"), "embedding": vector("1.0", "0.1", "1e+20")}
-    assert search(engine, 0, 0, 0, ProjectionExpression="y")["error"].endswith("ValidationException")
+    # What isn't there isn't given, and is no fault.
+    assert search(engine, 0, 0, 0, ProjectionExpression="y, sk")["SearchResults"][0]["Item"] == {"sk": s("1")}
+    assert search(engine, 0, 0, 0, ProjectionExpression="y")["SearchResults"][0]["Item"] == {}
+
+
+def test_a_filter_may_be_empty_text_and_a_partition_may_not(engine: Engine) -> None:
+    create(engine, VectorIndexes=[vectors("tenants", **TENANTS)], GlobalSecondaryIndexes=None)
+    put(engine, "1", 1, 2, 3, g=s("t"), h=s(""))
+    both = "g = :g AND h = :h"
+    values = {":g": s("t"), ":h": s("")}
+    shown = found(engine, 1, 2, 3, **in_tenant("t", SearchConditionExpression=both, ExpressionAttributeValues=values))
+    assert shown == [("1", 0.0)]
+    assert "cannot contain an empty string value" in put(engine, "2", 1, 2, 3, g=s(""), h=s("x"))["message"]
+
+
+def test_decimals_of_whole_numbers_are_cut_off(engine: Engine) -> None:
+    create(engine, VectorIndexes=[vectors("plain", Dimensions=3.9)])
+    described = engine.call("DescribeTable", {"TableName": "orders"})["Table"]["VectorIndexes"]
+    assert described[0]["Dimensions"] == 3
+    put(engine, "1", 1, 2, 3)
+    put(engine, "2", 1, 2, 3)
+    assert engine.call("Scan", {"TableName": "orders", "Limit": 1.9})["Count"] == 1
+    assert answer(engine, "Scan", {"TableName": "orders", "Limit": 0.9})["message"] == (
+        "1 validation error detected: Value at 'Limit' failed to satisfy constraint: "
+        "Member must have value greater than or equal to 1"
+    )
 
 
 BEGIN = "One or more parameter values were invalid"
@@ -275,6 +300,13 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
             {"TopK": 101},
             "Provided TopK value '101' is out of valid range. The value must be between 1 and 100 inclusive",
         ),
+        (
+            {"TopK": 0},
+            (
+                "1 validation error detected: Value at 'TopK' failed to satisfy constraint: "
+                "Member must have value greater than or equal to 1"
+            ),
+        ),
         ({"IndexName": "none"}, "The table does not have the specified index: none"),
         ({"IndexName": "ByG"}, "The table does not have the specified index: ByG"),
         (
@@ -305,7 +337,7 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
                 ),
             )
             # What is no number comes before how many there are.
-            for wrong in ([n(1), n(2), s("x")], [{"L": [n(1), n(2), n(3)]}])
+            for wrong in ([n(1), n(2), s("x")], [{"L": [n(1), n(2), n(3)]}], [n(1), n("Infinity"), n(3)])
         ],
     ],
 )
@@ -331,6 +363,21 @@ def test_searches_that_are_refused(shop: Engine, more: dict[str, Any], message: 
             "One element in SearchSchema is not defined in attribute definitions",
         ),
         ([vectors("ByG")], "Duplicate index name: ByG"),
+        *[
+            (
+                [vectors("one", VectorAttribute={"AttributeName": name})],
+                f"VectorAttribute {name} must not be an attribute of AttributeDefinitions",
+            )
+            for name in ("pk", "g")
+        ],
+        (
+            [
+                vectors(
+                    "one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": [f"a{i}" for i in range(20)]}
+                )
+            ],
+            "Number of projected attributes must not exceed 20",
+        ),
     ],
 )
 def test_indexes_that_cannot_be(engine: Engine, indexes: list[dict[str, Any]], message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from keyplan.engine.tags import check_tags, with_tags
 from keyplan.engine.throughput import check_maximum, check_warm, warm_units
-from keyplan.engine.vectorrules import check_vector_indexes
+from keyplan.engine.vectorrules import check_vector_indexes, is_defined
 from keyplan.wire.errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.wire.limits import (
     GLOBAL_INDEXES_MAX,
@@ -185,6 +185,10 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
                 f"defined. Existing schema: {_printed_schema(definition['KeySchema'], types)} "
                 f"New schema: {_printed_schema(create['KeySchema'], new)}"
             )
+    of_vectors = {index["VectorAttribute"]["AttributeName"] for index in definition.get("VectorIndexes") or ()}
+    for key in create["KeySchema"]:
+        if key["AttributeName"] in of_vectors:
+            raise is_defined(key["AttributeName"])
     if len(definition.get("GlobalSecondaryIndexes") or ()) >= GLOBAL_INDEXES_MAX:
         raise LimitExceededException(
             "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of "

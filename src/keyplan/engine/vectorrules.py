@@ -10,6 +10,7 @@ from keyplan.wire.limits import (
     VECTOR_DIMENSIONS_MAX,
     VECTOR_FILTERS_MAX,
     VECTOR_INDEXES_MAX,
+    VECTOR_PROJECTED_MAX,
 )
 
 Definition = dict[str, Any]
@@ -38,6 +39,9 @@ def check_vector_indexes(indexes: Indexes, defined: Collection[str], billing_mod
 
 
 def _check_index(index: Mapping[str, Any], defined: Collection[str]) -> None:
+    name = index["VectorAttribute"]["AttributeName"]
+    if name in defined:
+        raise is_defined(name)
     if not 1 <= index["Dimensions"] <= VECTOR_DIMENSIONS_MAX:
         raise one_or_more(f"Number of dimensions must be between 1 and {VECTOR_DIMENSIONS_MAX} inclusive.")
     elements: Sequence[Mapping[str, str]] = index.get("SearchSchema") or ()
@@ -58,6 +62,13 @@ def _check_index(index: Mapping[str, Any], defined: Collection[str]) -> None:
     if has_names != (projection["ProjectionType"] == "INCLUDE"):
         said = "specified" if has_names else "not specified"
         raise one_or_more(f"ProjectionType is {projection['ProjectionType']}, but NonKeyAttributes is {said}")
+    if has_names and len(projection["NonKeyAttributes"]) >= VECTOR_PROJECTED_MAX:
+        raise one_or_more(f"Number of projected attributes must not exceed {VECTOR_PROJECTED_MAX}")
+
+
+def is_defined(name: str) -> ValidationException:
+    """The error of a vector's attribute that is to have a type of its own, as keys and filters have."""
+    return one_or_more(f"VectorAttribute {name} must not be an attribute of AttributeDefinitions")
 
 
 def one_vector_change(updates: Indexes, *, has_other: bool) -> Mapping[str, Any] | None:

@@ -42,16 +42,17 @@ def check_vectors(table: Table, item: Item, touched: frozenset[str] | None = Non
 
     Raises:
         ValidationException: a vector has another size, or something in it is no number of 32 bits; or an attribute of
-            a search schema has another type than was defined, or is empty.
+            a search schema has another type than was defined, or its HASH attribute is empty.
     """
     for index in table.vector_indexes:
-        for attribute in index.schema:
+        for number, attribute in enumerate(index.schema):
             value = item.get(attribute.name)
             if value is None or (touched is not None and attribute.name not in touched):
                 continue
             if attribute.type not in value:
                 raise type_mismatch(attribute, value, index.name)
-            check_not_empty(attribute, value, index.name)
+            if index.has_hash and not number:
+                check_not_empty(attribute, value, index.name)
         value = item.get(index.attribute)
         if value is not None and (touched is None or index.attribute in touched):
             _check_vector(index, value)
@@ -94,10 +95,10 @@ def vector_entry_of(index: VectorIndex, item: Item) -> VectorEntry | None:
     if components is None or len(components) != index.dimensions:
         return None
     texts: list[Any] = []
-    for attribute in index.schema:
+    for number, attribute in enumerate(index.schema):
         named = item.get(attribute.name)
-        text = key_text(named) if named is not None and named.get(attribute.type) else None
-        if text is None and index.has_hash and not texts:
+        text = key_text(named) if named is not None and attribute.type in named else None
+        if index.has_hash and not number and not (named or {}).get(attribute.type):
             return None
         texts.append(text)
     vector = vector_of(components)

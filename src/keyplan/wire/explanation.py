@@ -31,6 +31,10 @@ _CURRENT_DEPTH_MAX = 127
 and 63 maps around a value, of which each is two levels of JSON.
 """
 
+_WITH_INTEGERS: dict[int, tuple[Shape, bool]] = {}
+"""By a shape's identity, and with the shape, so that no other has it: whether there are integers in it."""
+_INTEGER_END = 2.0**63
+"""Beyond it the server's JSON reader makes floats of integers, too."""
 _ECHO_MAX = 16_384
 """Characters of a refused value that are repeated at most. A longer one is reported by the member's name, as AWS's
 current words have it: a message of megabytes serves nobody.
@@ -48,6 +52,7 @@ def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
         raise SerializationException("Unexpected value type in payload")
     # Counts come before types: a list that is too long isn't walked through.
     _refuse(_too_many(shape, request, ""))
+    _truncate(shape, request)
     check_types(shape, request)
     wording = wording_for(wording, request)
     _refuse_lengths(shape, request)
@@ -92,6 +97,46 @@ def _refuse_all(faults: Iterator[str]) -> None:
     if result:
         plural = "s" if len(result) > 1 else ""
         raise ValidationException(f"{len(result)} validation error{plural} detected: {'; '.join(result)}")
+
+
+def _truncate(shape: Shape, value: Any) -> None:
+    """Cut off the decimals of what is to be an integer, in its place: so the service reads it."""
+    match shape:
+        case Structure() if type(value) is dict and _has_integers(shape):
+            for name, member in shape.members.items():
+                given = value.get(name)
+                if isinstance(member, Whole):
+                    if type(given) is float and abs(given) < _INTEGER_END:
+                        value[name] = int(given)
+                elif given is not None:
+                    _truncate(member, given)
+        case ListOf() if type(value) is list and _has_integers(shape.of):
+            for member in value:
+                _truncate(shape.of, member)
+        case MapOf() if type(value) is dict and _has_integers(shape.of):
+            for member in value.values():
+                _truncate(shape.of, member)
+        case _:
+            return
+
+
+def _has_integers(shape: Shape) -> bool:
+    known = _WITH_INTEGERS.get(id(shape))
+    if known is None:
+        known = _WITH_INTEGERS[id(shape)] = (shape, _look_for_integers(shape))
+    return known[1]
+
+
+def _look_for_integers(shape: Shape) -> bool:
+    match shape:
+        case Whole():
+            return True
+        case Structure():
+            return any(map(_has_integers, shape.members.values()))
+        case ListOf() | MapOf():
+            return _has_integers(shape.of)
+        case _:
+            return False
 
 
 def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:

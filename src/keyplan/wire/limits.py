@@ -90,6 +90,8 @@ ATTRIBUTE_NAME_BYTES_MAX = NAME_BYTES_MAX
 
 TOTAL_SEGMENTS_MAX = 1_000_000
 
+VECTOR_PROJECTED_MAX = 20
+"""Attributes projected into a vector index, the vector counted."""
 VECTOR_INDEXES_MAX = 5
 """Of one table."""
 VECTOR_DIMENSIONS_MAX = 4096

@@ -331,7 +331,12 @@ _ALL = (
         "SearchVectors",
         "read",
         structure(
-            {**_TABLE, "IndexName": PLAIN_NAME, "SearchVector": ListOf(Value(), 1, 4096), "TopK": Whole(1, bits=32)},
+            {
+                **_TABLE,
+                "IndexName": PLAIN_NAME,
+                "SearchVector": ListOf(Value(), 1, 4096),
+                "TopK": Whole(1, bits=32, named="both"),
+            },
             ReturnConsumedCapacity=RETURN_CONSUMED,
             ProjectionExpression=TEXT,
             SearchConditionExpression=TEXT,

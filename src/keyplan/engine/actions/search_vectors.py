@@ -20,11 +20,15 @@ from keyplan.engine.storage.vectors import Candidate, Span
 from keyplan.engine.tables import Table, VectorIndex
 from keyplan.engine.vectors import Scale, shown_of, vector_of
 from keyplan.expressions import BoundProjection, ExpressionFault, Placeholders, parse_condition, tree
-from keyplan.values import check_item, item_size, key_text
+from keyplan.values import ValueFault, check_item, item_size, key_text
 from keyplan.wire.errors import ValidationException, one_or_more
 from keyplan.wire.limits import SEARCH_BYTES_MAX, SEARCH_RESULTS_MAX
 
 _CONDITION = "SearchConditionExpression"
+_NO_VECTOR = (
+    "Search vector contains invalid values. "
+    "All values in the search vector must be a 32-bit floating-point number attribute"
+)
 _EXAMINED_BY_STEP = 16
 _SPARE = 64
 """Candidates more than are wanted, so that those equally near are told apart by their keys."""
@@ -43,7 +47,7 @@ Item = dict[str, Any]
 
 def search_vectors(database: Database, request: Request) -> Answer:
     """The items whose vectors are nearest to one. Every vector that fulfils the condition is compared."""
-    components = check_item({"SearchVector": {"L": request["SearchVector"]}})["SearchVector"]["L"]
+    components = _components(request)
     given = placeholders(request, (_CONDITION,), "ProjectionExpression") or Placeholders(None, None)
     condition = _parsed(request)
     projection = projection_of(request, given)
@@ -60,17 +64,11 @@ def search_vectors(database: Database, request: Request) -> Answer:
     wanted = _wanted(index, terms)
     target = vector_of(components)
     if target is None:
-        raise ValidationException(
-            "Search vector contains invalid values. "
-            "All values in the search vector must be a 32-bit floating-point number attribute"
-        )
+        raise ValidationException(_NO_VECTOR)
     if len(components) != index.dimensions:
         raise ValidationException(
             f"Input search vector dimension {len(components)} does not match vector index dimension {index.dimensions}"
         )
-    missing = sorted(projection.attributes - index.projected - {index.attribute}) if projection else []
-    if missing and index.projected:
-        raise one_or_more(f"Vector index {index.name} does not project [{', '.join(missing)}]")
     scale = Scale(index.function, target)
     spend(UNKNOWN_BYTES)
     result = _nearest(database.storage, table, index, wanted, scale, target, count)
@@ -80,6 +78,23 @@ def search_vectors(database: Database, request: Request) -> Answer:
         entries = database.counts.vectors(table, index.number)
         answer["ConsumedCapacity"] = {"VectorSearchRequestBytes": _examined(index, entries, count) + returned_bytes}
     return answer
+
+
+def _components(request: Request) -> list[Mapping[str, Any]]:
+    """The numbers of the vector that is asked for.
+
+    Raises:
+        ValidationException: something in it is no number.
+    """
+    try:
+        components: list[Mapping[str, Any]] = check_item({"SearchVector": {"L": request["SearchVector"]}})[
+            "SearchVector"
+        ]["L"]
+    except ValueFault as fault:
+        if any("N" in component for component in request["SearchVector"]):
+            raise ValidationException(_NO_VECTOR) from fault
+        raise
+    return components
 
 
 def _parsed(request: Request) -> tree.Condition | None:
