@@ -149,6 +149,69 @@ def test_an_index_without_a_sort_key_is_spare_where_another_has_its_partitions(t
     assert spare_keys(code.replace("TABLE", "T").replace("FIRST", 'A, "{label}"'), tmp_path) == {"second"}
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "spare"),
+    [
+        (["{city}", "{label}"], ["{city}"], {"second"}),
+        (["{city}", "{label}", "{label_2}"], ["{city}", "{label}"], {"second"}),
+        (["{city}", "{label}"], ["{label}"], set()),
+        (["{city}", "{label}"], ["{city}", "{label_2}"], set()),
+        (["{city}", "{label}"], ["{label_2}", "{label}"], set()),
+    ],
+)
+def test_an_index_of_several_attributes_is_spare_where_another_begins_with_them(
+    first: list[str], second: list[str], spare: set[str], tmp_path: Path
+) -> None:
+    code = SHOP.replace('"a_pk", "a_sk"', f'"a_pk", {[f"a_{place}" for place in range(len(first))]}')
+    code = code.replace('"b_pk", "b_sk"', f'"b_pk", {[f"b_{place}" for place in range(len(second))]}')
+    code = code.replace("FIRST", f"A, {first}").replace("SECOND", f"B, {second}").replace("TABLE", "T")
+    assert spare_keys(code, tmp_path) == spare
+
+
+LONG = """from datetime import date
+from typing import Annotated, Literal
+
+from keyplan import Design, Entity, Field, Key, Table, read
+
+
+class Note(Entity):
+    FIELDS
+
+    primary = Key("N", "SORT")
+
+
+class Notes(Design):
+    table = Table("notes", entities=[Note])
+
+    @read("N1", scan=True)
+    def notes(self) -> list[Note]: ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "sort", "total"),
+    [
+        ("text: Text[256]", "{text}", None),  # as many as there may be
+        ("text: Text[256]", "T{text}", "1,025 bytes, of 1,024"),
+        ("text: Text[247]; number: int", "{text}#{number:040d}", "1,029 bytes, of 1,024"),
+        ("text: Text[246]; number: int", "{text}#{number:039d}", None),
+        ("text: Text[246]; day: date", "{text}##{day}", "1,025 bytes, of 1,024"),
+        ("text: Text[255]; state: Literal['é', 'a']", "{text}##{state}", None),
+        ("text: Text[255]; state: Literal['é', 'aé']", "{text}##{state}", "1,025 bytes, of 1,024"),
+        ("text: Text[255]; parts: tuple[str, ...]", "{text}#{parts}", None),  # nobody knows
+        ("text: Text[255]; other: str", "{text}#{other}", None),
+    ],
+)
+def test_the_longest_key_is_added_up(fields: str, sort: str, total: str | None, tmp_path: Path) -> None:
+    code = LONG.replace("FIELDS", fields.replace("; ", "\n    ")).replace("SORT", sort)
+    code = re.sub(r"Text\[(\d+)\]", r"Annotated[str, Field(max_length=\1)]", code)
+    rule = next(element for element in RULES if element.code == "KP101")
+    report = replace(examples(rule)["wrong"], code=code).report(tmp_path)
+    assert "KP100" not in {finding.code for finding in report.findings}, report.findings
+    shown = [line for finding in report.findings if finding.code == "KP101" for line in finding.arithmetic]
+    assert [line.rpartition(" = ")[2] for line in shown] == ([] if total is None else [total])
+
+
 NUMBER = re.compile(r"(?<![\w#.])\d[\d,]*(?:\.\d+)?%?(?![\w#])")
 
 

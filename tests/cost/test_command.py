@@ -136,6 +136,20 @@ def test_one_patterns_arithmetic(traffic: str) -> None:
     assert json_of("cost", "cms", "--explain", "AP8")["pattern"] == "publish"
 
 
+def test_the_arithmetic_stands_in_columns() -> None:
+    """The operation and where it goes begin in line, units end in line, and what is too long goes on below itself."""
+    lines = run("cost", "cms", "--explain", "publish", env={"COLUMNS": "60"}).stdout.splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("GetItem  "))
+    rows = lines[begin : lines.index("", begin)]
+    assert rows[:4] == [
+        "GetItem             cms     1 read  1 Article, 958 B → 1 × 4",
+        "                                    KB × 1 = 1              ",
+        "TransactWriteItems  cms   10 write  Create ArticleVersion,  ",
+        "                                    4,183 B → 5 × 1 KB × 2, ",
+    ]
+    assert {row[20:28] for row in rows} == {"cms     ", "cms   10", "cms    2", "GSI1   1", " " * 8}
+
+
 def test_what_is_assumed_is_told(designs: tuple[str, str, str]) -> None:
     """Marked in the table, and said in the arithmetic."""
     before, _, _ = designs
@@ -181,6 +195,9 @@ def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str
     assert "| `add` | write units a call | 6 | 4 | -33% |" in result.stdout
     assert "| `notes_of` | read units a call | 4.5 | – | gone |" in result.stdout
     assert "| `note` |" not in result.stdout
+    back = run("cost", after, before, "--traffic", traffic).stdout
+    assert "| `add` | write units a call | 4 | 6 | +50% |" in back
+    assert "| `notes_of` | read units a call | – | 4.5 | new |" in back
     assert "| `BY_OWNER` | USD a month on demand |" in result.stdout
 
 

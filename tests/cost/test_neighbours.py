@@ -5,6 +5,7 @@ items are read through, which the checker finds.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -25,7 +26,9 @@ BIG = "x" * 3950
 class Middle(Entity):
     owner: str
     text: str
+    day: date | None = None
     primary = Key("OWNER#{owner}", "B#HEAD")
+    by_day = Key("DAY#{day}", "B#HEAD", index=BY_DAY, shards=3)
 
 
 class Through(Design):
@@ -33,6 +36,9 @@ class Through(Design):
 
     @read("T1")
     def letters_and_parcels(self, owner: str) -> list[Letter | Parcel]: ...
+
+    @read("T2")
+    def of_day(self, day: date) -> list[Letter | Parcel]: ...
 
 
 def test_one_item_between_is_read_through_and_found() -> None:
@@ -52,6 +58,23 @@ def test_one_item_between_is_read_through_and_found() -> None:
         "entities": {"Middle": {"per_partition": 1, "item_bytes": 39_500}},
     }
     assert predicted_units(Through, "letters_and_parcels", traffic) == units(meter) == 5
+
+
+def test_what_lies_between_in_one_of_several_shards_is_paid_for_once() -> None:
+    day = date(2026, 11, 22)
+    with Through.open(":memory:") as design:
+        for number in range(3):
+            design.put(Letter(owner=f"o{number}", number=1, day=day))
+            design.put(Parcel(owner=f"o{number}", number=1, day=day))
+        design.put(Middle(owner="o", text=BIG * 10, day=day))
+        with metering(design) as meter:
+            design.of_day(day)
+    traffic = {
+        "patterns": {"of_day": {"items": 6}},
+        "entities": {"Middle": {"per_partition": 1, "item_bytes": 39_500}},
+    }
+    assert len(meter) == 3
+    assert predicted_units(Through, "of_day", traffic) == units(meter) == 6
 
 
 def test_nothing_of_many_items_between_is_found() -> None:

@@ -16,6 +16,7 @@ from keyplan import Create, Delete, Design, Entity, Field, Key, Table, Unique, U
 from keyplan.errors import Refused
 from keyplan.explain.explanation import explain
 from keyplan.rehearsal.account import Accounts
+from keyplan_systems.shop.design import Shop
 from tests.cost.test_prediction import Compared, check_typical_writes
 
 RUNS_MAX = 12
@@ -192,6 +193,27 @@ def test_a_trial_finds_what_the_body_asks_for(name: str) -> None:
     assert tried.rehearsal is not None
     assert tried.rehearsal.items
     assert tried.runs <= RUNS_MAX
+
+
+RUNS: dict[type[Design], dict[str, int]] = {
+    Trips: {
+        "in_a_stage": 9, "for_a_price": 8, "in_time": 8, "one_of_them": 4, "some_of_them": 4, "another_one": 4,
+        "a_free_value": 5, "beside_it": 3,
+    },
+    Never: {"never": 81, "never_either": 53},
+    Shop: {
+        "place_order": 3, "order_cart": 20, "pay": 5, "ship": 5, "release": 5, "refund": 6, "settle_refund": 5,
+        "request_return": 8, "receive_return": 7, "refuse_return": 5, "list_product": 95,
+    },
+}  # fmt: skip
+"""How often bodies are run until they go through, where it is more than once."""
+
+
+@pytest.mark.parametrize("design", RUNS, ids=lambda design: design.__name__)
+def test_no_more_is_tried_than_was_before(design: type[Design]) -> None:
+    accounts = Accounts(design.compiled, design)
+    tried = {name: accounts.of(pattern).tried for name, pattern in design.compiled.writes.items()}
+    assert {name: each.runs for name, each in tried.items() if each is not None and each.runs > 1} == RUNS[design]
 
 
 def test_what_it_finds_goes_through_on_a_store_at_that_cost() -> None:
