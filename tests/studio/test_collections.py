@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.studio.collections import Collection, Picture, Place, picture, template_picture
 from keyplan.studio.items import attribute_text, identity, kind_of, pieces, plain_pieces
 from keyplan.studio.maps import map_json
-from keyplan.studio.sampling import LOCAL_ITEMS, Count, sample
+from keyplan.studio.sampling import COUNT_PAGES, LOCAL_ITEMS, Count, sample
 from keyplan.studio.subject import Subject, of_design
 from tests.studio.school import Report, School
 
@@ -65,6 +66,30 @@ def test_ten_thousand_items_are_counted_honestly(school: School) -> None:
     assert len(asked) < 60
     assert sample(of_design(school)).complete is False
     assert len(sample(of_design(school)).items) == LOCAL_ITEMS
+
+
+def test_elsewhere_a_map_costs_some_forty_units(school: School) -> None:
+    """A scan reads a little of each of eight parts, and a large collection is counted no further than a page."""
+    school.batch([Put(Report(pupil_id="p0", number=number, text="x" * 900)) for number in range(1, 2000)])
+    records: list[Any] = []
+    school.store.on_call = records.append
+    result = sample(replace(of_design(school), local=False))
+    scans = [record.parameters for record in records if record.operation == "Scan"]
+    assert [(scan["Segment"], scan["TotalSegments"]) for scan in scans] == [(number, 8) for number in range(8)]
+    assert sum(scan["Limit"] for scan in scans) / 4 / 2 == 40  # of items of 1 KB, read with eventual consistency
+    assert not result.complete
+    (pupil,) = [part for part in result.stretches if part.count is not None and not part.count.exact]
+    counts = [record for record in records if record.parameters.get("Select") == "COUNT"]
+    assert len(counts) == 1 < COUNT_PAGES
+    assert 1000 < pupil.count.items < 2000 if pupil.count is not None else False
+    assert len(pupil.items) == 7
+
+
+def test_elsewhere_a_small_table_is_looked_at_as_a_whole(school: School) -> None:
+    subject = of_design(school)
+    result, here = sample(replace(subject, local=False)), sample(subject)
+    assert result.complete
+    assert sorted(map(str, result.items)) == sorted(map(str, here.items))
 
 
 def _report(number: int) -> Any:

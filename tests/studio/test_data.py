@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from keyplan.errors import Refused, RequestError
 from keyplan.studio.editing import edit_json
-from keyplan.studio.finding import data_json
+from keyplan.studio.finding import OPERATORS, data_json
 from keyplan.studio.running import form_json, run_json
 from keyplan.studio.subject import Subject, of_design
 from tests.contract.buckets import Reading, Timed, Total
@@ -60,6 +62,78 @@ def test_conditions_on_keys_and_attributes(
     assert rows == list(numbers)
 
 
+MIXED: list[dict[str, Any]] = [
+    {"S": "true"}, {"S": "7"}, {"S": "70"}, {"S": "Seven"}, {"S": ""}, {"N": "7"}, {"N": "-7.5"}, {"N": "70"},
+    {"BOOL": True}, {"BOOL": False}, {"NULL": True}, {"B": "Nw=="}, {"SS": {"7", "x"}}, {"NS": {"7"}},
+    {"L": [{"S": "7"}, {"BOOL": True}]}, {"M": {"7": {"S": "7"}}},
+]  # fmt: skip
+
+
+def forms(text: str) -> list[dict[str, Any]]:
+    """What a text may stand for where nobody knows an attribute's type."""
+    numbers = [{"N": Decimal(text)}] if re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text) else []
+    return [{"S": text}, *numbers, *([{"BOOL": text == "true"}] if text in {"true", "false"} else [])]
+
+
+def fits(value: dict[str, Any] | None, operator: str, texts: list[str]) -> bool:
+    """Whether DynamoDB's rules let a value through, written down once more: plainly."""
+    if operator in {"exists", "not exists"}:
+        return (value is not None) == (operator == "exists")
+    if value is None:
+        return operator == "<>"
+    ((tag, content),) = value.items()
+    held: Any = Decimal(content) if tag == "N" else content
+    given = [form[tag] for form in forms(texts[0]) if tag in form]
+    match operator:
+        case "=":
+            return held in given
+        case "<>":
+            return held not in given
+        case "begins with":
+            return tag == "S" and held.startswith(texts[0])
+        case "contains" if tag in {"S", "SS"}:
+            return texts[0] in held
+        case "contains" if tag == "NS":
+            return any("N" in form and form["N"] in map(Decimal, held) for form in forms(texts[0]))
+        case "contains" if tag == "L":
+            return any(element in forms(texts[0]) for element in held)
+        case "between" if tag in {"S", "N"}:
+            above = [form[tag] for form in forms(texts[1]) if tag in form]
+            return bool(given and above and given[0] <= held <= above[0])
+        case "<" | "<=" | ">" | ">=" if given and tag in {"S", "N"}:
+            return bool(
+                getattr(held, {"<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}[operator])(given[0])
+            )
+        case _:
+            return False
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_conditions_on_values_of_any_type(school: School, operator: str) -> None:
+    """Each operator with each kind of text lets through what a plain account of it does."""
+    key = {"pk": {"S": "MIXED"}}
+    for number, value in enumerate([*MIXED, None]):
+        item = {**key, "sk": {"S": f"{number:02d}"}, **({} if value is None else {"x": sets(value)})}
+        school.store.transport.call("PutItem", {"TableName": "school", "Item": item})
+    single: list[list[str]] = [["true"], ["false"], ["7"], ["-7.5"], ["Seven"], ["x"], [" 70"]]
+    several = {
+        "between": [["0", "7"], ["7", "70"], ["A", "true"], ["x", "x"], ["9", "70"]],
+        "exists": [[]],
+        "not exists": [[]],
+    }
+    for given in several.get(operator, single):
+        rows = found(of_design(school), ("x", operator, given), partition=key["pk"])
+        assert rows == [
+            f"{number:02d}" for number, value in enumerate([*MIXED, None]) if fits(value, operator, given)
+        ], given
+
+
+def sets(value: dict[str, Any]) -> dict[str, Any]:
+    """The value as a request has it: the members of a set as a list."""
+    ((tag, held),) = value.items()
+    return {tag: sorted(held) if isinstance(held, set) else held}
+
+
 def test_an_index_is_looked_into(subject: Subject) -> None:
     made = data_json(subject, {"index": "GSI1", "partition": {"S": "ROOM#12"}})
     assert [row["fields"]["title"] for row in made["rows"]] == ["Art", "Maths"]
@@ -93,6 +167,8 @@ def test_pages_go_on_where_they_ended(school: School) -> None:
         {"conditions": [{"name": "", "operator": "="}]},
         {"conditions": [{"name": "a", "operator": "like"}]},
         {"conditions": [{"name": "a", "operator": "between", "values": ["1"]}]},
+        {"conditions": [{"name": "a", "operator": "between", "values": ["9", "7"]}]},
+        {"conditions": [{"name": "a", "operator": "between", "values": ["x", "b"]}]},
         {"conditions": [3]},
         {"partition": {"S": "PUPIL#p0"}, "conditions": [{"name": "sk", "operator": "contains", "values": ["x"]}]},
     ],

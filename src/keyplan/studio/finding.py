@@ -7,8 +7,9 @@ ends after so many requests, found or not, and goes on where it ended.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from keyplan.design.declared.indexes import Index, KeyAttribute
@@ -382,14 +383,23 @@ def _forms(tags: Sequence[str], condition: Condition) -> list[list[dict[str, Any
     result: list[list[dict[str, Any]]] = []
     for tag in tags:
         if tag == "BOOL":
-            if condition.operator in {"=", "<>"} and condition.values[0] in {"true", "false"}:
+            if condition.operator in {"=", "<>", "contains"} and condition.values[0] in {"true", "false"}:
                 result.append([{"BOOL": condition.values[0] == "true"}])
         elif tag == "N":
-            if condition.operator != "begins with" and all(_number(text) for text in condition.values):
+            numbers = condition.operator != "begins with" and all(_number(text) for text in condition.values)
+            if numbers and _in_order(condition, Decimal):
                 result.append([{"N": text.strip()} for text in condition.values])
-        else:
+        elif _in_order(condition, str):
             result.append([{tag: text} for text in condition.values])
     return result
+
+
+def _in_order(condition: Condition, kind: Callable[[str], Any]) -> bool:
+    """Whether the lower value comes first, as DynamoDB wants it: of 9 and 70 as numbers, and not as texts."""
+    if condition.operator != "between":
+        return True
+    lower, upper = map(kind, condition.values)
+    return bool(lower <= upper)
 
 
 def _number(text: str) -> bool:
