@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import sys
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from keyplan import Cursor, Design, Entity, Field, Id, Index, Key, Page, Range, 
 from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
 from keyplan.planner import applied, plan, spare_indexes
+from keyplan.planner.module import rewritten
 from keyplan.testing import verify
 from keyplan.testing.verifying import looked_at
 from keyplan_systems.blog.design import Blog
@@ -86,6 +88,63 @@ def test_the_declarations_are_written_into_the_module(tmp_path: Path) -> None:
     again = run("plan", f"{path}:Store", "--write")
     assert again.exit_code == 0, again.output
     assert path.read_text() == written
+
+
+HARBOUR = """from keyplan import Design, Entity, Id, Table, read
+
+
+class Berth(Entity):
+    berth_id: Id[str]
+    boat_id: str
+
+    \"\"\"The boat that lies there.
+
+    Or none.
+    \"\"\"
+# KEY Berth
+
+    def label(self) -> str:
+        \"\"\"What is painted on it.\"\"\"
+        return self.berth_id
+
+
+class Pier(Entity):
+    pier_id: Id[str]
+    "The pier's number."
+# KEY Pier
+
+
+class Harbour(Design):
+    table = Table("harbour")
+
+    @read("H1")
+    def berth(self, berth_id: str) -> Berth | None: ...
+
+    @read("H2")
+    def pier(self, pier_id: str) -> Pier | None: ...
+
+    @read("H3")
+    def boat(self, boat_id: str) -> "Boat | None": ...
+
+
+class Boat(Entity):
+    boat_id: Id[str]
+    \'\'\'The boat's number.\'\'\'
+# KEY Boat"""
+
+
+def test_keys_are_written_behind_the_last_fields_docstring(tmp_path: Path) -> None:
+    """However it is quoted, and at the end of the module; a method's own docstring is none of a field's."""
+    path = tmp_path / "harbour.py"
+    path.write_text(re.sub(r"# KEY \w+\n", "", f"{HARBOUR}\n"), encoding="utf-8")
+    with deferred():
+        module = imported(path)
+    wanted = re.sub(
+        r"# KEY (\w+)",
+        lambda name: f'\n    primary = Key("{name[1].upper()}#{{{name[1].lower()}_id}}", "#{name[1].upper()}")',
+        HARBOUR.replace("Id, Table", "Id, Key, Table"),
+    )
+    assert rewritten(plan(module.Harbour)[0]).after == f"{wanted}\n"
 
 
 def stop_at_first(what: str, done: int, whole: int) -> None:

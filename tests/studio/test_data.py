@@ -116,7 +116,7 @@ def test_conditions_on_values_of_any_type(school: School, operator: str) -> None
         item = {**key, "sk": {"S": f"{number:02d}"}, **({} if value is None else {"x": sets(value)})}
         school.store.transport.call("PutItem", {"TableName": "school", "Item": item})
     single: list[list[str]] = [["true"], ["false"], ["7"], ["-7.5"], ["Seven"], ["x"], [" 70"]]
-    several = {
+    several: dict[str, list[list[str]]] = {
         "between": [["0", "7"], ["7", "70"], ["A", "true"], ["x", "x"], ["9", "70"]],
         "exists": [[]],
         "not exists": [[]],

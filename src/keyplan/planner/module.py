@@ -65,7 +65,7 @@ def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
     tree = ast.parse(before)
     lines = before.splitlines()
     edits = [
-        *_entities(plan, tree, lines),
+        *_entities(plan, tree),
         *_table(plan, tree, lines),
         *_indexes(plan, tree),
         *_questions(plan, tree, lines),
@@ -105,7 +105,7 @@ def _class(tree: ast.Module, name: str) -> ast.ClassDef:
 # Entities
 
 
-def _entities(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
+def _entities(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
     by_entity: dict[type[Entity], list[PlannedKey]] = {}
     for key in plan.keys:
         by_entity.setdefault(key.entity, []).append(key)
@@ -118,7 +118,7 @@ def _entities(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_E
             continue
         gone = [statement for name, statement in there.items() if name not in wanted]
         yield from (_Edit(statement.lineno - 1, statement.end_lineno or statement.lineno, ()) for statement in gone)
-        at = _behind_fields(node, lines)
+        at = _behind_fields(node)
         text = [
             f"    {line}" if line else ""
             for planned_key in new
@@ -135,8 +135,8 @@ def _declared(node: ast.stmt) -> Iterator[str]:
         yield node.targets[0].id
 
 
-def _behind_fields(node: ast.ClassDef, lines: Sequence[str]) -> int:
-    """The line behind an entity's keys, or behind its fields."""
+def _behind_fields(node: ast.ClassDef) -> int:
+    """The line behind an entity's keys, or behind its fields with the last one's docstring."""
     members = [
         statement
         for statement in node.body
@@ -148,11 +148,12 @@ def _behind_fields(node: ast.ClassDef, lines: Sequence[str]) -> int:
         )
     ]
     last = members[-1] if members else node.body[0]
-    end = last.end_lineno or last.lineno
-    if end < len(lines) and lines[end].strip().startswith(('"""', "'''")):  # a docstring of the last field
-        following = next((statement for statement in node.body if statement.lineno == end + 1), None)
-        end = following.end_lineno or end if following is not None else end
-    return end
+    match node.body[node.body.index(last) + 1 :]:
+        case [ast.Expr(value=ast.Constant(value=str())) as docstring, *_]:
+            last = docstring
+        case _:
+            pass
+    return last.end_lineno or last.lineno
 
 
 def _called(call: ast.Call) -> str:
