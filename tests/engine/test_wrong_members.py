@@ -18,7 +18,7 @@ from tests.engine import tour
 OTHERS: tuple[Any, ...] = (5, 1.5, True, "x", [], {}, [1], {"x": 1}, [[]], 10**30, "")
 TYPES: dict[type[Shape], tuple[type, ...]] = {
     Text: (str,),
-    Whole: (int,),
+    Whole: (int, float),  # decimals are cut off
     Real: (int, float),
     Flag: (bool,),
     ListOf: (list,),
