@@ -409,6 +409,14 @@ def test_only_tables_on_demand(engine: Engine) -> None:
     }
     expected = f"{BEGIN}: Vector indexes are only supported for PAY_PER_REQUEST tables"
     assert answer(engine, "CreateTable", given)["message"] == expected
+    create(engine, VectorIndexes=[vectors("plain")], GlobalSecondaryIndexes=None, AttributeDefinitions=KEYS)
+    provisioned = {"TableName": "orders", "BillingMode": "PROVISIONED", "ProvisionedThroughput": units}
+    assert answer(engine, "UpdateTable", provisioned)["message"] == expected
+    engine.call("UpdateTable", {"TableName": "orders", "VectorIndexUpdates": [{"Delete": {"IndexName": "plain"}}]})
+    engine.call("UpdateTable", provisioned)
+
+
+KEYS = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
 
 
 def test_indexes_come_and_go(engine: Engine) -> None:

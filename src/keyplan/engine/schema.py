@@ -9,7 +9,7 @@ from typing import Any
 
 from keyplan.engine.tags import check_tags, with_tags
 from keyplan.engine.throughput import check_maximum, check_warm, warm_units
-from keyplan.engine.vectorrules import check_vector_indexes, is_defined
+from keyplan.engine.vectorrules import check_on_demand, check_vector_indexes, is_defined
 from keyplan.wire.errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.wire.limits import (
     GLOBAL_INDEXES_MAX,
@@ -282,9 +282,10 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
     """The definition with another billing mode; ``updated`` are the indexes that are given a throughput with it.
 
     Raises:
-        ValidationException: an index would be without throughput.
+        ValidationException: an index would be without throughput, or a vector index in a table that isn't on demand.
     """
     before = definition["BillingMode"]
+    check_on_demand(definition.get("VectorIndexes") or (), mode)
     # What it was ready for, it stays ready for.
     changed: Definition = {**definition, "BillingMode": mode, "WarmThroughput": warm_units(definition, before)}
     changed.pop("OnDemandThroughput", None)

@@ -23,8 +23,7 @@ def check_vector_indexes(indexes: Indexes, defined: Collection[str], billing_mod
     Raises:
         ValidationException: they can't.
     """
-    if indexes and billing_mode != "PAY_PER_REQUEST":
-        raise one_or_more("Vector indexes are only supported for PAY_PER_REQUEST tables")
+    check_on_demand(indexes, billing_mode)
     if len(indexes) > VECTOR_INDEXES_MAX:
         raise one_or_more(f"VectorIndex count exceeds the per-table limit of {VECTOR_INDEXES_MAX}")
     dimensions: dict[str, int] = {}
@@ -36,6 +35,16 @@ def check_vector_indexes(indexes: Indexes, defined: Collection[str], billing_mod
                 f"Conflicting attribute definition for '{name}'. "
                 "All VectorIndexes on the same vector attribute must use the same dimensions."
             )
+
+
+def check_on_demand(indexes: Indexes, billing_mode: str | None) -> None:
+    """Refuse vector indexes of a table that isn't on demand, or is to be it no more.
+
+    Raises:
+        ValidationException: there are some.
+    """
+    if indexes and billing_mode != "PAY_PER_REQUEST":
+        raise one_or_more("Vector indexes are only supported for PAY_PER_REQUEST tables")
 
 
 def _check_index(index: Mapping[str, Any], defined: Collection[str]) -> None:
