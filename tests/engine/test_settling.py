@@ -264,3 +264,60 @@ def test_without_it_everything_is_so_at_once() -> None:
         assert create(engine)["TableDescription"]["TableStatus"] == "ACTIVE"
         engine.call("DeleteTable", TABLE)
         assert engine.call("ListTables", {})["TableNames"] == []
+
+
+def test_a_restored_table_is_there_later(engine: Engine, clock: Clock) -> None:
+    """What each operation answers meanwhile is recorded of the service, and that nothing tells of it afterwards."""
+    settled(engine, clock)
+    engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})
+    arn = engine.call("CreateBackup", TABLE | {"BackupName": "first"})["BackupDetails"]["BackupArn"]
+    copy = {"TableName": "copy"}
+    restore = {"BackupArn": arn, "TargetTableName": "copy"}
+    made = engine.call("RestoreTableFromBackup", restore)["TableDescription"]
+    shown = engine.call("DescribeTable", copy)["Table"]
+    assert shown["TableStatus"] == made["TableStatus"] == "CREATING"
+    assert shown["RestoreSummary"] == made["RestoreSummary"]
+    missing = "ResourceNotFoundException: Requested resource not found: Table: copy not found"
+    tag = {"ResourceArn": shown["TableArn"], "Tags": [{"Key": "a", "Value": "b"}]}
+    for operation, params, message in (
+        ("Scan", copy, "ResourceNotFoundException: Requested resource not found"),
+        ("UpdateTable", copy | {"DeletionProtectionEnabled": True}, missing),
+        ("DescribeTimeToLive", copy, missing),
+        ("UpdateTimeToLive", copy | {"TimeToLiveSpecification": {"AttributeName": "t", "Enabled": True}}, missing),
+        ("GetResourcePolicy", {"ResourceArn": shown["TableArn"]}, missing),
+        ("DescribeContributorInsights", copy, missing),
+        ("CreateBackup", copy | {"BackupName": "early"}, "TableNotFoundException: Table not found: copy"),
+        ("DescribeContinuousBackups", copy, "TableNotFoundException: Table not found: copy"),
+        ("DeleteTable", copy, f"ResourceInUseException: {IN_USE}Table is being created: copy"),
+        ("CreateTable", CREATE | copy, "ResourceInUseException: Table is being used: copy"),
+        (
+            "RestoreTableFromBackup",
+            restore,
+            f"TableInUseException: Table: copy is already being restored from backup: {arn}",
+        ),
+        (
+            "RestoreTableFromBackup",
+            restore | {"TargetTableName": "other"},
+            f"BackupInUseException: Backup is being used to restore another table: {arn}",
+        ),
+        ("DeleteBackup", {"BackupArn": arn}, f"BackupInUseException: Backup is being used to restore table: {arn}"),
+    ):
+        assert refused(engine, operation, params) == message
+    assert answer(engine, "TagResource", tag)["error"] == "ResourceNotFoundException"
+    assert answer(engine, "ListTagsOfResource", {"ResourceArn": shown["TableArn"]})["error"] == (
+        "ResourceNotFoundException"
+    )
+    clock.now_s += 10
+    shown = engine.call("DescribeTable", copy)["Table"]
+    assert (shown["TableStatus"], "RestoreSummary" in shown) == ("ACTIVE", False)
+    assert engine.call("Scan", copy)["Count"] == 1
+    engine.call("TagResource", tag)
+    clock.now_s += 10
+    # A name whose deletion is over is free, though nobody has looked since.
+    engine.call("DeleteTable", copy)
+    assert answer(engine, "RestoreTableFromBackup", restore)["error"] == "TableAlreadyExistsException"
+    clock.now_s += 10
+    engine.call("RestoreTableFromBackup", restore)
+    clock.now_s += 20
+    engine.call("DeleteBackup", {"BackupArn": arn})
+    assert engine.check() == []

@@ -13,14 +13,21 @@ from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.filling import fill_table
+from keyplan.engine.removal import forget_table
 from keyplan.engine.requests import Request
 from keyplan.engine.schema import Definition, new_definition
+from keyplan.engine.settling import begin_restore, is_gone, restore_of
 from keyplan.engine.storage.archives import Kept
 from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table, layout_of, read_table
 from keyplan.engine.vectors import make_vectors
-from keyplan.wire.errors import TableAlreadyExistsException, ValidationException
+from keyplan.wire.errors import (
+    BackupInUseException,
+    TableAlreadyExistsException,
+    TableInUseException,
+    ValidationException,
+)
 
 _INDEXES = {
     "GlobalSecondaryIndexes": "GlobalSecondaryIndexOverride",
@@ -133,21 +140,54 @@ def make_table(database: Database, writer: Writer, name: str, definition: Defini
     return made
 
 
-def restore_table(database: Database, writer: Writer, name: str, definition: Definition, items: Iterable[Kept]) -> None:
-    """Make a table with these items.
+def restore_table(
+    database: Database,
+    writer: Writer,
+    name: str,
+    definition: Definition,
+    items: Iterable[Kept],
+    summary: Mapping[str, Any],
+) -> None:
+    """Make a table with these items; ``summary`` is its ``RestoreSummary``.
 
     Raises:
         TableAlreadyExistsException: there is one of this name.
+        TableInUseException: there is, and it is being restored.
     """
-    check_free(writer, name)
-    fill_table(writer, make_table(database, writer, name, definition), items)
+    check_free(database, writer, name)
+    begun = begin_restore(definition, summary, database.clock(), database.settle_s)
+    fill_table(writer, make_table(database, writer, name, begun), items)
 
 
-def check_free(writer: Writer, name: str) -> None:
-    """Refuse the name of a table that is there.
+def check_free(database: Database, writer: Writer, name: str) -> None:
+    """Refuse the name of a table that is there. One whose deletion is over goes.
 
     Raises:
         TableAlreadyExistsException: it is.
+        TableInUseException: it is being restored.
     """
-    if any(record.name == name for record in writer.tables()):
+    table, now_s = database.fresh(writer).get(name), database.clock()
+    if table is None:
+        return
+    if is_gone(table.definition, now_s):
+        forget_table(writer, table)
+        return
+    summary = restore_of(table.definition, now_s)
+    if summary is None:
         raise TableAlreadyExistsException(f"Table already exists: {name}")
+    backup = summary.get("SourceBackupArn")
+    source = f" from backup: {backup}" if backup else ""
+    raise TableInUseException(f"Table: {name} is already being restored{source}")
+
+
+def check_unused(database: Database, writer: Writer, backup_arn: str, use: str) -> None:
+    """Refuse a backup of which a table is being made; ``use`` is what the error calls that table.
+
+    Raises:
+        BackupInUseException: so it is.
+    """
+    now_s = database.clock()
+    for table in database.fresh(writer).values():
+        summary = restore_of(table.definition, now_s)
+        if summary is not None and summary.get("SourceBackupArn") == backup_arn:
+            raise BackupInUseException(f"Backup is being used to restore {use}: {backup_arn}")

@@ -139,6 +139,17 @@ class Database:
         """The table that an operation on tables names, fresh from the catalogue.
 
         Raises:
+            ResourceNotFoundException: there is none, or it is being restored; the message names it.
+        """
+        table = self.shown_table(name)
+        if not table.is_settled and self.states(table).restoring:
+            raise table_not_found(plain_name(name))
+        return table
+
+    def shown_table(self, name: str) -> Table:
+        """The table that DescribeTable shows: also one that is being restored.
+
+        Raises:
             ResourceNotFoundException: there is none; the message names it.
         """
         table = self.find(name)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from keyplan.engine.database import Database, plain_name
+from keyplan.engine.settling import states_of
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 from keyplan.errors import DynamoDBError
@@ -34,7 +35,7 @@ def change_definition(
 
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
-        if table is None:
+        if table is None or states_of(table.definition, database.clock()).restoring:
             raise missing(name)
         members = change(table)
         if members:

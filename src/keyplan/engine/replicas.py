@@ -15,6 +15,7 @@ from keyplan.engine.filling import fill_table
 from keyplan.engine.globaltables import MEMBER, Replication, replication_of
 from keyplan.engine.removal import drop_replication
 from keyplan.engine.requests import Request
+from keyplan.engine.settling import SETTLING, check_changeable
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.streams.lifecycle import STREAM, disable, enable
 from keyplan.engine.tables import Table, layout_of
@@ -33,6 +34,7 @@ _REGIONAL = frozenset(
         "DeletionProtectionEnabled",
         STREAM,
         "ContributorInsights",
+        SETTLING,
     }
 )
 """What a replica doesn't take over."""
@@ -70,6 +72,7 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
         ValidationException: they can't be.
     """
     table = database.described_table(name)
+    check_changeable(name, database.states(table))
     if any(update.get("Disassociate") is not None for update in request.get("ReplicaUpdates") or []):
         _disassociate(database, table, request)
         return
@@ -227,7 +230,7 @@ def _copy(source: Database, reader: Reader, target: Database, name: str, region:
     items = ((pk, sk, size, body) for _, pk, sk, size, body in reader.rows(table.stored))
 
     def work(writer: Writer) -> None:
-        check_free(writer, name)
+        check_free(target, writer, name)
         made = make_table(target, writer, name, definition)
         table_id = made.stored.layout.id
         writer.replicas.begin(table_id)

@@ -22,6 +22,7 @@ from keyplan.wire.errors import (
     ResourceInUseException,
     TableNotFoundException,
     ValidationException,
+    table_not_found,
 )
 
 SETTLING = "Settling"
@@ -58,6 +59,8 @@ class States:
     """Whether the encryption is being changed."""
     warming: bool = False
     """Whether warm throughput is being raised."""
+    restoring: bool = False
+    """Whether the table is being made of a backup, or of another table's history."""
     lacks_backups: bool = False
     """Whether the table is that new that it can't be backed up yet, nor keep a history."""
 
@@ -98,6 +101,7 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
         indexes,
         now_s < noted.get("Encryption", 0.0),
         now_s < noted.get("Warm", 0.0),
+        is_whole and "Restore" in whole,
         "Import" in whole if is_whole else now_s < noted.get("Backups", 0.0),
     )
 
@@ -126,6 +130,22 @@ def begin_creation(definition: Definition, now_s: float, settle_s: float) -> Def
     table = {"Status": "CREATING", "Until": until}
     # Backups are enabled a while after the table is there, as at the service.
     return {**definition, SETTLING: {"Table": table, "Indexes": indexes, "Backups": until + settle_s}}
+
+
+def begin_restore(definition: Definition, summary: Mapping[str, Any], now_s: float, settle_s: float) -> Definition:
+    """The definition of a restored table; ``summary`` is the ``RestoreSummary`` that it has until it is there."""
+    begun = begin_creation(definition, now_s, settle_s)
+    if SETTLING in begun:
+        begun[SETTLING]["Table"]["Restore"] = dict(summary)
+    return begun
+
+
+def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any] | None:
+    """The ``RestoreSummary`` of a table that is being restored. Of one that was, nothing tells it."""
+    if not states_of(definition, now_s).restoring:
+        return None
+    summary: Mapping[str, Any] = definition[SETTLING]["Table"]["Restore"]
+    return summary
 
 
 def begin_import(definition: Definition, number: str) -> Definition:
@@ -195,7 +215,10 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
 
 def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> ResourceInUseException:
     """The error of a CreateTable whose table is there."""
-    if states_of(definition, now_s).table == "CREATING":
+    states = states_of(definition, now_s)
+    if states.restoring:
+        return ResourceInUseException(f"Table is being used: {name}")
+    if states.table == "CREATING":
         return ResourceInUseException(f"{_IN_USE}Table is being created: {name}")
     return ResourceInUseException(f"Table already exists: {name}")
 
@@ -204,8 +227,15 @@ def check_changeable(name: str, states: States) -> None:
     """Refuse to change a table that isn't there yet, or goes.
 
     Raises:
-        ResourceInUseException: so it is.
+        ResourceNotFoundException: it is being restored.
+        ResourceInUseException: it is being created or deleted.
     """
+    if states.restoring:
+        raise table_not_found(name)
+    _check_there(name, states)
+
+
+def _check_there(name: str, states: States) -> None:
     if states.table in {"CREATING", "DELETING"}:
         verb = "created" if states.table == "CREATING" else "deleted"
         raise ResourceInUseException(f"{_IN_USE}Table is being {verb}: {name}")
@@ -232,7 +262,7 @@ def check_deletable(name: str, states: States) -> None:
     Raises:
         ResourceInUseException: so it is.
     """
-    check_changeable(name, states)
+    _check_there(name, states)
     if states.indexes:
         raise ResourceInUseException(
             f"{_IN_USE}Cannot delete table while indexes are being created, updated, or deleted."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keyplan.engine.backups import Backup, described, drop_backup, find_backup
+from keyplan.engine.copies import check_unused
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.transactions import Writer
@@ -16,6 +17,7 @@ def delete_backup(database: Database, request: Request) -> Answer:
         backup = find_backup(writer, request["BackupArn"])
         if backup["Details"]["BackupType"] == "SYSTEM":
             raise ValidationException("It is not allowed to delete the system backup")
+        check_unused(database, writer, backup["Details"]["BackupArn"], "table")
         drop_backup(writer, backup)
         return backup
 

@@ -13,6 +13,6 @@ def list_tags_of_resource(database: Database, request: Request) -> Answer:
     table = database.find(tagged_table(request["ResourceArn"]))
     if request.get("NextToken"):
         raise ValidationException("The provided NextToken is invalid")
-    if table is None:
+    if table is None or database.states(table).restoring:
         raise not_found(request["ResourceArn"])
     return {"Tags": [dict(tag) for tag in table.definition.get("Tags") or []]}

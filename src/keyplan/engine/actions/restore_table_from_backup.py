@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyplan.engine.backups import Backup, find_backup, items_name
-from keyplan.engine.copies import check_free, copied_definition, restore_table
+from keyplan.engine.copies import check_free, check_unused, copied_definition, restore_table
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
 from keyplan.engine.requests import Answer, Request
@@ -15,19 +15,24 @@ def restore_table_from_backup(database: Database, request: Request) -> Answer:
     """Make a table of what a backup holds, in one transaction: it is whole, or it isn't there."""
     name: str = request["TargetTableName"]
 
-    def work(writer: Writer) -> Backup:
+    def work(writer: Writer) -> Answer:
         backup = find_backup(writer, request["BackupArn"])
-        check_free(writer, name)
+        check_free(database, writer, name)
+        check_unused(database, writer, backup["Details"]["BackupArn"], "another table")
         definition = copied_definition(backup["Definition"], request, database.clock())
-        restore_table(database, writer, name, definition, writer.archives.backed_up(items_name(backup)))
-        return backup
+        summary = _summary(backup)
+        restore_table(database, writer, name, definition, writer.archives.backed_up(items_name(backup)), summary)
+        return summary
 
-    backup = database.write(work)
-    description = describe(database.described_table(name), None, States("CREATING"))
-    description["RestoreSummary"] = {
+    summary = database.write(work)
+    description = describe(database.shown_table(name), None, States("CREATING"))
+    return {"TableDescription": {**description, "RestoreSummary": summary}}
+
+
+def _summary(backup: Backup) -> Answer:
+    return {
         "SourceBackupArn": backup["Details"]["BackupArn"],
         "SourceTableArn": backup["Source"]["TableArn"],
         "RestoreDateTime": backup["Details"]["BackupCreationDateTime"],
         "RestoreInProgress": True,
     }
-    return {"TableDescription": description}

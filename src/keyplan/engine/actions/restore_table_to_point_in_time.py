@@ -28,7 +28,7 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
     _check_moment(wanted_s, latest=latest)
     name: str = request["TargetTableName"]
 
-    def work(writer: Writer) -> float:
+    def work(writer: Writer) -> Answer:
         source = database.fresh(writer).get(source_name)
         if source is None:
             raise TableNotFoundException(f"Table not found: {source_name}")
@@ -36,17 +36,17 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
         moment_s = _moment(source, wanted_s, now_s)
         definition = copied_definition(source.definition, request, now_s)
         items = writer.archives.items_at(source.stored, int(moment_s * 1_000_000))
-        restore_table(database, writer, name, definition, items)
-        return moment_s
+        summary = {
+            "SourceTableArn": arn_of(database.region, source_name),
+            "RestoreDateTime": round(moment_s, 3),
+            "RestoreInProgress": True,
+        }
+        restore_table(database, writer, name, definition, items, summary)
+        return summary
 
-    moment_s = database.write(work)
-    description = describe(database.described_table(name), None, States("CREATING"))
-    description["RestoreSummary"] = {
-        "SourceTableArn": arn_of(database.region, source_name),
-        "RestoreDateTime": round(moment_s, 3),
-        "RestoreInProgress": True,
-    }
-    return {"TableDescription": description}
+    summary = database.write(work)
+    description = describe(database.shown_table(name), None, States("CREATING"))
+    return {"TableDescription": {**description, "RestoreSummary": summary}}
 
 
 def _source(request: Request) -> str:
