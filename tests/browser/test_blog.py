@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,6 +108,35 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     page.get_by_text("You follow nobody yet.").wait_for()
     page.goto("/write")
     assert "For authors" in page.get_by_role("main").inner_text()
+    forget_and_leave(page)
+
+
+def forget_and_leave(page: Page) -> None:
+    """Set a forgotten password by mail, take one's data along, and delete the account."""
+    page.locator(".menu summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.goto("/sign-in")
+    page.get_by_role("link", name="Forgotten your password?").click()
+    page.get_by_label("Email").fill("nora@example.org")
+    with letter() as link:
+        page.get_by_role("main").get_by_role("button").click()
+        page.goto(link())
+    page.get_by_label("New password").fill("another quiet sentence")
+    page.get_by_role("button", name="Set the password").click()
+    page.get_by_text("Your password is set.").wait_for()
+    sign_in_at(page, "Email or username", "nora", "another quiet sentence")
+    page.goto("/account")
+    with page.expect_download() as started:
+        page.get_by_role("link", name="Download it").click()
+    taken = json.loads(Path(started.value.path()).read_text(encoding="utf-8"))
+    assert (taken["email"], taken["profile"]["name"]) == ("nora@example.org", "Nora Reader")
+    page.get_by_role("link", name="Delete your account").click()
+    page.get_by_label("Type your username").fill("nora")
+    page.get_by_label("Password").fill("another quiet sentence")
+    page.get_by_role("button", name="Delete my account").press("Enter")
+    page.get_by_role("link", name="Sign in").first.wait_for()
+    page.goto("/account")
+    assert "/sign-in" in page.url
 
 
 def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Arrive) -> None:

@@ -74,6 +74,18 @@ def test_every_fault_is_reported(tmp_path: Path) -> None:
         "colours.light.accent",
         "colours.sepia",
     }
+    for line, place in (
+        ('title = ""', "title"),
+        (f'title = "{"x" * 201}"', "title"),
+        (r'tagline = "\u202e"', "tagline"),
+        ("analytics = true", "analytics"),
+        ("colours = 5", "colours"),
+    ):
+        (tmp_path / "site.toml").write_text(line)
+        with pytest.raises(RequestError) as caught:
+            read_site_file(tmp_path / "site.toml")
+        (fault,) = caught.value.faults
+        assert (fault.place, "must be a text" in fault.message) == (place, False)
     (tmp_path / "site.toml").write_text("title = ")
     with pytest.raises(RequestError, match="can't be read"):
         read_site_file(tmp_path / "site.toml")

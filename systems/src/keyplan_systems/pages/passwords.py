@@ -81,8 +81,8 @@ def _write(turn: Turn[Any], login: str, origin: str) -> None:
 def reset_form(turn: Turn[Any]) -> Response:
     """The page that the link leads to."""
     token = turn.query.get("token", "")
-    _whose(turn, token)
-    return turn.page("reset.html", form=Form({"token": token}), field="password", password_min=PASSWORD_MIN)
+    known = {"token": token, "username": _whose(turn, token).name}
+    return turn.page("reset.html", form=Form(known), field="password", password_min=PASSWORD_MIN)
 
 
 def reset(turn: Turn[Any]) -> Response:

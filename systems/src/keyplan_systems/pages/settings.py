@@ -16,7 +16,7 @@ from pathlib import Path
 from keyplan.errors import Fault, RequestError
 from keyplan_systems.pages.site import Look
 from keyplan_systems.site.mail import Mail, mail_of
-from keyplan_systems.site.own_settings import read_toml
+from keyplan_systems.site.own_settings import read_toml, text_fault
 
 __all__ = ["read_small_file"]
 
@@ -29,11 +29,7 @@ def read_small_file(path: Path | None, look: Look) -> tuple[Look, Mail]:
     """
     given = {} if path is None else read_toml(path)
     faults = [Fault(name, "is no setting", f"these are: {', '.join(_NAMES)}") for name in given if name not in _NAMES]
-    faults += [
-        Fault(name, "must be a text", f'{name} = "…"')
-        for name, value in given.items()
-        if name in _NAMES and not (isinstance(value, str) and value.strip())
-    ]
+    faults += [fault for name, value in given.items() if name in _NAMES and (fault := text_fault(name, value))]
     if faults:
         raise RequestError("the site's settings can't be taken", place=str(path), faults=faults)
     words = {name: given[name] for name in ("title", "tagline") if name in given}

@@ -13,13 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from keyplan.errors import Fault, RequestError
+from keyplan_systems.words import is_line
 
-__all__ = ["SiteFile", "read_site_file", "read_toml"]
+__all__ = ["SiteFile", "read_site_file", "read_toml", "text_fault"]
 
 LOGO_BYTES_MAX = 256 * 1024
 _LOGOS = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _COLOURS = ("accent", "paper", "ink")
+SHOWN_MAX = 200
+"""Characters of a site's title, and of its tagline."""
+_SHOWN = ("title", "tagline")
 _TEXTS = ("title", "tagline", "files", "smtp", "mail_from", "analytics")
 NAVIGATION = (("Latest", "/latest"), ("Popular", "/popular"), ("Tags", "/tags"))
 
@@ -73,13 +77,13 @@ def read_site_file(path: Path) -> SiteFile:
     given: dict[str, Any] = {}
     for name, value in read_toml(path).items():
         if name in _TEXTS:
-            if not isinstance(value, str) and not (name == "analytics" and value is False):
-                faults.append(Fault(name, "must be a text", f'{name} = "…"'))
-            elif name == "analytics" and value not in {False, "", "off"}:
-                faults.append(
-                    Fault(name, "there is none to switch on: pages load nothing from elsewhere", "leave it out")
-                )
-            elif name != "analytics":
+            if name == "analytics":
+                if value is not False and value not in ("", "off"):
+                    words = "there is none to switch on: pages load nothing from elsewhere"
+                    faults.append(Fault(name, words, "leave it out"))
+            elif (fault := text_fault(name, value)) is not None:
+                faults.append(fault)
+            else:
                 given[name] = value
         elif name == "navigation":
             given[name] = _navigation(value, faults)
@@ -93,6 +97,16 @@ def read_site_file(path: Path) -> SiteFile:
     if faults:
         raise RequestError("the site's settings can't be taken", place=str(path), faults=faults)
     return SiteFile(**given)
+
+
+def text_fault(name: str, value: Any) -> Fault | None:
+    """What is wrong with a setting that must be a text; what every page shows is one line."""
+    hint = f'{name} = "…"'
+    if not isinstance(value, str):
+        return Fault(name, "must be a text", hint)
+    if name in _SHOWN and not (is_line(value.strip()) and len(value) <= SHOWN_MAX):
+        return Fault(name, f"must be a line of 1 to {SHOWN_MAX} characters that shows something", hint)
+    return None
 
 
 def _navigation(value: Any, faults: list[Fault]) -> tuple[tuple[str, str], ...]:
@@ -111,7 +125,7 @@ def _colours(value: Any, faults: list[Fault]) -> dict[str, dict[str, str]]:
     made: dict[str, dict[str, str]] = {}
     for scheme, colours in (value if isinstance(value, dict) else {"": value}).items():
         if scheme not in {"light", "dark"} or not isinstance(colours, dict):
-            faults.append(Fault(f"colours.{scheme}", "colours are of light or of dark", "[colours.light]"))
+            faults.append(Fault(f"colours.{scheme}".strip("."), "colours are of light or of dark", "[colours.light]"))
             continue
         for name, colour in colours.items():
             if name not in _COLOURS or not isinstance(colour, str) or not _COLOUR.fullmatch(colour):

@@ -40,9 +40,10 @@ def forgotten(turn: Turn) -> Response:
 def reset_form(turn: Turn) -> Response:
     """The page to set a new password, which the link in a mail leads to."""
     token = turn.query.get("token", "")
-    if turn.site.mailing.may_reset(token) is None:
+    known = turn.site.mailing.may_reset(token)
+    if known is None:
         raise _over("/password/forgotten")
-    return turn.page("reset.html", form=Form({"token": token}), **NEW)
+    return turn.page("reset.html", form=Form({"token": token, "username": known.user.username}), **NEW)
 
 
 def reset(turn: Turn) -> Response:
