@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import apsw
 import pytest
 
+from keyplan.engine.storage import connections, tables
 from keyplan.engine.storage.layouts import Bounds, Entry, IndexLayout, StaleTableError, TableLayout, segment_of
 from keyplan.engine.storage.sql import page_values
 from keyplan.engine.storage.sqlite import Storage
@@ -260,3 +262,39 @@ def test_a_page_is_read_in_the_order_of_an_index(
 
 def test_a_sound_store_has_no_faults(storage: Storage, table: StoredTable) -> None:
     assert list(storage.faults()) == []
+
+
+@pytest.mark.parametrize("index", [None, 1])
+@pytest.mark.parametrize("count", [0, 1, 6, 7, 8, 50])
+def test_a_segment_in_memory_is_looked_at_in_pieces(
+    monkeypatch: pytest.MonkeyPatch, index: int | None, count: int
+) -> None:
+    """Its pages are those that one statement gives, and others have the connection in between."""
+    storage = Storage.memory()
+    table = storage.table(storage.write(lambda writer: writer.create_table("t", "{}", LAYOUT)))
+    fill(storage, table, *((f"p{number % 11}", f"{number:02}") for number in range(count)), entry="x")
+    monkeypatch.setattr(tables, "PIECE_ROWS", 6)
+    looked_at = [0]
+    pool = storage.pool
+    take, looked = pool.take, connections.segment_of
+
+    def taking() -> apsw.Connection:
+        looked_at.append(0)
+        return take()
+
+    def looking(partition: str | bytes, total: int) -> int:
+        looked_at[-1] += 1
+        return looked(partition, total)
+
+    monkeypatch.setattr(pool, "take", taking)
+    monkeypatch.setattr(connections, "segment_of", looking)
+    connection = take()
+    pool.give(connection)
+    for total, bytes_max, limit in ((3, ALL_BYTES, None), (3, 25, None), (3, ALL_BYTES, 2), (1, 30, 4), (1000, 10, 1)):
+        for segment in range(min(total, 4)):
+            bounds = Bounds(segment=(segment, total))
+            whole = table.page_of(connection, index, bounds, limit, bytes_max)
+            looked_at[:] = [0]
+            assert table.page(index, bounds, limit, bytes_max) == whole
+            assert max(looked_at) <= 7
+    storage.close()

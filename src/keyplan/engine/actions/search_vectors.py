@@ -15,6 +15,7 @@ from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, placeholders, projection_of, wants_capacity
 from keyplan.engine.storage.layouts import KeyText
 from keyplan.engine.storage.sqlite import Storage
+from keyplan.engine.storage.tables import PAUSE_S
 from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.storage.vectors import Candidate, Span
 from keyplan.engine.tables import Table, VectorIndex
@@ -37,8 +38,6 @@ _COMPARED_TOGETHER = 200
 """Vectors, in a store in memory, while others wait. Without sqlite-vec they take some 25 ms."""
 _COMPARED_BY_SQLITE = 5
 """As many times more of them, where SQLite compares them."""
-_PAUSE_S = 0.0002
-"""Who waits for a lock gets it when it isn't asked for again at once."""
 
 Wanted = list[tuple[int, KeyText]]
 Scored = tuple[float, Candidate]
@@ -214,7 +213,7 @@ def _chosen_in_turns(
     while (part := storage.read(go_on)) is not None:
         (_, after), nearer = part
         chosen = heapq.nsmallest(limit, [*chosen, *nearer], key=lambda each: scale.order(each[0]))
-        time.sleep(_PAUSE_S)
+        time.sleep(PAUSE_S)
     return chosen
 
 

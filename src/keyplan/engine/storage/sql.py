@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import orjson
 
-from keyplan.engine.storage.layouts import Bounds, IndexLayout, ScalarType, TableLayout
+from keyplan.engine.storage.layouts import Bounds, IndexLayout, KeyText, ScalarType, TableLayout
 
 APPLICATION_ID = 0x4B504C4E
 """``KPLN``, in the header of the file."""
@@ -167,6 +167,7 @@ class IndexTexts:
         self.entries = f"SELECT {', '.join(columns)}, item, {size} FROM {name}"  # noqa: S608
         self.entry = f"{self.entries} WHERE {where}"
         self.remove_all = f"DELETE FROM {name} WHERE item = ?"  # noqa: S608
+        self.name = name
         self.columns = columns
         self.partition_count = len(index.partition_types)
         self.size = "e.size" if index.sized else "i.size"
@@ -199,6 +200,13 @@ class TableTexts:
         texts = self.indexes[index]
         return f"SELECT count(*), total(size) FROM (SELECT {texts.size} AS size FROM {texts.source} LIMIT ?)"  # noqa: S608
 
+    def position(self, index: int | None, after: tuple[KeyText, ...] | None) -> str:
+        """The text of the position so many rows behind another, or behind the first row."""
+        columns = ", ".join(["pk", "sk"] if index is None else self.indexes[index].columns)
+        source = self._name if index is None else self.indexes[index].name
+        where = "" if after is None else f" WHERE ({columns}) > ({', '.join('?' * len(after))})"
+        return f"SELECT {columns} FROM {source}{where} ORDER BY {columns} LIMIT 1 OFFSET ?"  # noqa: S608
+
     def page(self, index: int | None, bounds: Bounds) -> str:
         """The text of a page whose bounds have this shape. Its values are ``page_values``."""
         shape = (
@@ -210,6 +218,7 @@ class TableTexts:
             bounds.after is None,
             bounds.forward,
             bounds.segment is None,
+            bounds.until is None,
         )
         text = self._pages.get(shape)
         if text is None:
@@ -237,6 +246,8 @@ class TableTexts:
             where.append(f"({', '.join(rest)}) {sign} ({marks})")
         elif bounds.after is not None:
             where.append("0")
+        if bounds.until is not None:
+            where.append(f"({', '.join(rest)}) <= ({', '.join('?' * len(rest))})")
         if bounds.segment is not None:
             where.append(f"{SEGMENT_FUNCTION}({named[0]}, ?) = ?")
         order = ", ".join(column if bounds.forward else f"{column} DESC" for column in rest)
@@ -259,6 +270,7 @@ def page_values(bounds: Bounds, limit: int | None) -> list[object]:
         values += [bound[1] for bound in _kept_bounds(bounds)]
     if bounds.after is not None:
         values += bounds.after[len(bounds.partition) + len(bounds.equal) :]
+    values += bounds.until or ()
     if bounds.segment is not None:
         segment, total = bounds.segment
         values += (total, segment)

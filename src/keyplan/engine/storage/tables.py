@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import cast
 from zlib import crc32
 
@@ -10,12 +12,17 @@ import apsw
 import orjson
 
 from keyplan.engine.storage import sql
+from keyplan.engine.storage.connections import MemoryPool
 from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.layouts import Bounds, KeyText, Row, TableLayout
 from keyplan.engine.storage.medium import Medium
 
 __all__ = ["StoredTable"]
 
+PIECE_ROWS = 5000
+"""So many rows of a segment are looked at in one go, in memory."""
+PAUSE_S = 0.0002
+"""Who waits for a lock gets it when it isn't asked for again at once."""
 _FETCHED_AT_ONCE_MAX = 32
 """Up to here a page is fetched in one go, even if its items should turn out to be large."""
 
@@ -66,11 +73,48 @@ class StoredTable:
         """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
         so.
         """
+        if bounds.segment is not None and isinstance(self.storage.pool, MemoryPool):
+            return self._page_in_pieces(index, bounds, limit, bytes_max)
         connection = self.storage.pool.take()
         try:
             return self.page_of(connection, index, bounds, limit, bytes_max)
         finally:
             self.storage.pool.give(connection)
+
+    def _page_in_pieces(
+        self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """The page of a segment in memory: it may have no row among millions, and while they are looked at nobody else
+        has the connection. So they are looked at piece by piece, and others come in between.
+        """
+        pool = self.storage.pool
+        rows: list[Row] = []
+        while True:
+            connection = pool.take()
+            try:
+                until = self._position(connection, index, bounds.after)
+                left = None if limit is None else limit - len(rows)
+                size_bytes = sum(row[0] for row in rows)
+                piece = replace(bounds, until=until)
+                found, more = self.page_of(connection, index, piece, left, bytes_max - size_bytes)
+            finally:
+                pool.give(connection)
+            rows += found
+            if more or until is None:
+                return rows, more
+            bounds = replace(bounds, after=until)
+            time.sleep(PAUSE_S)
+
+    def _position(
+        self, connection: apsw.Connection, index: int | None, after: tuple[KeyText, ...] | None
+    ) -> tuple[KeyText, ...] | None:
+        """Where the next piece ends; None when it is the last one."""
+        try:
+            self.storage.statements += 1
+            row = connection.execute(self.texts.position(index, after), (*(after or ()), PIECE_ROWS)).fetchone()
+        except apsw.Error as error:
+            raise self.storage.fault(error) from error
+        return cast("tuple[KeyText, ...] | None", row)
 
     def page_of(
         self, connection: apsw.Connection, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
