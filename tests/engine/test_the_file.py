@@ -21,7 +21,7 @@ import apsw
 import pytest
 
 from keyplan.engine import Engine, check_file
-from keyplan.engine.storage import connections
+from keyplan.engine.storage import connections, sql
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
 from tests.engine.consumer import Checkpoints, consume
@@ -484,6 +484,49 @@ def test_processes_renew_a_file_together(tmp_path: Path) -> None:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 4
     assert json.dumps([str(finding) for finding in check_file(path)]) == "[]"
+
+
+@pytest.mark.parametrize("body", ["[1]", '"x"', "5", "null"])
+@pytest.mark.parametrize("raw_items", [True, False])
+def test_what_is_json_and_no_object_is_damaged(path: str, tmp_path: Path, body: str, raw_items: bool) -> None:
+    """Also where it isn't known what was written."""
+    (tmp_path / "s3" / "bucket").mkdir(parents=True)
+    with Engine.open(path) as engine:
+        create(engine, GlobalSecondaryIndexes=[index("ByG", "g"), index("Keys", "g", "h", projection="KEYS_ONLY")])
+        recovery = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
+        engine.call("UpdateContinuousBackups", {"TableName": "orders", **recovery})
+        put(engine, "a", "1", g=s("g"), h=s("h"))
+        name = sql.items_name(engine.database.known_tables()[0].stored.layout)
+    spoil(path, f"UPDATE {name} SET body = CAST('{body}' AS BLOB), checksum = NULL")
+    with Engine.open(path, raw_items=raw_items, s3=tmp_path / "s3") as engine:
+        key = {"pk": s("a"), "sk": s("1")}
+        page = {"TableName": "orders", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
+        statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
+        asked: list[tuple[str, dict[str, Any]]] = [
+            ("GetItem", {"TableName": "orders", "Key": key}),
+            ("GetItem", {"TableName": "orders", "Key": key, "ProjectionExpression": "g"}),
+            ("Query", {**page, "IndexName": "ByG"}),
+            ("Query", {**page, "IndexName": "ByG", "Limit": 1}),
+            ("Query", {**page, "IndexName": "Keys"}),
+            ("Scan", {"TableName": "orders"}),
+            ("Scan", {"TableName": "orders", "FilterExpression": "attribute_exists(g)"}),
+            ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [key]}}}),
+            ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": "orders", "Key": key}}]}),
+            ("ExecuteStatement", {"Statement": statement}),
+            ("BatchExecuteStatement", {"Statements": [{"Statement": statement}]}),
+            ("ExecuteTransaction", {"TransactStatements": [{"Statement": f"{statement} AND g = 'g'"}]}),
+            ("DeleteItem", {"TableName": "orders", "Key": key, "ReturnValues": "ALL_OLD"}),
+        ]
+        for operation, request_ in asked:
+            with pytest.raises(StoreError, match="A stored item is damaged"):
+                engine.call(operation, request_)
+        arn = engine.call("DescribeTable", {"TableName": "orders"})["Table"]["TableArn"]
+        begun = engine.call("ExportTableToPointInTime", {"TableArn": arn, "S3Bucket": "bucket"})["ExportDescription"]
+        export = engine.call("DescribeExport", {"ExportArn": begun["ExportArn"]})["ExportDescription"]
+        assert export["ExportStatus"] == "FAILED"
+        assert "A stored item is damaged" in export["FailureMessage"]
+        put(engine, "a", "1")
+        assert engine.check() == []
 
 
 @pytest.mark.parametrize("is_json", [True, False])

@@ -9,8 +9,19 @@ import orjson
 
 from keyplan.wire.errors import SerializationException
 
-decode = orjson.loads
-"""The item of stored bytes."""
+_loads = orjson.loads
+
+
+def decode(body: bytes) -> dict[str, Any]:
+    """The item of stored bytes.
+
+    Raises:
+        JSONDecodeError: they are damaged: no JSON, or no object.
+    """
+    item = _loads(body)
+    if item.__class__ is dict:  # with each item that is read, and a third quicker than isinstance
+        return item  # type: ignore[no-any-return]
+    raise orjson.JSONDecodeError("it is no object", "", 0)
 
 
 def encode(item: Mapping[str, Any]) -> bytes:

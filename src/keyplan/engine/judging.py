@@ -189,7 +189,7 @@ def judge(write: Write, result: Found | None) -> Judged:
     if result is not None:
         _, size, body = result
         try:
-            old = decode(body if body[:1] == b"{" else b"")  # what is no object is no item
+            old = decode(body)
         except orjson.JSONDecodeError:
             if condition is not None or change is not None or write.wants_old:
                 raise

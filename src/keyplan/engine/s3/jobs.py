@@ -17,7 +17,9 @@ import orjson
 
 from keyplan.engine.database import Database
 from keyplan.engine.processes import has_ended, this_process
+from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.transactions import Reader, Writer
+from keyplan.errors import KeyplanError
 from keyplan.wire.errors import ResourceNotFoundException
 
 Kind = Literal["export", "import", "bulk-operation"]
@@ -82,8 +84,9 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
     def guarded() -> None:
         try:
             work()
-        except Exception as error:  # noqa: BLE001 - nobody waits for it: the job's record says so
-            _log.exception("A job failed")
+        except Exception as fault:  # noqa: BLE001 - nobody waits for it: the job's record says so
+            error = unreadable(database.storage.place, fault) if isinstance(fault, orjson.JSONDecodeError) else fault
+            _log.error("A job failed: %s", error, exc_info=None if isinstance(error, KeyplanError) else error)
             try:
                 failed(error)
             except Exception:  # noqa: BLE001 - the store itself fails

@@ -55,7 +55,7 @@ class StoredTable:
 
     def verify(self, rows: Iterable[Row]) -> None:
         """Compare rows with their checksums, where the storage verifies: behind an item's JSON stands its checksum, if
-        it was written with one. Others must be JSON, at least.
+        it was written with one. Others must be a JSON object, at least.
 
         Raises:
             StoreError: one is damaged.
@@ -63,9 +63,11 @@ class StoredTable:
         for _, body, checksum in cast("Iterable[tuple[int, bytes, int | None]]", rows):
             if checksum is None:
                 try:
-                    orjson.loads(body)
+                    item = orjson.loads(body)
                 except orjson.JSONDecodeError as fault:
                     raise unreadable(self.storage.place, fault) from None
+                if not isinstance(item, dict):
+                    raise unreadable(self.storage.place, "it is no object")
             elif crc32(body) != checksum:
                 raise unreadable(self.storage.place, "its checksum is another")
 
