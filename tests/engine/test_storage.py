@@ -276,7 +276,7 @@ def test_a_segment_in_memory_is_looked_at_in_pieces(
     monkeypatch.setattr(tables, "PIECE_ROWS", 6)
     looked_at = [0]
     pool = storage.pool
-    take, looked = pool.take, connections.segment_of
+    take, looked = pool.take, segment_of
 
     def taking() -> apsw.Connection:
         looked_at.append(0)

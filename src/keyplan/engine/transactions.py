@@ -10,7 +10,6 @@ from typing import Any
 import orjson
 
 from keyplan.engine.database import Database
-from keyplan.engine.items import decode
 from keyplan.engine.judging import Write
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.transactions import Writer
@@ -126,7 +125,7 @@ def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Ans
     if level is None:
         return {}
     units: dict[str, Consumed] = {}
-    for name, size in decode(kept[1]):
+    for name, size in orjson.loads(kept[1]):
         consumed = units.setdefault(name, Consumed(name, "Read"))
         consumed.table_units += read_units(size, transactional=True)
     return {"ConsumedCapacity": consumed_list(units, level, by_direction=True)}
