@@ -69,6 +69,7 @@ def test_a_suspended_authors_posts_and_page_are_hidden(
         assert moderator.get(path).status_code == 200
     for path in ("/", "/latest", "/popular", "/tags/keys", "/feed.rss", "/search?q=keys"):
         assert "Keys and doors" not in anybody.get(path).text
+    assert "Narrow it down" not in text_of(anybody.get("/tags/keys"))  # by tags of posts that nobody sees
     moderator.send(f"/moderation/users/{ada.user_id}", "/moderation?status=suspended", status="active")
     assert "Keys and doors" in anybody.get("/").text
     assert text_of(moderator.get(f"/moderation/log?month={now():%Y-%m}")).count("an account") == 2

@@ -243,7 +243,8 @@ def tagged(turn: Turn) -> Response:
     chosen = tags_of(turn)
     path = tags_path(chosen)
     page = turn.blog.posts_by_tags(chosen, limit=PAGE, cursor=turn.cursor)
-    seen = {tag for element in page for tag in element.tags} - set(chosen)
+    shown = shown_cards(turn.blog, page.items)
+    seen = {tag for element in shown for tag in element.tags} - set(chosen)
     adding = sorted(seen)[:12] if len(chosen) < TAGS_TOGETHER_MAX else []
     return turn.page(
         "tagged.html",
@@ -251,7 +252,7 @@ def tagged(turn: Turn) -> Response:
         lede="Posts with " + ("this tag." if len(chosen) == 1 else "all of these tags."),
         path=path,
         feed=f"{path}/feed",
-        cards=shown_cards(turn.blog, page.items),
+        cards=shown,
         cursor=page.cursor,
         first=turn.cursor is not None,
         empty="No post has " + ("this tag." if len(chosen) == 1 else "all of these tags."),
