@@ -314,6 +314,13 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
             "SearchConditionExpression must be provided when SearchSchema has a HASH key",
         ),
         (
+            in_tenant("x", SearchConditionExpression="g.a = :g"),
+            (
+                "Invalid SearchConditionExpression: "
+                "SearchConditionExpressions cannot have conditions on nested attributes"
+            ),
+        ),
+        (
             in_tenant("x", SearchConditionExpression="g > :g"),
             "Invalid SearchConditionExpression: Invalid comparator used in SearchConditionExpression",
         ),
@@ -377,6 +384,10 @@ def test_searches_that_are_refused(shop: Engine, more: dict[str, Any], message: 
                 )
             ],
             "Number of projected attributes must not exceed 20",
+        ),
+        (
+            [vectors("one", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "y", "z"]})],
+            "Duplicate element in NonKeyAttributes: z",
         ),
     ],
 )

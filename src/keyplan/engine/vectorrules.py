@@ -71,6 +71,9 @@ def _check_index(index: Mapping[str, Any], defined: Collection[str]) -> None:
     if has_names != (projection["ProjectionType"] == "INCLUDE"):
         said = "specified" if has_names else "not specified"
         raise one_or_more(f"ProjectionType is {projection['ProjectionType']}, but NonKeyAttributes is {said}")
+    for number, each in enumerate(projection.get("NonKeyAttributes") or ()):
+        if each in projection["NonKeyAttributes"][:number]:
+            raise one_or_more(f"Duplicate element in NonKeyAttributes: {each}")
     if has_names and len(projection["NonKeyAttributes"]) >= VECTOR_PROJECTED_MAX:
         raise one_or_more(f"Number of projected attributes must not exceed {VECTOR_PROJECTED_MAX}")
 

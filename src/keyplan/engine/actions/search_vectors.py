@@ -122,6 +122,10 @@ def _terms(condition: tree.Condition | None, given: Placeholders) -> dict[str, M
                 terms[given.name(part)] = given.value(name)
             case tree.Compare("=", tree.Value(name), tree.Path((str(part),))):
                 terms[given.name(part)] = given.value(name)
+            case tree.Compare("=", tree.Path(), tree.Value()) | tree.Compare("=", tree.Value(), tree.Path()):
+                raise ExpressionFault(
+                    f"Invalid {_CONDITION}: {_CONDITION}s cannot have conditions on nested attributes"
+                )
             case _:
                 raise ExpressionFault(f"Invalid {_CONDITION}: Invalid comparator used in {_CONDITION}")
     return terms
