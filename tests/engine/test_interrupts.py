@@ -1,9 +1,12 @@
-"""Ctrl-C before or behind any statement: it comes out as itself, nothing is half written, and the store works on."""
+"""Ctrl-C before or behind any statement: it comes out as itself, nothing is half written, and the store works on. So it
+does when SQLite fails at any statement, and at the one after it: that comes out as a fault of the store.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import apsw
 import pytest
 
 from keyplan.engine import Engine
+from keyplan.errors import StoreError
 from tests.engine.support import create, put, s
 
 Step = Callable[[Engine], object]
@@ -22,20 +26,32 @@ class Interrupted(apsw.Connection):
     number = 0
     behind = False
     seen = 0
+    many = 1
+    kind: type[BaseException] = KeyboardInterrupt
+    open = 0
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        Interrupted.open += 1
+
+    def close(self, *given: Any, **named: Any) -> None:
+        Interrupted.open -= 1
+        super().close(*given, **named)
 
     def execute(self, *given: Any, **named: Any) -> apsw.Cursor:
         Interrupted.seen += 1
-        now = Interrupted.seen == Interrupted.number
+        now = Interrupted.number <= Interrupted.seen < Interrupted.number + Interrupted.many
         if now and not Interrupted.behind:
-            raise KeyboardInterrupt
+            raise Interrupted.kind
         answer = super().execute(*given, **named)
         if now:
-            raise KeyboardInterrupt
+            raise Interrupted.kind
         return answer
 
     @classmethod
-    def arm(cls, number: int, *, behind: bool) -> None:
-        cls.seen, cls.number, cls.behind = 0, number, behind
+    def arm(cls, number: int, *, behind: bool, many: int = 1, kind: type[BaseException] = KeyboardInterrupt) -> None:
+        """Interrupt at the statement of that number, and so many in all, by an exception of that kind."""
+        cls.seen, cls.number, cls.behind, cls.many, cls.kind = 0, number, behind, many, kind
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +83,9 @@ def test_opening_a_new_file(path: str) -> None:
             Path(path + end).unlink(missing_ok=True)
         Engine.open(path).close()
 
+    before = Interrupted.open
     for _ in interrupts(work):
+        assert Interrupted.open == before
         with Engine.open(path) as engine:  # an interrupt leaves an empty file, or a whole store
             create(engine)
 
@@ -105,3 +123,58 @@ def test_work_in_a_store(path: str, place: str, step: Step) -> None:
                 engine.call("DeleteTable", {"TableName": "another"})
         if place == "file":
             assert engine.check() == []
+
+
+OF_AN_INDEX = {
+    "TableName": "orders",
+    "IndexName": "ByG",
+    "KeyConditionExpression": "g = :g",
+    "ExpressionAttributeValues": {":g": s("g")},
+}
+KEY = {"pk": s("b"), "sk": s("1")}
+FAILING: dict[str, Step] = {
+    **STEPS,
+    "a query": lambda engine: engine.call("Query", OF_AN_INDEX),
+    "a get": lambda engine: engine.call("GetItem", {"TableName": "orders", "Key": KEY}),
+    "gets": lambda engine: engine.call("BatchGetItem", {"RequestItems": {"orders": {"Keys": [KEY]}}}),
+    "gets together": lambda engine: engine.call(
+        "TransactGetItems", {"TransactItems": [{"Get": {"TableName": "orders", "Key": KEY}}]}
+    ),
+    "the tables": lambda engine: engine.call("ListTables", {}),
+    "a check": lambda engine: engine.check(),
+}
+FAILURES = [
+    *((many, apsw.FullError) for many in (1, 2, 3)),
+    *((many, KeyboardInterrupt) for many in (2, 3)),
+]
+"""How many statements fail, one after another: the step's own, then those that roll it back."""
+
+
+@pytest.mark.parametrize("place", ["file", ":memory:", "a file whose indexes lag"])
+@pytest.mark.parametrize("step", FAILING.values(), ids=FAILING)
+def test_sqlite_fails_at_any_statement(path: str, place: str, step: Step) -> None:
+    """Its error comes out as the store's, and no connection is lost; where its roll back fails too, none is kept that
+    can't be trusted.
+    """
+    moments = count(1_000_000_000, 1_000)
+    now = next(moments)
+    where, lag_ms = (place, 0.0) if place == ":memory:" else (path, 60_000.0 if "lag" in place else 0.0)
+    with Engine.open(where, index_lag_ms=lag_ms, clock=lambda: now) as engine:
+        create(engine)
+        put(engine, "b", "1")
+        most = Interrupted.open
+        for many, kind in FAILURES:
+            number, happened = 0, True
+            while happened:
+                number, now = number + 1, next(moments)
+                Interrupted.arm(number, behind=False, many=many, kind=kind)
+                with suppress(StoreError, KeyboardInterrupt):
+                    step(engine)
+                happened = Interrupted.seen >= number
+                Interrupted.arm(0, behind=False)
+                put(engine, "b", "1")
+                assert Interrupted.open <= most
+                if "another" in engine.call("ListTables", {})["TableNames"]:
+                    engine.call("DeleteTable", {"TableName": "another"})
+            assert number > 1
+        assert engine.check() == []

@@ -341,6 +341,12 @@ class MemoryPool:
             if self._was_at_work:
                 raise faults.forked(self.place)
             raise faults.closed(self.place)
+        if self._connection.in_transaction:  # that couldn't be rolled back, so it is tried again
+            try:
+                roll_back(self._connection)
+            except BaseException:
+                self._lock.release()
+                raise
         return self._connection
 
     def verify(self) -> None:
@@ -362,9 +368,14 @@ class MemoryPool:
         self._lock.release()
 
     def discard(self, connection: apsw.Connection) -> None:
-        """End an open transaction; the data is in this connection, so it stays."""
-        roll_back(connection)
-        self._lock.release()
+        """End an open transaction; the data is in this connection, so it stays. Who works next ends what can't be ended
+        now.
+        """
+        try:
+            with suppress(apsw.Error):
+                roll_back(connection)
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Close, and with it forget the data."""

@@ -222,10 +222,10 @@ class Storage(Medium):
             if verify is not None:
                 verify()
         except apsw.Error as error:
-            self._roll_back(connection)
+            self.give_rolled_back(connection)
             raise self.fault(error) from error
         except BaseException:
-            self._roll_back(connection)
+            self.give_rolled_back(connection)
             raise
         pool.give(connection)
         return result
@@ -251,7 +251,8 @@ class Storage(Medium):
             else:
                 return
 
-    def _roll_back(self, connection: apsw.Connection) -> None:
+    def give_rolled_back(self, connection: apsw.Connection) -> None:
+        """Give a connection back whose transaction is to leave nothing; one that can't end it is closed."""
         try:
             roll_back(connection)
         except apsw.Error:
@@ -305,14 +306,8 @@ class Snapshot:
     def close(self) -> None:
         """Let go of it; a second time does nothing."""
         connection, self._connection = self._connection, None
-        if connection is None:
-            return
-        try:
-            connection.execute("ROLLBACK")
-        except apsw.Error:
-            self._storage.pool.discard(connection)
-        else:
-            self._storage.pool.give(connection)
+        if connection is not None:
+            self._storage.give_rolled_back(connection)
 
 
 _forking: list[tuple[Storage, bool]] = []
