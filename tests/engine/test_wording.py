@@ -18,6 +18,7 @@ ENVELOPE = "1 validation error detected: "
 INVALID = "One or more parameter values were invalid: "
 NOT_NUMERIC = "The parameter cannot be converted to a numeric value"
 OVERFLOW = "Number overflow. Attempting to store a number with magnitude larger than supported range"
+TOO_PRECISE = "Attempting to store more than 38 significant digits in a Number"
 UNDERFLOW = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
 NESTING = (
     "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
@@ -97,6 +98,14 @@ VALUES = [
     (n(""), f"{NOT_NUMERIC}: ", NOT_NUMERIC),
     (n("1e126"), OVERFLOW, OVERFLOW),
     (n("1e2147483647"), OVERFLOW, UNDERFLOW),
+    # Java's BigDecimal takes exponents and scales of 32 bits each: the lowest exponent is one below the highest scale.
+    (n("1e2147483648"), OVERFLOW, f"{NOT_NUMERIC}: 1e2147483648"),
+    (n("0.1e2147483648"), OVERFLOW, f"{NOT_NUMERIC}: 0.1e2147483648"),
+    (n("1e-2147483647"), UNDERFLOW, UNDERFLOW),
+    (n("1e-2147483648"), UNDERFLOW, f"{NOT_NUMERIC}: 1e-2147483648"),
+    (n("0.1e-2147483647"), UNDERFLOW, f"{NOT_NUMERIC}: 0.1e-2147483647"),
+    (n("9" * 39 + "e87"), TOO_PRECISE, TOO_PRECISE),
+    (n("1." + "9" * 38 + "e-130"), TOO_PRECISE, TOO_PRECISE),
     (n("0e126"), OVERFLOW, OVERFLOW),
     (n("0e-131"), UNDERFLOW, UNDERFLOW),
     (n("1e9223372036854775808"), f"{NOT_NUMERIC}: 1e9223372036854775808", f"{NOT_NUMERIC}: 1e9223372036854775808"),

@@ -9,6 +9,7 @@ import pytest
 
 from keyplan.wire.errors import SerializationException, ValidationException
 from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.statements import only_selects
 
 KEY = {"pk": {"S": "a"}}
 GET = {"TableName": "orders", "Key": KEY}
@@ -347,3 +348,36 @@ def test_legacy_parameters_do_not_go_with_expressions() -> None:
         "Can not use both expression and non-expression parameters in the same request: "
         "Non-expression parameters: {AttributesToGet} Expression parameters: {ProjectionExpression}"
     )
+
+
+SELECT, UPDATE = {"Statement": "\n select * FROM orders"}, {"Statement": "UPDATE orders SET a = 1 WHERE pk = 'a'"}
+
+
+LISTS = (("BatchExecuteStatement", "Statements"), ("ExecuteTransaction", "TransactStatements"))
+NO_REQUESTS: list[Any] = [None, [], "SELECT", {}]
+READ_OR_NOT: list[tuple[str, Any, bool]] = [
+    ("ExecuteStatement", SELECT, True),
+    ("ExecuteStatement", UPDATE, False),
+    ("ExecuteStatement", {"Statement": "SELEC"}, False),
+    *((operation, {name: [SELECT]}, True) for operation, name in LISTS),
+    *((operation, {name: [SELECT] * 100}, True) for operation, name in LISTS),
+    *((operation, {name: [SELECT] * 101}, False) for operation, name in LISTS),
+    *((operation, {name: [SELECT, UPDATE]}, False) for operation, name in LISTS),
+    *((operation, {name: []}, False) for operation, name in LISTS),
+    *((operation, {name: SELECT}, False) for operation, name in LISTS),
+    *((operation, {name: [{"Statement": ["SELECT"]}, None]}, False) for operation, name in LISTS),
+    *((operation, SELECT, False) for operation, _ in LISTS),
+    ("ExecuteStatement", {"Statement": 1}, False),
+    *(
+        (operation, params, False)
+        for operation in ("ExecuteStatement", "BatchExecuteStatement")
+        for params in NO_REQUESTS
+    ),
+]
+
+
+@pytest.mark.parametrize(("operation", "params", "expected"), READ_OR_NOT)
+def test_statements_that_only_read_are_known_before_they_are_validated(
+    operation: str, params: Any, expected: bool
+) -> None:
+    assert only_selects(operation, params) is expected

@@ -79,7 +79,7 @@ def _older_fault(text: str, digits: str, power: int, fraction_length: int) -> st
     be 32-bit integers, and the magnitude is computed in 32 bits, in which it may wrap.
     """
     scale = fraction_length - power
-    if not (-(2**31) <= power < 2**31 and -(2**31) <= scale < 2**31):
+    if power >= 2**31 or scale >= 2**31:  # where they aren't, neither is below the lowest
         return f"{NOT_A_NUMBER}: {text}"
     significant = digits.lstrip("0")
     magnitude = ((max(len(significant), 1) - scale + 2**31) % 2**32) - 2**31 - 1

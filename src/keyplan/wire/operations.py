@@ -90,7 +90,7 @@ class Operation:
     reads_strictly: bool = False
     """Whether the service's newer reader of JSON has this operation, which takes no null for a required member."""
     check: Check = field(init=False, repr=False, compare=False)
-    old_names: frozenset[str] = field(init=False, repr=False, compare=False)
+    old_names: frozenset[str] = field(init=False)
     """The legacy parameters, to be looked for in each request."""
 
     def __post_init__(self) -> None:
