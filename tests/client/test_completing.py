@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
+from keyplan import Cursor, Design, Entity, Index, Key, Label, Page, Table, read
 from tests.client.support import Recorder, record
 
 LEAN = Index("LEAN", "lean_pk", "lean_sk", projection="KEYS_ONLY")
@@ -86,6 +86,35 @@ def test_what_is_gone_or_is_no_items_key_is_passed_over_and_made_up_for(sheets: 
     assert (numbers(third), third.cursor) == ([7], None)
     assert sheets.some("a", limit=7).cursor is None
     assert numbers(sheets.whole("a")) == [1, 2, 3, 4, 5, 6, 7]
+
+
+class Labelled(Entity):
+    """Its label isn't in the index: that it is another's item is seen in the table only."""
+
+    number: int
+    shelf: str
+    text: str = ""
+
+    label = Label("kind", "labelled")
+    primary = Key("LABELLED#{number}", "HEAD")
+    by_shelf = Key("SHELF#{shelf}", "{number:04d}", index=LEAN)
+
+
+class Labels(Design):
+    table = Table("labels", indexes=[LEAN])
+
+    @read("L1", complete=True)
+    def some(self, shelf: str) -> list[Labelled]: ...
+
+
+def test_an_item_of_another_label_is_passed_over() -> None:
+    with Labels.open(":memory:") as labels:
+        for number in range(3):
+            labels.put(Labelled(number=number, shelf="a"))
+        transport = labels.store.transport
+        (item,) = [row for row in transport.call("Scan", {"TableName": "labels"})["Items"] if "1" in row["pk"]["S"]]
+        transport.call("PutItem", {"TableName": "labels", "Item": {**item, "kind": {"S": "another"}}})
+        assert [labelled.number for labelled in labels.some("a")] == [0, 2]
 
 
 def test_the_last_one_is_the_last_that_is_there(sheets: Sheets) -> None:

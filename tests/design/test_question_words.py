@@ -102,6 +102,17 @@ def test_segments_are_for_what_is_read_whole(options: dict[str, Any], returns: A
     assert told(define)[1].startswith(message)
 
 
+def test_segments_and_a_limit_exclude_each_other_but_for_pages() -> None:
+    def define() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", scan=True, segments=2)
+            def visits(self, limit: int) -> list[Visit]: ...
+
+    assert told(define)[1] == "segments= reads everything, and limit a part of it"
+
+
 def test_a_scan_of_several_segments_has_a_request_for_each() -> None:
     asked = explain(Asking, "all_jobs")
     assert [request.parameters["Segment"] for request in asked.requests] == [0, 1, 2]

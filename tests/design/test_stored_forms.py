@@ -154,6 +154,20 @@ def test_a_pair_that_loses_something_is_a_fault() -> None:
             table = Table("louds", entities=[Loud])
 
 
+def test_what_a_pair_loses_of_some_values_is_gone_from_the_answer_of_a_write_too() -> None:
+    class Trimmed(Entity):
+        name: str
+        word: Annotated[str, Stored(write=str.rstrip, read=str)] = ""
+
+        primary = Key("TRIMMED#{name}", "HEAD")
+
+    class Trims(Design):
+        table = Table("trims", entities=[Trimmed])
+
+    with Trims.open(":memory:") as trims:
+        assert trims.put(Trimmed(name="a", word="x  ")) == trims.get(Trimmed, name="a") == Trimmed(name="a", word="x")
+
+
 def test_a_pair_that_writes_otherwise_each_time_is_not_compared() -> None:
     class Sealed(Entity):
         name: str

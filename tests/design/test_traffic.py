@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import field_validator
 
 from keyplan import Design, Entity, Key, Table, Writes, read, write
 from keyplan.design.declared.load import Load
 from keyplan.design.traffic.files import Stored, read_traffic, traffic_from, traffic_of
+from keyplan.design.traffic.typical import Typical
 from keyplan.errors import DesignError, TrafficError
 
 
@@ -43,6 +45,29 @@ def faults(data: Any, *others: type[Design]) -> dict[str, str]:
     with pytest.raises(TrafficError) as caught:
         traffic_from(data, Things.compiled, *(design_class.compiled for design_class in others))
     return {fault.place: str(fault) for fault in caught.value.faults}
+
+
+def test_a_typical_item_is_validated_once() -> None:
+    """A validator that changes what it is given, as one that hashes a password, isn't run on what it made."""
+
+    class Account(Entity):
+        name: str
+        secret: str = "x"
+
+        primary = Key("ACCOUNT#{name}", "HEAD")
+
+        @field_validator("secret")
+        @classmethod
+        def _hashed(cls, secret: str) -> str:
+            return secret * 10
+
+    class Accounts(Design):
+        table = Table("accounts", entities=[Account])
+
+    account = Accounts.compiled.entities[Account]
+    typical = Typical(Accounts.compiled, {})
+    assert typical.instance(account, {"of_another": 1}) is typical.instance(account)
+    assert typical.instance(account, {"name": "a"}).model_dump()["name"] == "a"
 
 
 def test_decorators_alone() -> None:

@@ -38,6 +38,26 @@ def test_a_batch_of_reads(engine: Engine) -> None:
     assert answered["ConsumedCapacity"] == [{"TableName": "orders", "CapacityUnits": 1.5}]
 
 
+@pytest.mark.parametrize(
+    ("condition", "is_read"),
+    [
+        ("number = 5", True),
+        ("number IN [5, 6]", True),
+        ("(number = 4 OR NOT number = 7)", True),
+        ("begins_with(text, 'h')", False),
+        ("NOT begins_with(text, 'x')", False),
+        ("(number = 5 OR (number = 6 AND begins_with(text, 'h')))", False),
+        ("number IN [size(text), 5]", False),
+        ("size(text) BETWEEN 0 AND 9", False),
+        ("9 > size(text)", False),
+    ],
+)
+def test_a_condition_with_a_function_anywhere_names_no_item(engine: Engine, condition: str, is_read: bool) -> None:
+    statement = {"Statement": f"SELECT number FROM orders {KEYED} AND {condition}"}
+    (answered,) = engine.call("BatchExecuteStatement", {"Statements": [statement]})["Responses"]
+    assert ("Item" in answered, "Error" in answered) == (is_read, not is_read)
+
+
 def test_a_batch_of_writes(engine: Engine) -> None:
     statements = [
         {"Statement": "INSERT INTO orders VALUE {'pk': 'a', 'sk': '1'}"},

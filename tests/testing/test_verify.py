@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
 
 import pytest
 from hypothesis import strategies as st
@@ -21,9 +22,11 @@ from keyplan import (
     Entity,
     Index,
     Key,
+    Number,
     Page,
     Range,
     Table,
+    Ttl,
     Unique,
     Version,
     Writes,
@@ -38,6 +41,9 @@ from keyplan.design.stored.formats import IntegerFormat
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.errors import KeyFieldError, Refused
 from keyplan.testing import verify
+from keyplan.testing.oracle import Oracle
+from keyplan.testing.samples import samples
+from keyplan.testing.world import scan
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
 from tests.seeds import examples, seed
@@ -376,3 +382,43 @@ def test_what_is_broken_is_found(monkeypatch: Patch, break_it: Any, told: str) -
     assert message.endswith("repeat it with seed=3")
     steps = re.findall(r"^  \d+\. ", message, re.MULTILINE)
     assert len(steps) <= 8, message
+
+
+# What is drawn, and what it is compared with
+
+
+@pytest.mark.parametrize("annotation", [str | None, Literal["a", None], int | None, Ttl | None, list[str] | None])
+def test_no_value_is_a_sample_of_each_optional_field(annotation: Any) -> None:
+    drawn = samples(annotation)
+    assert drawn.count(None) == 1
+    assert len(drawn) > 1
+
+
+@pytest.mark.parametrize("unit", ["ms", "s"])
+def test_moments_are_in_order_to_the_unit_that_their_key_keeps(unit: Literal["ms", "s"]) -> None:
+    """What is one unit apart has its place, and what is less apart has none."""
+    by_time = Index("BY_TIME", "by_time_pk", Number("by_time_n"))
+
+    class Event(Entity):
+        group: str
+        at: datetime
+
+        primary = Key("EVENT#{group}", "{at}")
+        in_time = Key("{group}", f"{{at:{unit}}}", index=by_time)
+
+    class Events(Design):
+        table = Table("events", indexes=[by_time])
+
+        @read("E1", key=Event.in_time)
+        def events(self, group: str) -> list[Event]: ...
+
+    step = timedelta(milliseconds=1) if unit == "ms" else timedelta(seconds=1)
+    moments = [datetime(2026, 1, 1, tzinfo=UTC) + step * number / 2 for number in range(8)]
+    with Events.open(":memory:") as events:
+        for moment in moments:
+            events.put(Event(group="a", at=moment))
+        oracle = Oracle(Events.compiled.reads["events"], Events.events.options)
+        groups = oracle.groups(scan(events), {"group": "a"})
+    assert [{event.at for event in group if isinstance(event, Event)} for group in groups] == [
+        {first, second} for first, second in zip(moments[::2], moments[1::2], strict=True)
+    ]
