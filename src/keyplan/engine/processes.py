@@ -37,8 +37,8 @@ def has_ended(record: Mapping[str, Any]) -> bool:
 def _started(number: int) -> str:
     """When a process was started, in the clock ticks of Linux's ``/proc``; empty where that isn't known."""
     try:
-        told = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
+        statistics = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
     # The second field is the program's name, which may have blanks and parentheses in it.
-    return told.rpartition(")")[2].split()[19]
+    return statistics.rpartition(")")[2].split()[19]

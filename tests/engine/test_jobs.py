@@ -1,0 +1,112 @@
+"""Jobs, and who does them: what others see while one goes on, and what becomes of it when its process ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.engine.s3 import imports
+from tests.engine.support import answer, create, index, s
+from tests.engine.test_backups import Clock, keep_history
+from tests.engine.test_exports import clock, export, export_arn, fill, parameters, s3, start_import
+
+__all__ = ["clock", "s3"]
+
+
+def test_a_job_whose_process_ended_has_failed(tmp_path: Path, s3: Path) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path, s3=s3) as engine:
+        create(engine)
+        keep_history(engine)
+        arn = export(engine)["ExportArn"]
+        connection = engine._storage.pool.take()
+        (stored,) = connection.execute("SELECT body FROM keyplan_records")
+        body = json.loads(stored[0])
+        body["Process"] = 2**22 + 1
+        body["Description"]["ExportStatus"] = "IN_PROGRESS"
+        connection.execute("UPDATE keyplan_records SET body = ?", (json.dumps(body).encode(),))
+        engine._storage.pool.give(connection)
+        result = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
+        assert result["ExportStatus"] == "FAILED"
+
+
+def test_a_table_is_there_when_its_import_is_done(
+    tmp_path: Path, s3: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at AWS, it is CREATING until then, for everybody, so that nobody who waits for it reads a part of it."""
+    path = tmp_path / "store.db"
+    items = "".join(json.dumps({"Item": {"pk": s("a"), "sk": s(str(sk))}}) + "\n" for sk in range(10))
+    (s3 / "bucket" / "items.json").write_text(items)
+    monkeypatch.setattr("keyplan.engine.s3.imports.TOGETHER", 4)
+    by_s = index("ByS", "sk")
+    key = {"TableName": "copy", "Key": {"pk": s("a"), "sk": s("0")}}
+    met: list[Any] = []
+    with Engine.open(path, s3=s3, clock=clock) as engine, Engine.open(path, clock=clock) as other:
+
+        def write_and_look(*args: Any) -> None:
+            write(*args)
+            table = other.call("DescribeTable", {"TableName": "copy"})["Table"]
+            met.append((table["TableStatus"], table["GlobalSecondaryIndexes"][0]["IndexStatus"]))
+            for asked in (engine, other):
+                for operation, params in (
+                    ("GetItem", key),
+                    ("DeleteTable", {"TableName": "copy"}),
+                    ("CreateBackup", {"TableName": "copy", "BackupName": "early"}),
+                ):
+                    met.append(answer(asked, operation, params)["error"])
+
+        write = imports._write
+        monkeypatch.setattr(imports, "_write", write_and_look)
+        done = start_import(
+            engine, prefix="items.json", TableCreationParameters=parameters("copy", GlobalSecondaryIndexes=[by_s])
+        )
+        assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 10)
+        being = [
+            ("CREATING", "CREATING"),
+            *(["ResourceNotFoundException", "ResourceInUseException", "ContinuousBackupsUnavailableException"] * 2),
+        ]
+        assert met == being * 3
+        for asked in (engine, other):
+            assert asked.call("DescribeTable", {"TableName": "copy"})["Table"]["TableStatus"] == "ACTIVE"
+            assert asked.call("Scan", {"TableName": "copy", "IndexName": "ByS"})["Count"] == 10
+
+
+def test_a_process_with_the_number_of_one_that_ended_is_another(
+    tmp_path: Path, s3: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container, a server that is started again has the number of the one that was killed."""
+
+    class KilledError(BaseException):
+        pass
+
+    def killed(*_args: Any) -> None:
+        raise KilledError
+
+    (s3 / "bucket" / "items.json").write_text(json.dumps({"Item": {"pk": s("a"), "sk": s("b")}}))
+    with Engine.open(tmp_path / "store.db", s3=s3) as engine:
+        with monkeypatch.context() as patch:
+            patch.setattr(imports, "_write", killed)
+            patch.setattr("keyplan.engine.processes._started", lambda _number: "the first start")
+            with pytest.raises(KilledError):
+                start_import(engine)
+        (arn,) = [each["ImportArn"] for each in engine.call("ListImports", {})["ImportSummaryList"]]
+        done = engine.call("DescribeImport", {"ImportArn": arn})["ImportTableDescription"]
+        assert (done["ImportStatus"], done["FailureMessage"]) == ("FAILED", "The process that did this has ended")
+        # What was imported is there, as at AWS after a failure, and the table can be deleted.
+        assert engine.call("DescribeTable", {"TableName": "copy"})["Table"]["TableStatus"] == "ACTIVE"
+        engine.call("DeleteTable", {"TableName": "copy"})
+
+
+def test_jobs_behind_are_done_in_the_end(tmp_path: Path, s3: Path, clock: Clock) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path, s3=s3, clock=clock, jobs_behind=True) as engine:
+        fill(engine, 30)
+        keep_history(engine)
+        arn = export_arn(engine)
+    with Engine.open(path, s3=s3, clock=clock) as engine:
+        result = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
+        assert (result["ExportStatus"], result["ItemCount"]) == ("COMPLETED", 30)
