@@ -28,10 +28,13 @@ def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
 
 
 def json_of(*arguments: str) -> Any:
-    """What a command that succeeds prints with ``--json``."""
+    """What a command that succeeds prints with ``--json``: indented by two."""
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.output
-    return json.loads(result.stdout)
+    printed = json.loads(result.stdout)
+    indents = {len(line) - len(line.lstrip(" ")) for line in result.stdout.splitlines()}
+    assert printed in ({}, []) or indents == set(range(0, max(indents) + 1, 2)), result.stdout
+    return printed
 
 
 def program(*arguments: str, cwd: Path | None = None, stderr: int = subprocess.PIPE, **more: Any) -> Process:

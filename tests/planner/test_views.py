@@ -5,8 +5,10 @@ that hold no more than these ask for, where that is cheaper.
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 import pytest
@@ -113,6 +115,42 @@ def test_views_counts_and_whether_need_no_more_than_their_keys() -> None:
     assert projections(best) == {"GSI1": ("state",)}
     with applied(best) as planned:
         assert verify(planned, stores=6).unanswered == ()
+
+
+FLEET = """from keyplan import Design, Entity, Id, Table, View, read
+
+
+class Van(Entity):
+    van_id: Id[str]
+    depot: str
+    notes: str = ""
+    {fields}
+
+
+class VanRow(View[Van]):
+    van_id: str
+    {fields}
+
+
+class Fleet(Design):
+    table = Table("fleet")
+
+    @read("F1")
+    def vans(self, depot: str) -> list[VanRow]: ...
+"""
+
+
+@pytest.mark.parametrize(("number", "projection"), [(20, tuple(f"f{place}" for place in range(20))), (21, "ALL")])
+def test_an_index_names_no_more_attributes_than_dynamodb_takes(number: int, projection: Any) -> None:
+    """Twenty; for a view of more the index holds whole items."""
+    module = ModuleType(f"fleet_of_{number}")
+    sys.modules[module.__name__] = module
+    fields = "\n    ".join(f'f{place}: str = ""' for place in range(number))
+    with deferred():
+        exec(compile(FLEET.format(fields=fields), "<fleet>", "exec"), vars(module))
+    named = {"patterns": {"vans": {"per_second": 5}}, "entities": {"Van": {"count": 100_000, "item_bytes": 9000}}}
+    traffic = traffic_from(named, provisional_design(module.Fleet), source="traffic.toml")
+    assert projections(plan(module.Fleet, traffic)[0]) == {"GSI1": projection}
 
 
 def test_an_index_holds_all_where_less_saves_nothing() -> None:

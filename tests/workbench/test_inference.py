@@ -199,6 +199,42 @@ def test_two_tables_are_two_designs() -> None:
     assert [entity.name for entity in compiled_of(module, "Other").entities.values()] == ["OrderItem"]
 
 
+@pytest.mark.parametrize(
+    ("keys", "wanted"),
+    [
+        # Items of which there is one each, and which differ in a later word, are one entity
+        (["F#ACTIVE#CAMERAS", "F#EXPIRED#SEATS"], {"F": "F#{f_id}#{f_id_2}"}),
+        # Where there are several of a word, it says what they are
+        (
+            [f"F#{word}#{number}" for word in ("OPEN", "OPEN#CAMERAS", "SHUT#SEATS") for number in range(3)],
+            {
+                "F": "F#OPEN#{open_id}",
+                "Cameras": "F#OPEN#CAMERAS#{cameras_id}",
+                "Seats": "F#SHUT#SEATS#{seats_id}",
+            },
+        ),
+        (
+            ["F#OPEN#CAMERAS", "F#SHUT#SEATS", "F#OPEN#SEATS#1", "F#OPEN#SEATS#2"],
+            {"F": "F#{f_id}#{f_id_2}", "Seats": "F#OPEN#SEATS#{seats_id}"},
+        ),
+        # First words that all differ are values, unless they are few, or in capitals
+        (["paris#0", "rome#1", "oslo#2", "bern#3"], {"ShopItem": "{shop_id}#{shop_id_2}"}),
+        (
+            ["paris#0", "rome#1", "oslo#2"],
+            {"Paris": "paris#{paris_id}", "Rome": "rome#{rome_id}", "Oslo": "oslo#{oslo_id}"},
+        ),
+        (
+            ["CITY#0", "BOAT#1", "CREW#2", "PORT#3"],
+            {name.title(): f"{name}#{{{name.lower()}_id}}" for name in ("CITY", "BOAT", "CREW", "PORT")},
+        ),
+    ],
+)
+def test_words_of_keys_are_kinds_or_values(keys: list[str], wanted: dict[str, str]) -> None:
+    items = [item({"PK": key, "SK": "META"}) for key in keys]
+    design = compiled_of(made(table({}, TableFacets=[], TableData=items)))
+    assert {name: templates(design, name)[0] for name in design.by_name} == wanted
+
+
 def test_names_that_mean_something_else_are_kept_apart() -> None:
     """Words of Python's, types, parameters of patterns, members of designs and of entities."""
     moment = "2026-01-01T00:00:00.000000Z"
