@@ -98,10 +98,10 @@ class StoredTable:
                 left = None if limit is None else limit - len(rows)
                 size_bytes = sum(row[0] for row in rows)
                 piece = replace(bounds, until=until)
-                found, more = self.page_of(connection, index, piece, left, bytes_max - size_bytes)
+                matching, more = self.page_of(connection, index, piece, left, bytes_max - size_bytes)
             finally:
                 pool.give(connection)
-            rows += found
+            rows += matching
             if more or until is None:
                 return rows, more
             bounds = replace(bounds, after=until)
