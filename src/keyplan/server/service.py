@@ -139,7 +139,7 @@ class Service:
         if isinstance(outcome, Exception):
             reply(_answer(name, outcome, headers, cors))
             return
-        body = _encoded(name, outcome)
+        body = orjson.dumps(outcome)  # what reads has an answer
         if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
             self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), None, reply)
             return
