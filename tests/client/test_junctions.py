@@ -102,10 +102,12 @@ def test_each_note_once_in_order_over_pages(limit: int, pattern: str) -> None:
             assert page == asyncio.run(desk.run_read_async(pattern, ("me", limit, cursor), {}))
             result += page.items
             cursor = page.cursor
+            assert (cursor is None) == (len(result) == len(wanted))
             if cursor is None:
                 break
         places = [(value.number, value.name, value.box) for value in result]
         assert places == sorted(wanted, reverse=pattern == "newest")
+        assert [(note.number, note.name, note.box) for note in desk.all_notes("me")] == sorted(wanted)
 
 
 def _all(desk: Desk, entity: type[Entity]) -> list[Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,20 @@ def test_a_backup_is_described_listed_restored_and_deleted(engine: Engine) -> No
         }
     gone = answer(engine, "RestoreTableFromBackup", {"TargetTableName": "third", "BackupArn": arn})
     assert gone["error"] == "BackupNotFoundException"
+
+
+def test_a_deleted_backup_leaves_nothing_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "1")
+        arns = [back_up(engine) for _ in range(2)]
+        with closing(sqlite3.connect(path)) as file:
+            tables = [*file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'backup%'")]
+            assert len(tables) == 2
+            for arn in arns:
+                engine.call("DeleteBackup", {"BackupArn": arn})
+            assert not [*file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'backup%'")]
 
 
 def test_a_backup_outlives_its_table(engine: Engine) -> None:

@@ -10,7 +10,7 @@ import pytest
 from keyplan.engine import Engine, statement_gets
 from keyplan.engine.statement_gets import get_of
 from keyplan.engine.statements import read_of
-from tests.engine.support import answer, n, s
+from tests.engine.support import answer, create, index, n, put, s
 from tests.engine.test_partiql import BAD, KEYED, engine
 
 __all__ = ["engine"]
@@ -56,6 +56,17 @@ def test_a_condition_with_a_function_anywhere_names_no_item(engine: Engine, cond
     statement = {"Statement": f"SELECT number FROM orders {KEYED} AND {condition}"}
     (answered,) = engine.call("BatchExecuteStatement", {"Statements": [statement]})["Responses"]
     assert ("Item" in answered, "Error" in answered) == (is_read, not is_read)
+
+
+def test_a_filter_may_want_all_that_an_index_holds_and_no_more() -> None:
+    with Engine.open(":memory:") as engine:
+        create(engine, GlobalSecondaryIndexes=[index("ByG", "g", "h", projection="KEYS_ONLY")])
+        put(engine, "a", "1", g=s("g"), h=s("h"), x=n(1))
+        wanted = "SELECT * FROM orders.ByG WHERE g = 'g' AND h = 'h' AND pk = 'a' AND sk = '1'"
+        (item,) = engine.call("ExecuteStatement", {"Statement": wanted})["Items"]
+        assert item == {"pk": s("a"), "sk": s("1"), "g": s("g"), "h": s("h")}
+        refused = answer(engine, "ExecuteStatement", {"Statement": f"{wanted} AND x = 1"})
+        assert "does not project one or more filter attributes: [x]" in refused["message"]
 
 
 def test_a_batch_of_writes(engine: Engine) -> None:

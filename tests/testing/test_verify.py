@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from typing import Any, Literal
 
 import pytest
@@ -392,6 +393,12 @@ def test_no_value_is_a_sample_of_each_optional_field(annotation: Any) -> None:
     drawn = samples(annotation)
     assert drawn.count(None) == 1
     assert len(drawn) > 1
+
+
+def test_moments_that_are_drawn_lie_a_unit_apart_or_differ_by_their_zone_alone() -> None:
+    drawn = samples(datetime)
+    apart = {later - earlier for earlier, later in permutations(drawn, 2)}
+    assert {timedelta(0), *(timedelta(**{unit: 1}) for unit in ("microseconds", "milliseconds", "days"))} <= apart
 
 
 @pytest.mark.parametrize("unit", ["ms", "s"])

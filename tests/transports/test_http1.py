@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan.client.transports import http1
-from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
+from keyplan.client.transports.http1 import HEAD_BYTES_MAX, ProtocolViolation, Reply, ReplyReader
 
 PLAIN = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Amz-Crc32:7\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n0003\r\nllo\r\n0\r\nTrailer: x\r\n\r\n"
@@ -40,6 +40,16 @@ def test_answers_in_parts(parts: list[bytes]) -> None:
     assert reply is not None
     assert reply.body == b"hello"
     assert reply.keep
+
+
+def test_answers_before_the_answer_count_by_themselves() -> None:
+    """Each head may have the size that one may have, however many came before it."""
+    early = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * (HEAD_BYTES_MAX - 100) + b"\r\n\r\n"
+    reply = read(early * 2 + PLAIN[:20], PLAIN[20:])
+    assert reply is not None
+    assert reply.body == b"hello"
+    with pytest.raises(ProtocolViolation):
+        read(early + b"HTTP/1.1 200 OK\r\nLink: " + b"x" * HEAD_BYTES_MAX)
 
 
 def test_status_and_headers() -> None:
