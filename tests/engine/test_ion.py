@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan.engine.s3 import formats, ion
-from keyplan.engine.s3.ion import IonEndError, IonError, read_struct, write_struct
+from keyplan.engine.s3.ion import DEPTH_MAX, IonEndError, IonError, read_struct, write_struct
 from keyplan.values import check_item
 
 BOOK = """$ion_1_0 {
@@ -193,3 +193,10 @@ def test_a_long_item_is_read_once(monkeypatch: pytest.MonkeyPatch, line: str) ->
     text = "{Item: {\n" + "".join(line % number for number in range(300)) + "}}\n"
     assert len(records(text + text)) == 2
     assert read == [len(text), len(text)]
+
+
+@pytest.mark.parametrize(("begin", "end"), [("[", "]"), ("{a:", "}")])
+def test_how_deep_values_may_nest(begin: str, end: str) -> None:
+    read_struct("{a:" + begin * (DEPTH_MAX - 1) + "1" + end * (DEPTH_MAX - 1) + "}")
+    with pytest.raises(IonError, match="deeper than 64 levels"):
+        read_struct("{a:" + begin * DEPTH_MAX + "1" + end * DEPTH_MAX + "}")
