@@ -103,7 +103,7 @@ def main(
 
 def plant(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path | None) -> None:
     """Plant so many faults, besides the named ones; exit with 1 where too few are noticed."""
-    drawn = [element for element in named_mutants(ROOT) if not only or element.path.startswith(only)]
+    drawn = [element for element in named_mutants(ROOT) if _is_wanted(element.path, only)]
     drawn += _drawn(only, number, seed)
     tests = chosen_tests(drawn)
     console = Console(stderr=True)
@@ -139,7 +139,7 @@ def _drawn(only: tuple[str, ...], number: int, seed: int) -> list[Mutant]:
     for path in sorted((ROOT / "src/keyplan").rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
         inside = name.removeprefix("src/keyplan/")
-        if inside.startswith(LEFT_OUT) or (only and not name.startswith(only)):
+        if inside.startswith(LEFT_OUT) or not _is_wanted(name, only):
             continue
         source = path.read_text(encoding="utf-8")
         every += [
@@ -149,6 +149,11 @@ def _drawn(only: tuple[str, ...], number: int, seed: int) -> list[Mutant]:
         ]
     Random(seed).shuffle(every)
     return list(islice((mutant for mutant in every if compiles(mutant.planted(_source(mutant.path)))), number))
+
+
+def _is_wanted(path: str, only: Sequence[str]) -> bool:
+    """Whether a file is one of those, or in one of those folders; all are when none is named."""
+    return not only or any(Path(path).is_relative_to(each) for each in only)
 
 
 @cache
