@@ -45,6 +45,9 @@ def of(aliases: tuple[str, str], *items: dict[str, Any], **more: Any) -> Compile
         (PLAIN, [{"PK": "A#1", "SK": "META", "quantity": 1}], "A#{a_id} META"),
         # A whole value without text is the attribute itself
         (PLAIN, [{"PK": "ada", "SK": "2026"}, {"PK": "eve", "SK": "2027"}], "{pk} {sk}"),
+        # Four letters before a number name it, three may be anything
+        (PLAIN, [{"PK": "A#1", "SK": "user7"}, {"PK": "A#2", "SK": "user8"}], "A#{a_id} {user_id}"),
+        (PLAIN, [{"PK": "A#1", "SK": "usr7"}, {"PK": "A#2", "SK": "usr8"}], "A#{a_id} {sk}"),
         # Keys of several lengths end in a field of many parts
         (PLAIN, [{"PK": "T#1", "SK": "P#a"}, {"PK": "T#1", "SK": "P#a#b"}], "T#{t_id} P#{p_id}"),
         # Other ways of writing a template in an alias
