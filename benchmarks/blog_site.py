@@ -412,8 +412,8 @@ def main() -> None:
         one = known(blog)
     groups = [("Pages", PAGES), ("Reads of the API", READS), ("Writes of the API", WRITES)]
     results: list[tuple[str, list[Measured]]] = []
-    signer = Signer(db.with_name(f"{db.name}.secret").read_bytes().strip())
     with served(db) as server:
+        signer = Signer(db.with_name(f"{db.name}.secret").read_bytes().strip())  # made by the first that serves
         one.tokens = [signer.sign("session", token) for token in one.tokens]
         one.cursor = asyncio.run(first_cursor(server.port))
         for title, targets in groups:
