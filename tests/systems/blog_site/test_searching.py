@@ -44,6 +44,18 @@ def test_writes_keep_the_index(author: Visit, anybody: Visit, blog: Blog, ada: U
     assert "Nothing has all of these words." in text_of(anybody.get(page))
 
 
+def test_ten_posts_are_shown_at_first_and_more_when_asked_for(
+    anybody: Visit, site: Site, blog: Blog, ada: User
+) -> None:
+    for number in range(11):
+        make_post(blog, ada, f"Heliotrope {number}", "Blue.", ())
+    rebuild(blog, site.search)
+    first = anybody.get("/search?q=heliotrope").text
+    assert (first.count("<article"), "q=heliotrope&amp;more=yes" in first) == (10, True)
+    whole = anybody.get("/search?q=heliotrope&more=yes").text
+    assert (whole.count("<article"), "more=yes" in whole) == (11, False)
+
+
 def test_an_index_that_lags_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
     rebuild(blog, site.search)
     blog.unpublish(post.post_id)  # by another process, which keeps another index
@@ -91,6 +103,18 @@ def test_rare_words_weigh_more_and_whole_ones_come_first() -> None:
     assert search.find("s", 5) == []  # a letter alone is a word
     search.put(Document("7", "", "", "", "日本語"))
     assert search.find("日", 5) == ["7"]  # and here it may begin one
+    search.close()
+
+
+def test_in_a_large_index_words_of_most_documents_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = FtsSearch(None)
+    search.replace_all(
+        [Document(str(number), "", "", "", "the") for number in range(9)] + [Document("9", "", "", "", "sea")]
+    )
+    assert search.find("the sea", 5) == []
+    monkeypatch.setattr(searching, "COMMON_FROM", 10)
+    assert search.find("the sea", 5) == ["9"]
+    assert len(search.find("the", 9)) == 9  # alone it is
     search.close()
 
 

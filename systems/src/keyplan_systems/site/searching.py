@@ -27,13 +27,18 @@ QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
 TEXT_CHARACTERS_MAX = 400_000
 BUSY_MS = 5_000
-RANKED_MAX = 200
+RANKED_MAX = 100
 """How many documents are ranked at most: ranking all that have a common word would hold the site up."""
 WEIGHTS = (10.0, 6.0, 4.0, 1.0)
 """Of a word in the title, the tags, the authors, the text."""
 SATURATION, SHORTNESS = 1.2, 0.75
 """BM25's k1 and b: how soon a further mention adds little, and how much a long text must mention a word more often."""
 RARITY_MIN = 1e-6
+"""Of a word that half of the documents have, or more."""
+COMMON_FROM = 1_000
+"""From so many documents on, such a word isn't asked for beside others: it says nothing of a document, and to look it
+up in all of them takes longer than all else.
+"""
 RARITIES_MAX = 10_000
 GROWN = 1.2
 """How many times as large the index is when words are counted anew."""
@@ -107,6 +112,7 @@ class FtsSearch:
         """Documents by BM25, a word in the title weighing most. Those that have the last word whole come first.
 
         Of more than ``RANKED_MAX`` documents the latest put in are ranked, and of those with the words in their titles.
+        In a large index, words that most documents have aren't asked for.
         """
         scores: dict[int, float] = {}
         ids: list[str] = []
@@ -126,10 +132,14 @@ class FtsSearch:
 
     def _scores(self, words: Sequence[str]) -> dict[int, float]:
         """The latest documents that have all the words, each with its score; the highest is the best."""
+        rarities = {word: self._rarity(word) for word in words}
+        telling = [word for word in words if rarities[word] > RARITY_MIN]
+        if telling and self._documents() >= COMMON_FROM:
+            words = telling
         asked = " ".join(words)
-        rarities = [self._rarity(word) for word in words]
-        scores = self._latest(asked, rarities)
-        return scores if len(scores) < RANKED_MAX else scores | self._latest(f"{{title}} : ({asked})", rarities)
+        weights = [rarities[word] for word in words]
+        scores = self._latest(asked, weights)
+        return scores if len(scores) < RANKED_MAX else scores | self._latest(f"{{title}} : ({asked})", weights)
 
     def _latest(self, match: str, rarities: Sequence[float]) -> dict[int, float]:
         score = f"{_SCORE}(documents{', ?' * len(rarities)})"
@@ -143,7 +153,7 @@ class FtsSearch:
         """BM25's weight of a word: how few of the documents have it. To count them all takes milliseconds, so what was
         counted serves until the index is much larger.
         """
-        documents = int(self._value("SELECT coalesce(max(number), 0) FROM ids"))
+        documents = self._documents()
         counted = self._rarities.get(word)
         if counted is None or documents > counted.documents * GROWN:
             having = int(self._value("SELECT count(*) FROM documents WHERE documents MATCH ?", word))
@@ -152,6 +162,10 @@ class FtsSearch:
                 self._rarities.clear()
             self._rarities[word] = counted = _Counted(documents, rarity)
         return counted.rarity
+
+    def _documents(self) -> int:
+        """How many there are, or a few more."""
+        return int(self._value("SELECT coalesce(max(number), 0) FROM ids"))
 
     def _id_of(self, number: int) -> str:
         return str(self._value("SELECT id FROM ids WHERE number = ?", number))

@@ -48,7 +48,8 @@ SUGGESTIONS = 8
 SUGGESTED_POSTS = 5
 SUGGESTED_FROM = 2
 """Characters from which on posts are suggested."""
-FOUND_MAX = 30
+FOUND_FIRST, FOUND_MAX = 10, 30
+"""Posts that a search shows at first, and when more are asked for."""
 TAGS_SHOWN = 60
 _USERNAME = re.compile(r"[a-z0-9-]{3,40}")
 
@@ -287,12 +288,13 @@ def search(turn: Turn) -> Response:
     """Posts by the words that were typed, the best first; the author of that name, and tags that begin so."""
     query = turn.query.get("q", "").strip()[:100]
     words = _words(query)[:TAGS_TOGETHER_MAX]
+    more = turn.query.get("more") == "yes"
     author_found = None
     suggested: list[str] = []
     posts: list[Post] = []
     if words:
         turn.limit("search", turn.address)
-        posts = found_posts(turn.blog, turn.site.search, query, FOUND_MAX)
+        posts = found_posts(turn.blog, turn.site.search, query, FOUND_MAX if more else FOUND_FIRST)
         if len(words) == 1 and _USERNAME.fullmatch(words[0].removeprefix("@")):
             author_found = turn.blog.user_by_username(words[0].removeprefix("@"))
             if author_found is not None and author_found.status != "active":
@@ -305,6 +307,7 @@ def search(turn: Turn) -> Response:
         author=author_found,
         lede="Search titles, texts, authors and tags.",
         cards=shown_cards(turn.blog, posts),
+        more=not more and len(posts) == FOUND_FIRST,
         suggested=suggested,
         trending=[] if suggested else _trending(turn),
     )
