@@ -27,6 +27,7 @@ QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
 TEXT_CHARACTERS_MAX = 400_000
 BUSY_MS = 5_000
+CACHE_KIB = 32_768
 RANKED_MAX = 100
 """How many documents are ranked at most: ranking all that have a common word would hold the site up."""
 WEIGHTS = (10.0, 6.0, 4.0, 1.0)
@@ -40,6 +41,8 @@ COMMON_FROM = 1_000
 up in all of them takes longer than all else.
 """
 RARITIES_MAX = 10_000
+COUNTED_MAX = 1_000
+"""How many documents with a word are counted at most."""
 GROWN = 1.2
 """How many times as large the index is when words are counted anew."""
 _SCORE = "score"
@@ -150,18 +153,30 @@ class FtsSearch:
         return {int(number): float(score) for number, score in rows}
 
     def _rarity(self, word: str) -> float:
-        """BM25's weight of a word: how few of the documents have it. To count them all takes milliseconds, so what was
-        counted serves until the index is much larger.
+        """BM25's weight of a word: how few of the documents have it. What was counted serves until the index is much
+        larger.
         """
         documents = self._documents()
         counted = self._rarities.get(word)
         if counted is None or documents > counted.documents * GROWN:
-            having = int(self._value("SELECT count(*) FROM documents WHERE documents MATCH ?", word))
+            having = self._having(word, documents)
             rarity = max(RARITY_MIN, math.log((documents - having + 0.5) / (having + 0.5)))
             if len(self._rarities) >= RARITIES_MAX:
                 self._rarities.clear()
             self._rarities[word] = counted = _Counted(documents, rarity)
         return counted.rarity
+
+    def _having(self, word: str, documents: int) -> float:
+        """How many documents have a word; of a common one as many as its latest let expect, since to count all takes
+        milliseconds.
+        """
+        first = self._connection.execute(
+            "SELECT rowid FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+            (word, COUNTED_MAX - 1),
+        ).fetchone()
+        if first is None:
+            return int(self._value("SELECT count(*) FROM documents WHERE documents MATCH ?", word))
+        return min(documents, COUNTED_MAX * documents / (documents - int(first[0]) + 1))
 
     def _documents(self) -> int:
         """How many there are, or a few more."""
@@ -189,6 +204,7 @@ class FtsSearch:
             made = apsw.Connection(":memory:" if self.place is None else str(self.place))
             made.set_busy_timeout(BUSY_MS)
             made.register_fts5_function(_SCORE, _score)
+            made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             made.execute("PRAGMA journal_mode = WAL")
             made.execute("PRAGMA synchronous = NORMAL")  # it can be made anew
             made.execute("CREATE TABLE IF NOT EXISTS ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
