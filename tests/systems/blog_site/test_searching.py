@@ -121,10 +121,10 @@ def test_in_a_large_index_words_of_most_documents_are_not_asked_for(monkeypatch:
 def test_a_common_word_is_estimated_by_its_latest(monkeypatch: pytest.MonkeyPatch) -> None:
     search = FtsSearch(None)
     search.replace_all(Document(str(number), "", "", "", "the sea" if number % 2 else "the") for number in range(40))
-    exact = [search._rarity(word) for word in ('"the"', '"sea"')]  # pyright: ignore[reportPrivateUsage]
+    exact = [search._rarity(word, 40) for word in ('"the"', '"sea"')]  # pyright: ignore[reportPrivateUsage]
     search._rarities.clear()  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(searching, "COUNTED_MAX", 5)
-    estimated = [search._rarity(word) for word in ('"the"', '"sea"')]  # pyright: ignore[reportPrivateUsage]
+    estimated = [search._rarity(word, 40) for word in ('"the"', '"sea"')]  # pyright: ignore[reportPrivateUsage]
     assert estimated == pytest.approx(exact, abs=0.5)
     search.close()
 

@@ -122,8 +122,9 @@ class FtsSearch:
         with self._lock:
             try:
                 with self._connection:  # all statements see the index as it is at the first
+                    documents = int(self._value("SELECT coalesce(max(number), 0) FROM ids"))  # at most
                     for words in readings_of(query):
-                        more = self._scores(words)
+                        more = self._scores(words, documents)
                         best = sorted(more.keys() - scores, key=lambda number: (more[number], number), reverse=True)
                         ids += map(self._id_of, best[: limit - len(ids)])
                         scores |= more
@@ -133,11 +134,11 @@ class FtsSearch:
                 raise self._failed(error) from None
         return ids
 
-    def _scores(self, words: Sequence[str]) -> dict[int, float]:
+    def _scores(self, words: Sequence[str], documents: int) -> dict[int, float]:
         """The latest documents that have all the words, each with its score; the highest is the best."""
-        rarities = {word: self._rarity(word) for word in words}
+        rarities = {word: self._rarity(word, documents) for word in words}
         telling = [word for word in words if rarities[word] > RARITY_MIN]
-        if telling and self._documents() >= COMMON_FROM:
+        if telling and documents >= COMMON_FROM:
             words = telling
         asked = " ".join(words)
         weights = [rarities[word] for word in words]
@@ -152,11 +153,10 @@ class FtsSearch:
         )
         return {int(number): float(score) for number, score in rows}
 
-    def _rarity(self, word: str) -> float:
+    def _rarity(self, word: str, documents: int) -> float:
         """BM25's weight of a word: how few of the documents have it. What was counted serves until the index is much
         larger.
         """
-        documents = self._documents()
         counted = self._rarities.get(word)
         if counted is None or documents > counted.documents * GROWN:
             having = self._having(word, documents)
@@ -177,10 +177,6 @@ class FtsSearch:
         if first is None:
             return int(self._value("SELECT count(*) FROM documents WHERE documents MATCH ?", word))
         return min(documents, COUNTED_MAX * documents / (documents - int(first[0]) + 1))
-
-    def _documents(self) -> int:
-        """How many there are, or a few more."""
-        return int(self._value("SELECT coalesce(max(number), 0) FROM ids"))
 
     def _id_of(self, number: int) -> str:
         return str(self._value("SELECT id FROM ids WHERE number = ?", number))
