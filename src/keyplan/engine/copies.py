@@ -13,10 +13,9 @@ from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.filling import fill_table
-from keyplan.engine.removal import forget_table
 from keyplan.engine.requests import Request
 from keyplan.engine.schema import Definition, new_definition
-from keyplan.engine.settling import begin_restore, is_gone, restore_of
+from keyplan.engine.settling import begin_restore, restore_of
 from keyplan.engine.storage.archives import Kept
 from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.transactions import Writer
@@ -166,13 +165,10 @@ def check_free(database: Database, writer: Writer, name: str) -> None:
         TableAlreadyExistsException: it is.
         TableInUseException: it is being restored.
     """
-    table, now_s = database.fresh(writer).get(name), database.clock()
+    table = database.present_table(writer, name)
     if table is None:
         return
-    if is_gone(table.definition, now_s):
-        forget_table(writer, table)
-        return
-    summary = restore_of(table.definition, now_s)
+    summary = restore_of(table.definition, database.clock())
     if summary is None:
         raise TableAlreadyExistsException(f"Table already exists: {name}")
     backup = summary.get("SourceBackupArn")

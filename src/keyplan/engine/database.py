@@ -225,6 +225,14 @@ class Database:
         """The tables as a transaction sees them."""
         return self._read(reader.tables())
 
+    def present_table(self, writer: Writer, name: str) -> Table | None:
+        """The table that has a name which is wanted for a new one. One whose deletion is over goes, and frees it."""
+        table = self.fresh(writer).get(name)
+        if table is None or not is_gone(table.definition, self.clock()):
+            return table
+        forget_table(writer, table)
+        return None
+
     def write(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in one transaction of the store."""
         if self.lag is not None:

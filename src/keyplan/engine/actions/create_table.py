@@ -7,10 +7,9 @@ import json
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe_new
 from keyplan.engine.policies import canonical_policy, new_revision
-from keyplan.engine.removal import forget_table
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import new_definition
-from keyplan.engine.settling import already_there, begin_creation, is_gone
+from keyplan.engine.settling import already_there, begin_creation
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import enable
 from keyplan.engine.tables import layout_of, read_vectors
@@ -28,10 +27,8 @@ def create_table(database: Database, request: Request) -> Answer:
     layout = layout_of(definition, 0, 1)
 
     def work(writer: Writer) -> None:
-        present = database.fresh(writer).get(name)
-        if present is not None and is_gone(present.definition, database.clock()):
-            forget_table(writer, present)
-        elif present is not None:
+        present = database.present_table(writer, name)
+        if present is not None:
             raise already_there(name, present.definition, database.clock())
         made = writer.create_table(name, json.dumps(definition), layout)
         for index in read_vectors(definition):

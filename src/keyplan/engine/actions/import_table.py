@@ -10,14 +10,13 @@ from keyplan.engine.arns import arn_of, log_group_arn
 from keyplan.engine.copies import make_table
 from keyplan.engine.database import Database
 from keyplan.engine.describe import table_id
-from keyplan.engine.removal import forget_table
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.s3.folder import Bucket, S3Error
 from keyplan.engine.s3.formats import Csv
 from keyplan.engine.s3.imports import KIND, fail_import, import_objects, table_exists
 from keyplan.engine.s3.jobs import TOKEN_LIFETIME_S, Job, all_jobs, digest_of, keep_job, new_number, run_job
 from keyplan.engine.schema import Definition, new_definition
-from keyplan.engine.settling import begin_import, is_gone
+from keyplan.engine.settling import begin_import
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ImportConflictException, ValidationException
 
@@ -36,10 +35,7 @@ def import_table(database: Database, request: Request) -> Answer:
         known = _repeated(writer, database, request, name)
         if known is not None:
             return known
-        present = database.fresh(writer).get(name)
-        if present is not None and is_gone(present.definition, database.clock()):
-            forget_table(writer, present)
-        elif present is not None:
+        if database.present_table(writer, name) is not None:
             raise table_exists(name)
         description = _description(database, request, name, number)
         try:
