@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import subprocess
@@ -183,6 +184,43 @@ def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
                     "UpdateTable",
                     {"TableName": TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "New"}}]},
                 )
+
+
+PIECE_ITEMS = 14
+"""Of pieces of five: three pieces, two of them after the first transaction."""
+
+
+def run_to_piece(path: str, count: int, operation: str, params: dict[str, Any]) -> bool:
+    """Begin an operation in another process that is killed before its piece of this number; whether it came to that."""
+    command = [sys.executable, "-m", "tests.crash.pieces", path, str(count), operation, json.dumps(params)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=False)
+    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
+    return done.returncode != 0
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: int) -> None:
+    path = str(tmp_path / "store.db")
+    create(path)
+    with Engine.open(path) as engine:
+        for number in range(PIECE_ITEMS):
+            engine.call("PutItem", {"TableName": TABLE, "Item": item("a", str(number), number)})
+    by_h = {"IndexName": "New", "KeySchema": [{"AttributeName": "h", "KeyType": "HASH"}]}
+    creation = {**by_h, "Projection": {"ProjectionType": "ALL"}}
+    changes = {
+        "AttributeDefinitions": [{"AttributeName": "h", "AttributeType": "N"}],
+        "GlobalSecondaryIndexUpdates": [{"Create": creation}],
+    }
+    assert run_to_piece(path, count, "UpdateTable", {"TableName": TABLE, **changes})
+    assert check_file(path) == []
+    with Engine.open(path) as engine:
+        assert engine.call("Scan", {"TableName": TABLE})["Count"] == PIECE_ITEMS + 1  # it doesn't matter to them
+        table = engine.call("DescribeTable", {"TableName": TABLE})["Table"]
+        statuses = {each["IndexName"]: each["IndexStatus"] for each in table["GlobalSecondaryIndexes"]}
+        assert statuses == {"All": "ACTIVE", "Keys": "ACTIVE", "New": "ACTIVE"}
+        scanned = engine.call("Scan", {"TableName": TABLE, "IndexName": "New"})["Items"]
+        assert sorted(int(each["h"]["N"]) for each in scanned) == sorted([*range(PIECE_ITEMS), count])
+    assert check_file(path) == []
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -183,6 +183,9 @@ class Elsewhere:
     def submit(self, work: Work, slow: Work | None, done: Callable[[bytes], None]) -> None:
         """Leave it."""
 
+    def submit_change(self, work: Work, done: Callable[[bytes], None]) -> None:
+        """Leave it."""
+
 
 class Writes:
     """Takes writes, to be made later, and not on the event loop."""

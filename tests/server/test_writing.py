@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.engine import Engine, filling
+from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import DynamoDBError, StoreError
-from keyplan.server.aside import AtOnce, Work
+from keyplan.server.aside import AtOnce, Threads, Work
 from keyplan.server.service import Incoming, Service
 from keyplan.server.settings import Settings
 from keyplan.server.writing import TOGETHER_MAX, Done, WriterThread
+from tests.processes import PATIENCE_S
 from tests.server.support import AUTHORIZATION, CREATE, TABLE, request, s, serving
 
 Call = tuple[str, dict[str, Any]]
@@ -160,6 +162,15 @@ class KeptAside(AtOnce):
         super().submit(work, slow, done)
 
 
+def incoming(name: str, params: Any) -> Incoming:
+    headers = {
+        b"x-amz-target": f"DynamoDB_20120810.{name}".encode(),
+        b"content-type": b"application/x-amz-json-1.0",
+        b"authorization": AUTHORIZATION.encode(),
+    }
+    return Incoming(b"POST", b"/", headers, json.dumps(params).encode())
+
+
 LARGE = [{"PutRequest": {"Item": {"pk": s("b"), "sk": s(number), "x": s("x" * 390_000)}}} for number in range(4)]
 LARGE_KEYS = [{"pk": s("b"), "sk": s(number)} for number in range(4)]
 READ = f"select * from {TABLE} where pk = 'a'"
@@ -186,6 +197,8 @@ INSERT = f"INSERT INTO {TABLE} VALUE {{'pk': 'a', 'sk': '1'}}"
         ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": LARGE_KEYS}}}, "at once"),
         ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": LARGE_KEYS, "ProjectionExpression": "sk"}}}, "aside"),
         ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": TABLE, "Key": k}} for k in LARGE_KEYS]}, "aside"),
+        ("UpdateTable", {"TableName": TABLE, "DeletionProtectionEnabled": True}, "aside"),
+        ("CreateTable", {**CREATE, "TableName": "another"}, "aside"),
         ("ExecuteStatement", {"Statement": 1}, "written"),
         ("ExecuteStatement", ["SELECT"], "written"),
         ("BatchExecuteStatement", {"Statements": ["SELECT"]}, "written"),
@@ -199,16 +212,51 @@ def test_what_waits_for_writes_and_what_is_judged_aside(name: str, params: Any, 
         engine.call("BatchWriteItem", {"RequestItems": {TABLE: LARGE}})
         written, aside = Kept(), KeptAside()
         service = Service(engine, Settings(db=":memory:"), written, aside)
-        headers = {
-            b"x-amz-target": f"DynamoDB_20120810.{name}".encode(),
-            b"content-type": b"application/x-amz-json-1.0",
-            b"authorization": AUTHORIZATION.encode(),
-        }
         replies: list[bytes] = []
-        service.handle(Incoming(b"POST", b"/", headers, json.dumps(params).encode()), replies.append)
+        service.handle(incoming(name, params), replies.append)
         assert written.names == ([name] if goes == "written" else [])
         assert aside.count == (goes == "aside")
         assert [reply.split()[1] for reply in replies] == ([] if goes == "written" else [b"200"])
+
+
+def test_what_takes_a_whole_table_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index is filled only when a write and a read have been answered meanwhile."""
+    others = threading.Event()
+    monkeypatch.setattr(filling, "PIECE_ROWS", 2)
+    monkeypatch.setattr(Storage, "let_others_in", lambda _: others.wait(PATIENCE_S))
+    index = {"KeySchema": [{"AttributeName": "sk", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}
+    changes = {
+        "AttributeDefinitions": [{"AttributeName": "sk", "AttributeType": "S"}],
+        "GlobalSecondaryIndexUpdates": [{"Create": {"IndexName": "BySort", **index}}],
+    }
+
+    async def run(engine: Engine) -> None:
+        loop = asyncio.get_running_loop()
+        writing, aside = WriterThread(engine, loop), Threads(loop)
+        service = Service(engine, Settings(db=":memory:"), writing, aside)
+
+        def ask(name: str, params: Any) -> asyncio.Future[bytes]:
+            reply: asyncio.Future[bytes] = loop.create_future()
+            service.handle(incoming(name, params), reply.set_result)
+            return reply
+
+        changed = ask("UpdateTable", {"TableName": TABLE, **changes})
+        for call in (put("later"), ("Query", {"TableName": TABLE, "Limit": 1, **KEYED})):
+            assert (await ask(*call)).split()[1] == b"200"
+        others.set()
+        assert b'"IndexStatus":"ACTIVE","' in await changed
+        await asyncio.to_thread(writing.close)
+        aside.close()
+
+    with Engine.open(":memory:") as engine:
+        engine.call("CreateTable", CREATE)
+        for number in range(5):
+            engine.call(*put(str(number)))
+        asyncio.run(run(engine))
+        assert len(sorts(engine)) == engine.call("Scan", {"TableName": TABLE, "IndexName": "BySort"})["Count"] == 6
+
+
+KEYED = {"KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a": s("a")}}
 
 
 def test_conditional_writers_on_several_workers_are_serial(tmp_path: Path) -> None:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
+from keyplan.engine.filling import filled_up_to
 from keyplan.engine.items import decode
 from keyplan.engine.keys import NO_SORT, Key, entry_of
+from keyplan.engine.settling import fillings_of
 from keyplan.engine.storage.layouts import KeyText
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.storage.transactions import Reader
@@ -78,6 +80,7 @@ def check_storage(storage: Storage) -> list[Finding]:
 
 def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
     matched = {index.number: 0 for index in table.indexes}
+    filled = _filled(reader, table)
     damaged: set[int] = set()
     for row, partition, sort, size, body, is_as_written in reader.sealed_rows(table.stored):
         key = (partition, sort)
@@ -101,7 +104,8 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
             stored = reader.entry(table.stored, index.number, entry, key)
             where = f"{table.name}/{index.name} {_printed(key)}"
             if stored is None:
-                yield Finding("EntryMissing", where, "the item has no entry in the index")
+                if row <= filled.get(index.name, row):
+                    yield Finding("EntryMissing", where, "the item has no entry in the index")
                 continue
             matched[index.number] += 1
             if stored.row != row:
@@ -111,7 +115,13 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
     for index in table.indexes:
         yield from _check_surplus(reader, table, index, matched[index.number], damaged)
     for vectors in table.vector_indexes:
-        yield from _check_vectors(reader, table, vectors)
+        yield from _check_vectors(reader, table, vectors, filled.get(vectors.name))
+
+
+def _filled(reader: Reader, table: Table) -> dict[str, int]:
+    """The indexes that are being filled, and up to which row they are."""
+    table_id, numbers = table.stored.layout.id, table.definition["IndexNumbers"]
+    return {name: filled_up_to(reader, table_id, numbers[name]) for name in fillings_of(table.definition)}
 
 
 def _check_streams(reader: Reader) -> Iterator[Finding]:
@@ -121,8 +131,10 @@ def _check_streams(reader: Reader) -> Iterator[Finding]:
             yield Finding("RecordDamaged", place, "the record isn't what was written: its checksum differs")
 
 
-def _check_vectors(reader: Reader, table: Table, index: VectorIndex) -> Iterator[Finding]:
-    """Whether each item has the entry in a vector index that it is to have, and no other."""
+def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int | None) -> Iterator[Finding]:
+    """Whether each item has the entry in a vector index that it is to have, and no other. ``filled`` is the row up to
+    which one is that is being filled.
+    """
     where = (table.stored.layout.id, index.number)
     expected: set[int] = set()
     for row, partition, sort, _, body in reader.rows(table.stored):
@@ -137,7 +149,8 @@ def _check_vectors(reader: Reader, table: Table, index: VectorIndex) -> Iterator
         expected.add(row)
         stored = reader.vectors.entry(*where, row)
         if stored is None:
-            yield Finding("EntryMissing", place, "the item has no entry in the index")
+            if filled is None or row <= filled:
+                yield Finding("EntryMissing", place, "the item has no entry in the index")
         elif (tuple(stored[0]), stored[1]) != (entry.texts, entry.vector):
             yield Finding("EntryWrong", place, "the entry isn't what the item says")
     for row, _, _ in reader.vectors.entries(*where):

@@ -13,7 +13,16 @@ from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
 from keyplan.engine.removal import forget_note, forget_table
 from keyplan.engine.runners import Inline, Runner
-from keyplan.engine.settling import States, check_readable, is_gone, is_over, is_usable, states_of
+from keyplan.engine.settling import (
+    States,
+    check_readable,
+    check_searchable,
+    is_gone,
+    is_left_undone,
+    is_over,
+    is_usable,
+    states_of,
+)
 from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.storage.transactions import Reader, Writer
@@ -96,6 +105,8 @@ class Database:
         """The stores of all regions, where there are several."""
         self.jobs: Runner = Inline()
         """Who does what an operation only begins."""
+        self.go_on: Callable[[], None] = lambda: None
+        """Goes on with what another process, or a thread, began and left half done."""
         self.counts = Counts(storage)
         self.endpoint = "localhost"
         """Where clients reach the store, as DescribeEndpoints tells it."""
@@ -153,9 +164,18 @@ class Database:
             ResourceNotFoundException: there is none; the message names it.
         """
         table = self.find(name)
+        if table is not None and self.goes_on_with(table):
+            table = self.find(name)
         if table is None:
             raise table_not_found(plain_name(name))
         return table
+
+    def goes_on_with(self, table: Table) -> bool:
+        """Let a table be finished that was left half done: at once, or behind; whether it was left so."""
+        if table.is_settled or self.storage.is_joined or not is_left_undone(table.definition):
+            return False
+        self.jobs.run(self.go_on)
+        return True
 
     def find(self, name: str) -> Table | None:
         """A table fresh from the catalogue."""
@@ -179,7 +199,18 @@ class Database:
             ValidationException: so it is.
         """
         if not table.is_settled:
-            check_readable(self.states(table), name)
+            self.goes_on_with(table)
+            check_readable(self.states(self._tables.get(table.name) or table), name)
+
+    def check_vector_index(self, table: Table, name: str) -> None:
+        """Refuse to search a vector index that isn't filled yet.
+
+        Raises:
+            ValidationException: so it is.
+        """
+        if not table.is_settled:
+            self.goes_on_with(table)
+            check_searchable(self.states(self._tables.get(table.name) or table), name)
 
     def states(self, table: Table) -> States:
         """The states of a table and its indexes."""

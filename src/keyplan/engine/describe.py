@@ -21,7 +21,6 @@ from keyplan.engine.throughput import describe_throughput
 
 COUNTED_ROWS_MAX = 20_000
 COUNTS_LIFETIME_S = 6 * 3600.0
-_ALL_ROWS = 2**62
 
 
 class Counts:
@@ -45,7 +44,7 @@ class Counts:
         if known is not None and time.monotonic() - known[0] < COUNTS_LIFETIME_S:
             return known[1]
         spend(UNKNOWN_BYTES)
-        counted = table.stored.count(index, _ALL_ROWS) or (0, 0)
+        counted = table.stored.count_all(index)
         self._known[key] = (time.monotonic(), counted)
         return counted
 
@@ -144,6 +143,8 @@ def describe_new(table: Table, states: States = _SETTLED) -> dict[str, Any]:
 def _describe_vectors(table: Table, index: Mapping[str, Any], counts: Counts | None, states: States) -> dict[str, Any]:
     name = index["IndexName"]
     number = next(each.number for each in table.vector_indexes if each.name == name)
+    if states.index(name).status == "CREATING":
+        counts = None
     items = counts.vectors(table, number) if counts is not None else 0
     return {
         **index,
@@ -159,6 +160,8 @@ def _describe_index(
 ) -> dict[str, Any]:
     name = index["IndexName"]
     number = table.index_by_name[name].number
+    if states.index(name).status == "CREATING":
+        counts = None
     items, size_bytes = counts.of(table, number) if counts is not None else (0, 0)
     description: dict[str, Any] = {
         "IndexName": name,

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike, fspath
 from typing import Any, Literal
 
@@ -19,10 +20,12 @@ from keyplan.engine.check import Finding, check_storage
 from keyplan.engine.database import Database, Group, Realism
 from keyplan.engine.errors import error_of
 from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
+from keyplan.engine.filling import go_on_filling
 from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
 from keyplan.engine.judging import UnjudgedError
 from keyplan.engine.runners import Behind
+from keyplan.engine.settling import is_left_undone
 from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.storage.sqlite import Storage
@@ -56,6 +59,7 @@ class Engine:
     ) -> None:
         self._storage = storage
         self._database = Database(storage, clock, show, realism or Realism(), shard_life, s3)
+        self._database.go_on = partial(go_on_filling, self._database)
         self._has_expiry_indexes = False
         self._tidy_s = 0.0
         """When it is time to tidy again."""
@@ -269,6 +273,8 @@ class Engine:
         now_s = self._database.clock()
         if now_s >= self._tidy_s:
             self._tidy_s = now_s + _TIDY_EVERY_S
+            if any(is_left_undone(table.definition) for table in self._database.all_tables()):
+                self._database.jobs.run(self._database.go_on)
             expire_backups(self._database)
             while trim_histories(self._database):
                 pass

@@ -1,30 +1,204 @@
-"""Writing many items and index entries at once: new indexes, restored and imported tables."""
+"""Filling: entries for the items that were there before their index, and tables made of kept items.
+
+A new index is filled in pieces, each a transaction of its own of some hundred items, so that nobody waits longer than
+for one of them. The index stands in the table's definition from the first one on, with a note of who fills it
+(``engine.settling``): writes keep it from then on, reads are refused, and how far it is filled is stored with each
+piece. So the order of writes and pieces doesn't matter: an entry that a write made is written once more, and one that a
+write removes may not be there yet. When who fills an index ends before it is done, whoever meets it goes on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
+import orjson
+
+from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.keys import entry_of
+from keyplan.engine.processes import begin_work, end_work, is_given_up
+from keyplan.engine.schema import with_used_attributes, without_index
+from keyplan.engine.settling import Definition, begin_filling, end_filling, fillings_of
 from keyplan.engine.storage.archives import Kept
+from keyplan.engine.storage.faults import unreadable
+from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.tables import StoredTable
-from keyplan.engine.storage.transactions import Writer
-from keyplan.engine.tables import Index, Table, VectorIndex
-from keyplan.engine.vectors import add_vectors
+from keyplan.engine.storage.transactions import Reader, Writer
+from keyplan.engine.tables import Index, Table, VectorIndex, layout_of, read_table
+from keyplan.engine.vectorrules import with_vector_change
+from keyplan.engine.vectors import add_vectors, make_vectors
+from keyplan.errors import KeyplanError
+
+PIECE_ROWS = 500
+"""Items of one transaction, unless they are large."""
+PIECE_BYTES = 500_000
+"""After so many bytes of items a transaction ends."""
+
+_KIND = "filling"
+"""The kind of the records that say up to which row an index is filled."""
+
+_log = logging.getLogger("keyplan.engine")
 
 
-def fill_index(writer: Writer, stored: StoredTable, index: Index) -> None:
-    """Write the entries of all items. Items whose attributes don't fit stay out, as with DynamoDB."""
-    for row, partition, sort, _, body in writer.rows(stored):
-        entry = entry_of(index, decode(body))
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """An index that is being filled, and the note of who does it."""
+
+    table: str
+    table_id: int
+    index: str
+    number: int
+    worker: Mapping[str, Any]
+
+
+def change_indexes(database: Database, writer: Writer, table: Table, definition: Definition) -> Filling | None:
+    """Give the stored table the global and vector indexes of the definition, and a new one its first entries; what is
+    left to be filled, if anything is.
+    """
+    layout = layout_of(definition, table.stored.layout.id, table.stored.layout.generation + 1)
+    text = json.dumps(definition)
+    stored = writer.change_indexes(table.stored, layout, text)
+    changed = read_table(TableRecord(layout.id, layout.generation, table.name, text), database.storage)
+    known = {index.number: index for index in _all_indexes(table)}
+    filling: Filling | None = None
+    for index in _all_indexes(changed):
+        if known.pop(index.number, None) is not None:
+            continue
+        if isinstance(index, VectorIndex):
+            make_vectors(writer, layout.id, index)
+        after = _fill_piece(writer, stored, index, 0)
+        if after is not None:
+            filling = Filling(table.name, layout.id, index.name, index.number, begin_work())
+            writer.define(layout.id, json.dumps(begin_filling(definition, index.name, filling.worker)))
+            _keep_position(writer, filling, after)
+    for index in known.values():
+        if isinstance(index, VectorIndex):
+            writer.vectors.drop(layout.id, index.number)
+        writer.archives.drop_record(_KIND, _record_name(layout.id, index.number))
+    return filling
+
+
+def _all_indexes(table: Table) -> list[Index | VectorIndex]:
+    return [*table.indexes, *table.vector_indexes]
+
+
+def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex, after: int) -> int | None:
+    """Write the entries of some items behind a row: the last of them, or None when there are no more. Items whose
+    attributes don't fit stay out, as with DynamoDB.
+    """
+    rows, more = writer.rows_after(stored, after, PIECE_ROWS, PIECE_BYTES)
+    for row, partition, sort, _, body in rows:
+        item = decode(body)
+        if isinstance(index, VectorIndex):
+            add_vectors(writer, stored, index, row, item)
+            continue
+        entry = entry_of(index, item)
         if entry is not None:
-            writer.add_entry(stored, index.number, entry, (partition, sort), row)
+            writer.put_entry(stored, index.number, entry, (partition, sort), row)
+    return rows[-1][0] if more else None
 
 
-def fill_vectors(writer: Writer, stored: StoredTable, index: VectorIndex) -> None:
-    """Write the entries of all items in a new vector index."""
-    for row, _, _, _, body in writer.rows(stored):
-        add_vectors(writer, stored, index, row, decode(body))
+def finish_filling(database: Database, filling: Filling) -> None:
+    """Fill an index to its end, unless it is removed meanwhile. When that fails, there is no such index any more.
+
+    Raises:
+        JSONDecodeError: an item is damaged.
+        StoreError: the store failed.
+    """
+    try:
+        is_done = False
+        while not is_done:
+            database.storage.let_others_in()
+            is_done = database.write(partial(_fill_next, database, filling))
+    except BaseException:
+        with suppress(KeyplanError):  # then whoever meets it goes on
+            database.write(partial(_give_up, database, filling))
+        raise
+    finally:
+        end_work(filling.worker)
+    database.refresh()
+
+
+def _fill_next(database: Database, filling: Filling, writer: Writer) -> bool:
+    """Fill the next piece; whether there is nothing more to do."""
+    table = _still_filled(database, writer, filling)
+    if table is None:
+        return True
+    index = next(each for each in _all_indexes(table) if each.number == filling.number)
+    after = _fill_piece(writer, table.stored, index, filled_up_to(writer, filling.table_id, filling.number))
+    if after is not None:
+        _keep_position(writer, filling, after)
+        return False
+    writer.define(filling.table_id, json.dumps(end_filling(table.definition, filling.index)))
+    writer.archives.drop_record(_KIND, _record_name(filling.table_id, filling.number))
+    return True
+
+
+def _give_up(database: Database, filling: Filling, writer: Writer) -> None:
+    """Remove an index that can't be filled."""
+    table = _still_filled(database, writer, filling)
+    if table is None:
+        return
+    definition = end_filling(table.definition, filling.index)
+    if any(index.number == filling.number for index in table.vector_indexes):
+        removal = {"Delete": {"IndexName": filling.index}}
+        definition = with_used_attributes(with_vector_change(definition, removal, []))
+    else:
+        definition = without_index(definition, filling.index)
+    change_indexes(database, writer, table, definition)
+
+
+def _still_filled(database: Database, writer: Writer, filling: Filling) -> Table | None:
+    """The table, as long as this is who fills the index."""
+    table = database.fresh(writer).get(filling.table)
+    if table is None or fillings_of(table.definition).get(filling.index) != filling.worker:
+        return None
+    return table
+
+
+def go_on_filling(database: Database) -> None:
+    """Fill to their ends the indexes that nobody fills any more. It never raises: nobody waits for it."""
+    try:
+        while True:
+            filling = database.write(partial(_take_over, database))
+            if filling is None:
+                return
+            finish_filling(database, filling)
+    except (KeyplanError, orjson.JSONDecodeError) as fault:
+        error = fault if isinstance(fault, KeyplanError) else unreadable(database.storage.place, fault)
+        _log.error("An index can't be filled: %s", error)
+
+
+def _take_over(database: Database, writer: Writer) -> Filling | None:
+    """An index that nobody fills any more; from now on this process does."""
+    for table in database.fresh(writer).values():
+        for name, worker in fillings_of(table.definition).items():
+            if is_given_up(worker):
+                number = table.definition["IndexNumbers"][name]
+                filling = Filling(table.name, table.stored.layout.id, name, number, begin_work())
+                writer.define(filling.table_id, json.dumps(begin_filling({**table.definition}, name, filling.worker)))
+                return filling
+    return None
+
+
+def filled_up_to(reader: Reader, table_id: int, number: int) -> int:
+    """The last row whose entries stand in an index that is being filled."""
+    kept = reader.archives.record(_KIND, _record_name(table_id, number))
+    return 0 if kept is None else int(kept)
+
+
+def _keep_position(writer: Writer, filling: Filling, after: int) -> None:
+    writer.archives.keep_record(_KIND, _record_name(filling.table_id, filling.number), str(after).encode())
+
+
+def _record_name(table_id: int, number: int) -> str:
+    return f"{table_id}/{number}"
 
 
 def fill_table(writer: Writer, table: Table, items: Iterable[Kept]) -> None:

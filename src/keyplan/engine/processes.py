@@ -1,4 +1,5 @@
 """Which process does something, as others recognize it: whether it still runs is asked of the operating system.
+Work that is done in many transactions has a mark besides, so that in its own process, too, is known whether it goes on.
 
 A number alone isn't enough: in a container, a server that is started again has that of the server before it.
 """
@@ -6,6 +7,7 @@ A number alone isn't enough: in a container, a server that is started again has 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,29 @@ def has_ended(record: Mapping[str, Any]) -> bool:
     except OSError:
         return False
     return False
+
+
+_going_on: set[str] = set()
+"""The marks of what this process is doing."""
+
+
+def begin_work() -> dict[str, Any]:
+    """The members of a record that name this process, and one piece of its work."""
+    mark = secrets.token_hex(8)
+    _going_on.add(mark)
+    return {**this_process(), "Work": mark}
+
+
+def end_work(record: Mapping[str, Any]) -> None:
+    """Forget a piece of work of this process: it is done, or given up."""
+    _going_on.discard(record["Work"])
+
+
+def is_given_up(record: Mapping[str, Any]) -> bool:
+    """Whether nobody does a piece of work any more: its process has ended, or gave it up."""
+    if record["Process"] == os.getpid() and not has_ended(record):
+        return record["Work"] not in _going_on
+    return has_ended(record)
 
 
 def _started(number: int) -> str:

@@ -6,7 +6,8 @@ and nobody has to wait for it. Whoever looks at a table later than that takes th
 state admits, and the texts, are recorded of the service (2026-10).
 
 A table that is imported is CREATING as long as the import goes on, whether states were asked for or not; its note names
-the import and its process, and says nothing any more when that has ended.
+the import and its process, and says nothing any more when that has ended. So is an index CREATING as long as it is
+filled (``keyplan.engine.filling``); its note names who fills it, and stays until somebody has done so.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from keyplan.engine.processes import has_ended, this_process
+from keyplan.engine.processes import has_ended, is_given_up, this_process
 from keyplan.wire.errors import (
     ContinuousBackupsUnavailableException,
     LimitExceededException,
@@ -30,6 +31,8 @@ SETTLING = "Settling"
 Definition = dict[str, Any]
 State = Literal["CREATING", "UPDATING", "DELETING", "ACTIVE"]
 
+_FILLS = "Fills"
+"""The member of an index's note that says who fills it."""
 _IN_USE = "Attempt to change a resource which is still in use: "
 _THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
 _TABLE_CHANGES = {"throughput": _THROUGHPUT, "stream": ("StreamSpecification",), "class": ("TableClass",)}
@@ -85,12 +88,12 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
     status: State = whole["Status"] if is_whole else "ACTIVE"
     change: str | None = whole.get("Change") if is_whole else None
     for name, value in (noted.get("Indexes") or {}).items():
-        if now_s >= value["Until"]:
+        if not _index_goes_on(value, now_s):
             continue
         if value["Status"] != "CREATING":
             indexes[name] = IndexState(value["Status"])
-        elif "Backfills" in value:
-            indexes[name] = IndexState("CREATING", now_s >= value["Backfills"])
+        elif "Backfills" in value or _FILLS in value:
+            indexes[name] = IndexState("CREATING", now_s >= value.get("Backfills", 0.0))
         else:
             indexes[name] = IndexState("CREATING")
         if status == "ACTIVE" and (value["Status"] == "DELETING" or now_s < value.get("Backfills", 0.0)):
@@ -111,10 +114,43 @@ def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
     return not has_ended(whole) if "Import" in whole else now_s < whole["Until"]
 
 
+def _index_goes_on(note: Mapping[str, Any], now_s: float) -> bool:
+    """Whether what a note says of an index isn't over."""
+    return _FILLS in note or now_s < note["Until"]
+
+
+def fillings_of(definition: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """By the names of the indexes that are being filled: who fills them."""
+    noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
+    return {name: value[_FILLS] for name, value in noted.items() if _FILLS in value}
+
+
+def is_left_undone(definition: Mapping[str, Any]) -> bool:
+    """Whether there is something that nobody does any more."""
+    return any(map(is_given_up, fillings_of(definition).values()))
+
+
+def begin_filling(definition: Definition, index: str, worker: Mapping[str, Any]) -> Definition:
+    """The definition of a table one of whose indexes is filled by ``worker``."""
+    noted: dict[str, Any] = definition.get(SETTLING) or {}
+    notes: dict[str, Any] = noted.get("Indexes") or {}
+    note = {"Status": "CREATING", **notes.get(index, {}), _FILLS: dict(worker)}
+    return {**definition, SETTLING: {**noted, "Indexes": {**notes, index: note}}}
+
+
+def end_filling(definition: Mapping[str, Any], index: str) -> Definition:
+    """The definition when an index is filled, or isn't to be any more."""
+    noted: dict[str, Any] = dict(definition[SETTLING])
+    notes: dict[str, Any] = dict(noted["Indexes"])
+    note = {name: value for name, value in notes.pop(index).items() if name != _FILLS}
+    noted["Indexes"] = {**notes, index: note} if "Until" in note else notes
+    return {**definition, SETTLING: noted} if any(noted.values()) else without_note(definition)
+
+
 def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping[str, Any]]:
     """The definitions of global indexes that are still being deleted."""
     noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
-    return [value["Definition"] for value in noted.values() if "Definition" in value and now_s < value["Until"]]
+    return [each["Definition"] for each in noted.values() if "Definition" in each and _index_goes_on(each, now_s)]
 
 
 def begin_creation(definition: Definition, now_s: float, settle_s: float) -> Definition:
@@ -168,6 +204,8 @@ def begin_update(
 ) -> Definition:
     """The definition after an (admitted) UpdateTable, with the note of what takes its time."""
     kept = _still_going_on(before, now_s)
+    for update in _index_updates(request):
+        kept["Indexes"].pop((update.get("Delete") or {}).get("IndexName"), None)
     if settle_s:
         until = now_s + settle_s
         for change, members in _TABLE_CHANGES.items():
@@ -187,21 +225,25 @@ def _index_notes(
 ) -> dict[str, dict[str, Any]]:
     notes: dict[str, dict[str, Any]] = {}
     known = {index["IndexName"]: index for index in before.get("GlobalSecondaryIndexes") or ()}
-    for member in ("GlobalSecondaryIndexUpdates", "VectorIndexUpdates"):
-        for update in request.get(member) or ():
-            if update.get("Create"):
-                # First its room is made, during which the table isn't to be changed, and then it is filled.
-                until = now_s + 2 * settle_s
-                note = {"Status": "CREATING", "Backfills": now_s + settle_s, "Until": until}
-                notes[update["Create"]["IndexName"]] = note
-            elif update.get("Delete"):
-                name = update["Delete"]["IndexName"]
-                notes[name] = {"Status": "DELETING", "Until": now_s + settle_s}
-                if name in known:
-                    notes[name]["Definition"] = known[name]
-            elif update.get("Update"):
-                notes[update["Update"]["IndexName"]] = {"Status": "UPDATING", "Until": now_s + settle_s}
+    for update in _index_updates(request):
+        if update.get("Create"):
+            # First its room is made, during which the table isn't to be changed, and then it is filled.
+            until = now_s + 2 * settle_s
+            note = {"Status": "CREATING", "Backfills": now_s + settle_s, "Until": until}
+            notes[update["Create"]["IndexName"]] = note
+        elif update.get("Delete"):
+            name = update["Delete"]["IndexName"]
+            notes[name] = {"Status": "DELETING", "Until": now_s + settle_s}
+            if name in known:
+                notes[name]["Definition"] = known[name]
+        elif update.get("Update"):
+            notes[update["Update"]["IndexName"]] = {"Status": "UPDATING", "Until": now_s + settle_s}
     return notes
+
+
+def _index_updates(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The changes of global and vector indexes that an UpdateTable asks for."""
+    return [*(request.get("GlobalSecondaryIndexUpdates") or ()), *(request.get("VectorIndexUpdates") or ())]
 
 
 def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, Any]:
@@ -209,7 +251,8 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
     kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm", "Backups"} and now_s < until}
     if "Table" in noted and _goes_on(noted["Table"], now_s):
         kept["Table"] = noted["Table"]
-    kept["Indexes"] = {name: value for name, value in (noted.get("Indexes") or {}).items() if now_s < value["Until"]}
+    notes: Mapping[str, Any] = noted.get("Indexes") or {}
+    kept["Indexes"] = {name: value for name, value in notes.items() if _index_goes_on(value, now_s)}
     return kept
 
 
@@ -279,7 +322,6 @@ def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
         LimitExceededException: an index is being created or deleted already.
     """
     check_changeable(name, states)
-    updates = request.get("GlobalSecondaryIndexUpdates") or ()
     changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]
     if any(request.get(member) is not None for member in _THROUGHPUT):
         _check_throughput_change(name, states, changed, request)
@@ -291,7 +333,7 @@ def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
             f"{_IN_USE}OnDemandThroughput cannot be updated while index {verb} is in progress for indexes: "
             f"[{', '.join(changed)}]"
         )
-    for update in updates:
+    for update in _index_updates(request):
         _check_index_change(name, states, update, changed)
 
 
@@ -356,6 +398,16 @@ def check_readable(states: States, index: str) -> None:
         if state.backfilling:
             raise ValidationException(f"Cannot read from backfilling global secondary index: {index}")
         raise ValidationException(f"The table does not have the specified index: {index}")
+
+
+def check_searchable(states: States, index: str) -> None:
+    """Refuse to search a vector index that isn't filled yet.
+
+    Raises:
+        ValidationException: so it is.
+    """
+    if states.index(index).status == "CREATING":
+        raise ValidationException(f"Cannot search backfilling vector index: {index}")
 
 
 def is_usable(states: States) -> bool:

@@ -1,4 +1,5 @@
-"""What would hold up the event loop, in threads beside it: large requests, and large answers that are to be packed.
+"""What would hold up the event loop, in threads beside it: large requests, large answers that are to be packed, and
+changes of whole tables.
 
 Python's threads take turns, so that the loop goes on answering others meanwhile, as long as
 nothing runs for long in one go (``parsing``).
@@ -19,6 +20,7 @@ LARGE_BYTES_MIN = 64 * 1024
 PACKED_BYTES_MIN = 256 * 1024
 """An answer of more than that isn't packed on the event loop."""
 _THREADS = 3
+_CHANGING_THREADS = 8
 _TURN_S = 0.0005
 """How long a thread goes on, beside large requests, while others wait for their turn."""
 
@@ -66,6 +68,10 @@ class Aside(Protocol):
         """Do ``work``, and if it gives None ``slow``; call ``done`` with the answer, on the event loop."""
         ...
 
+    def submit_change(self, work: Work, done: Done) -> None:
+        """Do ``work``, a change of tables, and call ``done`` with the answer, on the event loop."""
+        ...
+
 
 class AtOnce:
     """Does it at once, where there is no event loop."""
@@ -78,20 +84,32 @@ class AtOnce:
         if answer is not None:
             done(answer)
 
+    def submit_change(self, work: Work, done: Done) -> None:
+        """Do it."""
+        self.submit(work, None, done)
+
 
 class Threads:
     """Some threads for what is large, and one for what is slow besides: several of these at a time would take too much
-    memory.
+    memory. And some for changes of tables, each of which may last long, in which others must be answered what a table
+    that is being changed answers.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._large = ThreadPoolExecutor(_THREADS, "keyplan-large")
         self._slow = ThreadPoolExecutor(1, "keyplan-slow")
+        self._changing = ThreadPoolExecutor(_CHANGING_THREADS, "keyplan-tables")
 
     def submit(self, work: Work, slow: Work | None, done: Done) -> None:
         """Do it in a thread."""
+        self._submit(self._large, work, slow, done)
 
+    def submit_change(self, work: Work, done: Done) -> None:
+        """Do it in a thread."""
+        self._submit(self._changing, work, None, done)
+
+    def _submit(self, executor: ThreadPoolExecutor, work: Work, slow: Work | None, done: Done) -> None:
         def end(future: asyncio.Future[bytes | None]) -> None:
             if future.cancelled():
                 return
@@ -101,9 +119,10 @@ class Threads:
             elif slow is not None:
                 self._loop.run_in_executor(self._slow, slow).add_done_callback(end)
 
-        self._loop.run_in_executor(self._large, work).add_done_callback(end)
+        self._loop.run_in_executor(executor, work).add_done_callback(end)
 
     def close(self) -> None:
         """Finish what was begun, and end."""
         self._large.shutdown(cancel_futures=True)
         self._slow.shutdown(cancel_futures=True)
+        self._changing.shutdown(cancel_futures=True)

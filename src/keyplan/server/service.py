@@ -61,7 +61,7 @@ class Service:
     Reads are answered at once, those by statements too: they never wait, since the store's readers don't wait for its
     writers. Writes go through ``writing``, and their answers come when they are durable. What is large is done
     ``aside``, from its parsing on, so that others aren't held up; and so is a read of which the engine says that it
-    takes long.
+    takes long, and what changes whole tables, in which the engine lets writes in.
     """
 
     def __init__(
@@ -124,11 +124,14 @@ class Service:
             return
         self._pending_bytes += size_bytes
 
-        def done(outcome: Outcome) -> None:
+        def finish(answer: bytes) -> None:
             self._pending_bytes -= size_bytes
-            reply(_answer(name, outcome, headers, cors))
+            reply(answer)
 
-        self._writing.submit(name, params, done)
+        if OPERATIONS[name].kind == "write":
+            self._writing.submit(name, params, lambda outcome: finish(_answer(name, outcome, headers, cors)))
+        else:
+            self._aside.submit_change(lambda: self._answer_long(name, params, headers, cors), finish)
 
     def _answer_long(self, name: str, params: dict[str, Any], headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
         with resting:

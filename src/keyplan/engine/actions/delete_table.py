@@ -52,6 +52,7 @@ def delete_table(database: Database, request: Request) -> Answer:
         described = describe(table, None, States("DELETING"))
         return {"TableDescription": {name: value for name, value in described.items() if name not in _NOT_TOLD}}
 
+    database.goes_on_with(database.shown_table(name))
     answer = database.write(work)
     if database.group is not None:
         leave(database.group, name, database.region)

@@ -60,6 +60,7 @@ def search_vectors(database: Database, request: Request) -> Answer:
         )
     table = database.table(request["TableName"])
     index = _index(table, request["IndexName"])
+    database.check_vector_index(table, index.name)
     wanted = _wanted(index, terms)
     target = vector_of(components)
     if target is None:

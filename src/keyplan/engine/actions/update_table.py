@@ -9,7 +9,7 @@ from typing import Any
 from keyplan.engine.consistency import has_witness
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
-from keyplan.engine.filling import fill_index, fill_vectors
+from keyplan.engine.filling import Filling, change_indexes, finish_filling
 from keyplan.engine.globaltables import replication_of
 from keyplan.engine.replicas import GROUP_WIDE, change_replicas, others_of
 from keyplan.engine.requests import Answer, Request
@@ -28,13 +28,11 @@ from keyplan.engine.schema import (
     without_index,
 )
 from keyplan.engine.settling import begin_update, check_update, is_gone, states_of
-from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import disable, enable
-from keyplan.engine.tables import Table, layout_of, read_table
+from keyplan.engine.tables import Table, layout_of
 from keyplan.engine.throughput import changed_throughput, check_maximum, merged_maximum, raised_warm
 from keyplan.engine.vectorrules import one_vector_change, with_vector_change
-from keyplan.engine.vectors import make_vectors
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more, table_not_found
 
 _SETTINGS = (
@@ -170,7 +168,7 @@ def _update(database: Database, name: str, request: Request) -> None:
     _check_alone(request)
     vectors = one_vector_change(request.get("VectorIndexUpdates") or [], has_other=change is not None)
 
-    def work(writer: Writer) -> None:
+    def work(writer: Writer) -> Filling | None:
         table = database.fresh(writer).get(name)
         now_s = database.clock()
         if table is None or is_gone(table.definition, now_s):
@@ -183,9 +181,8 @@ def _update(database: Database, name: str, request: Request) -> None:
             _change_stream(database, writer, table, definition, request)
         elif vectors is not None:
             attributes = request.get("AttributeDefinitions") or []
-            _change_vectors(
-                database, writer, table, with_used_attributes(with_vector_change(definition, vectors, attributes))
-            )
+            definition = with_used_attributes(with_vector_change(definition, vectors, attributes))
+            return change_indexes(database, writer, table, definition)
         elif change is None:
             writer.define(table.stored.layout.id, json.dumps(definition))
         else:
@@ -195,9 +192,13 @@ def _update(database: Database, name: str, request: Request) -> None:
                 definition = with_index(definition, create, attributes)
             else:
                 definition = _without(table, definition, change["Delete"]["IndexName"])
-            _change_index(database, writer, table, definition)
+            return change_indexes(database, writer, table, definition)
+        return None
 
-    database.write(work)
+    database.goes_on_with(database.shown_table(name))
+    filling = database.write(work)
+    if filling is not None:
+        finish_filling(database, filling)
 
 
 def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
@@ -327,32 +328,3 @@ def _without(table: Table, definition: Definition, name: str) -> Definition:
     if index is None or index.is_local:
         raise _no_index(table, name, "delete")
     return without_index(definition, name)
-
-
-def _change_index(database: Database, writer: Writer, table: Table, definition: Definition) -> None:
-    """Give the stored table the indexes of the definition, and fill those that are new."""
-    before = table.stored.layout
-    layout = layout_of(definition, before.id, before.generation + 1)
-    text = json.dumps(definition)
-    stored = writer.change_indexes(table.stored, layout, text)
-    changed = read_table(TableRecord(layout.id, layout.generation, table.name, text), database.storage)
-    known = {index.number for index in before.indexes}
-    for index in changed.indexes:
-        if index.number not in known:
-            fill_index(writer, stored, index)
-
-
-def _change_vectors(database: Database, writer: Writer, table: Table, definition: Definition) -> None:
-    """Give the stored table the vector indexes of the definition, and fill one that is new."""
-    before = table.stored.layout
-    layout = layout_of(definition, before.id, before.generation + 1)
-    text = json.dumps(definition)
-    stored = writer.change_indexes(table.stored, layout, text)
-    changed = read_table(TableRecord(layout.id, layout.generation, table.name, text), database.storage)
-    known = {index.number for index in table.vector_indexes}
-    for index in changed.vector_indexes:
-        if index.number not in known:
-            make_vectors(writer, layout.id, index)
-            fill_vectors(writer, stored, index)
-    for number in known - {index.number for index in changed.vector_indexes}:
-        writer.vectors.drop(layout.id, number)

@@ -161,6 +161,7 @@ class IndexTexts:
         values = len(columns) + (2 if index.sized else 1)
         where = " AND ".join(f"{column} = ?" for column in columns)
         self.add = f"INSERT INTO {name} VALUES ({', '.join('?' * values)})"  # noqa: S608 - names of our making
+        self.put = f"INSERT OR REPLACE INTO {name} VALUES ({', '.join('?' * values)})"  # noqa: S608
         self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608
         size = "size" if index.sized else "NULL"
@@ -188,6 +189,7 @@ class TableTexts:
         self.replace = f"UPDATE {name} SET size = ?, body = ?, checksum = ? WHERE id = ?"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE id = ?"  # noqa: S608
         self.rows = f"SELECT id, pk, sk, size, body FROM {name}"  # noqa: S608
+        self.rows_after = f"{self.rows} WHERE id > ? ORDER BY id LIMIT ?"
         self.sealed_rows = f"SELECT id, pk, sk, size, body, checksum FROM {name}"  # noqa: S608
         self.indexes = {index.number: IndexTexts(layout, index) for index in layout.indexes}
         self._name = name
@@ -199,6 +201,20 @@ class TableTexts:
             return f"SELECT count(*), total(size) FROM (SELECT size FROM {self._name} LIMIT ?)"  # noqa: S608
         texts = self.indexes[index]
         return f"SELECT count(*), total(size) FROM (SELECT {texts.size} AS size FROM {texts.source} LIMIT ?)"  # noqa: S608
+
+    def count_between(
+        self, index: int | None, after: tuple[KeyText, ...] | None, until: tuple[KeyText, ...] | None
+    ) -> str:
+        """The text that counts rows and sums their sizes, behind one position and up to another."""
+        prefix, columns, source, size = "", ["pk", "sk"], self._name, "size"
+        if index is not None:
+            texts = self.indexes[index]
+            prefix, columns, source, size = "e.", texts.columns, texts.source, texts.size
+        named = ", ".join(prefix + column for column in columns)
+        places = ", ".join("?" * len(columns))
+        where = [f"({named}) {sign} ({places})" for sign, end in ((">", after), ("<=", until)) if end is not None]
+        limits = f" WHERE {' AND '.join(where)}" if where else ""
+        return f"SELECT count(*), total({size}) FROM {source}{limits}"  # noqa: S608 - names of our making
 
     def position(self, index: int | None, after: tuple[KeyText, ...] | None) -> str:
         """The text of the position so many rows behind another, or behind the first row."""

@@ -23,7 +23,7 @@ from keyplan.engine.storage.connections import FilePool, MemoryPool, roll_back
 from keyplan.engine.storage.fairlock import FairLock
 from keyplan.engine.storage.layouts import Bounds, KeyText, Row, TableLayout, TableRecord
 from keyplan.engine.storage.medium import Medium
-from keyplan.engine.storage.tables import StoredTable
+from keyplan.engine.storage.tables import PAUSE_S, StoredTable
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.errors import StoreError
 
@@ -37,6 +37,8 @@ Key = tuple[KeyText, KeyText]
 _storages: weakref.WeakSet[Storage] = weakref.WeakSet()
 
 _WAITED_S_MIN = 0.01
+_OTHERS_S = 0.006
+"""Other processes ask for a file's lock again after some milliseconds, five at most."""
 
 
 class Storage(Medium):
@@ -176,6 +178,10 @@ class Storage(Medium):
     def has_snapshots(self) -> bool:
         """Whether others read and write while somebody reads. In memory they wait."""
         return not isinstance(self.pool, MemoryPool)
+
+    def let_others_in(self) -> None:
+        """Wait, between two transactions of what takes many, until others who wait for one have had theirs."""
+        time.sleep(_OTHERS_S if self.has_snapshots else PAUSE_S)
 
     def snapshot(self) -> Snapshot:
         """What is committed now, to be read later. A store in memory has none."""

@@ -147,6 +147,42 @@ class StoredTable:
             self.verify(rows)
         return rows, more
 
+    def count_all(self, index: int | None) -> tuple[int, int]:
+        """The number of rows and the sum of their sizes, of a large table: counted in pieces, so that others who want
+        the same connection come in between. What is written meanwhile may be counted or not.
+        """
+        pool = self.storage.pool
+        rows = size_bytes = 0
+        after: tuple[KeyText, ...] | None = None
+        while True:
+            connection = pool.take()
+            try:
+                until = self._position(connection, index, after)
+                counted = self._count_between(connection, index, after, until)
+            finally:
+                pool.give(connection)
+            rows, size_bytes = rows + counted[0], size_bytes + counted[1]
+            if until is None:
+                return rows, size_bytes
+            after = until
+            time.sleep(PAUSE_S)
+
+    def _count_between(
+        self,
+        connection: apsw.Connection,
+        index: int | None,
+        after: tuple[KeyText, ...] | None,
+        until: tuple[KeyText, ...] | None,
+    ) -> tuple[int, int]:
+        try:
+            self.storage.statements += 1
+            text = self.texts.count_between(index, after, until)
+            row = connection.execute(text, (*(after or ()), *(until or ()))).fetchone()
+        except apsw.Error as error:
+            raise self.storage.fault(error) from error
+        count, size_bytes = cast("tuple[int, float]", row)
+        return count, int(size_bytes)
+
     def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
         """The number of rows and the sum of their sizes; None when there are more than ``rows_max``."""
         storage = self.storage

@@ -69,6 +69,23 @@ class Reader:
         rows = self._run(table.texts.rows)
         return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
 
+    def rows_after(
+        self, table: StoredTable, after: int, rows_max: int, bytes_max: int
+    ) -> tuple[list[tuple[int, KeyText, KeyText, int, bytes]], bool]:
+        """The next items behind a row, in the order of rows: so many at most, ending with the one that reaches
+        ``bytes_max``; whether it ended so.
+        """
+        cursor = self._run(table.texts.rows_after, (after, rows_max))
+        rows: list[tuple[int, KeyText, KeyText, int, bytes]] = []
+        size_bytes = 0
+        for row in cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", cursor):
+            rows.append(row)
+            size_bytes += len(row[4])
+            if size_bytes >= bytes_max:
+                cursor.close(True)
+                return rows, True
+        return rows, len(rows) == rows_max
+
     def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
         """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
         for row in self._run(table.texts.sealed_rows):
@@ -166,6 +183,12 @@ class Writer(Reader):
         texts = table.texts.indexes[index]
         values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
         self._run(texts.add, values)
+
+    def put_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
+        """Write an index entry of the item ``row``, which may be there already."""
+        texts = table.texts.indexes[index]
+        values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
+        self._run(texts.put, values)
 
     def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
         """Change the size of an index entry."""

@@ -1,0 +1,39 @@
+"""The child of the kill tests of what is done in pieces: it kills itself between two of them.
+
+Run as ``python -m tests.crash.pieces PATH COUNT OPERATION PARAMS``: it begins an operation, whose parameters are JSON,
+and before the piece of that number it writes an item and is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+
+from keyplan.engine import Engine, filling
+from keyplan.engine.storage.sqlite import Storage
+from tests.crash.writer import TABLE, item
+
+ROWS = 5
+"""Items of a piece."""
+
+
+def main(path: str, count: int, operation: str, params: str) -> None:
+    engine = Engine.open(path, create=False)
+    left = [count]
+
+    def let_others_in(self: Storage) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            engine.call("PutItem", {"TableName": TABLE, "Item": item("late", str(count), count)})
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    filling.PIECE_ROWS = ROWS
+    Storage.let_others_in = let_others_in  # type: ignore[method-assign]
+    engine.call(operation, json.loads(params))
+    print("done")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

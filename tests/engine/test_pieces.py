@@ -1,0 +1,319 @@
+"""What takes a whole table is done in pieces: others read and write in between, and it comes out as if they hadn't
+been in the way. Between two pieces, the tests let others do something, in the very same order each time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, filling
+from keyplan.engine.storage.sqlite import Storage
+from keyplan.errors import StoreError
+from tests.engine.support import answer, create, index, n, pages, put, s
+
+TABLE = {"TableName": "orders"}
+ROWS = 4
+"""Items of a piece."""
+Item = dict[str, Any]
+Key = tuple[str, str]
+
+
+@pytest.fixture(params=["memory", "file", "two"])
+def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Engine]]:
+    """A store, by one who has it, or by two."""
+    path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
+    with Engine.open(path) as engine:
+        if request.param != "two":
+            yield [engine]
+            return
+        with Engine.open(path) as other:
+            yield [engine, other]
+
+
+@pytest.fixture
+def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
+    """Let something be done between all pieces from now on; how often that was."""
+    monkeypatch.setattr(filling, "PIECE_ROWS", ROWS)
+
+    def begin(work: Callable[[], None]) -> list[int]:
+        count: list[int] = []
+
+        def let_others_in(storage: Storage) -> None:
+            count.append(len(count))
+            monkeypatch.setattr(Storage, "let_others_in", lambda _: None)  # what is done in between is left alone
+            try:
+                work()
+            finally:
+                monkeypatch.setattr(Storage, "let_others_in", let_others_in)
+
+        monkeypatch.setattr(Storage, "let_others_in", let_others_in)
+        return count
+
+    return begin
+
+
+class Others:
+    """Others who write at random, and a plain dict of what stands in the table."""
+
+    def __init__(self, engines: list[Engine], seed: int) -> None:
+        self.engines = engines
+        self.chance = random.Random(seed)
+        self.stored: dict[Key, Item] = {}
+
+    def write(self, count: int = 3) -> None:
+        """Write some items, through any of the engines."""
+        for _ in range(count):
+            engine, chance = self.chance.choice(self.engines), self.chance
+            key = (chance.choice("ab"), f"{chance.randrange(24):02}")
+            asked = {"pk": s(key[0]), "sk": s(key[1])}
+            kind = chance.choice(("put", "put", "update", "delete"))
+            if kind == "put":
+                item = {**asked, **self.attributes()}
+                engine.call("PutItem", {**TABLE, "Item": item})
+                self.stored[key] = item
+            elif kind == "update":
+                given = self.attributes()
+                sets = ", ".join(f"{name} = :{name}" for name in given)
+                values = {f":{name}": value for name, value in given.items()}
+                engine.call(
+                    "UpdateItem",
+                    {**TABLE, "Key": asked, "UpdateExpression": f"SET {sets}", "ExpressionAttributeValues": values},
+                )
+                self.stored[key] = {**self.stored.get(key, asked), **given}
+            else:
+                engine.call("DeleteItem", {**TABLE, "Key": asked})
+                self.stored.pop(key, None)
+
+    def attributes(self) -> Item:
+        chance = self.chance
+        more: Item = {"x": s(chance.choice("pqr"))} if chance.random() < 0.8 else {"y": s("no x")}
+        vector = {"L": [n(chance.randrange(9)), n(1)]}
+        return {**more, "times": n(chance.randrange(1000)), **({"v": vector} if chance.random() < 0.8 else {})}
+
+    def check(self) -> None:
+        """What is in the table is what was written."""
+        for engine in self.engines:
+            assert by_key(pages(engine, "Scan", {**TABLE, "ConsistentRead": True})) == self.stored
+
+
+def by_key(items: list[Item]) -> dict[Key, Item]:
+    result = {(item["pk"]["S"], item["sk"]["S"]): item for item in items}
+    assert len(result) == len(items)
+    return result
+
+
+BY_X = index("ByX", "x")
+ADD = {
+    **TABLE,
+    "AttributeDefinitions": [{"AttributeName": "x", "AttributeType": "S"}],
+    "GlobalSecondaryIndexUpdates": [{"Create": BY_X}],
+}
+DROP = {**TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByX"}}]}
+QUERY = {
+    **TABLE,
+    "IndexName": "ByX",
+    "KeyConditionExpression": "x = :x",
+    "ExpressionAttributeValues": {":x": s("p")},
+}
+ADD_VECTORS = {
+    **TABLE,
+    "VectorIndexUpdates": [
+        {
+            "Create": {
+                "IndexName": "ByV",
+                "VectorAttribute": {"AttributeName": "v"},
+                "Dimensions": 2,
+                "DistanceFunction": "EUCLIDEAN",
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        }
+    ],
+}
+DROP_VECTORS = {**TABLE, "VectorIndexUpdates": [{"Delete": {"IndexName": "ByV"}}]}
+SEARCH = {**TABLE, "IndexName": "ByV", "SearchVector": [{"N": "0"}, {"N": "1"}], "TopK": 100}
+
+
+def statuses(engine: Engine) -> dict[str, tuple[str, bool | None]]:
+    table = engine.call("DescribeTable", TABLE)["Table"]
+    assert table["TableStatus"] == "ACTIVE"
+    indexes = [*table.get("GlobalSecondaryIndexes", []), *table.get("VectorIndexes", [])]
+    return {each["IndexName"]: (each["IndexStatus"], each.get("Backfilling")) for each in indexes}
+
+
+# --- indexes ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_index_is_filled_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
+    others = Others(engines, seed)
+    create(engines[0])
+    others.write(60)
+
+    def meanwhile() -> None:
+        others.write()
+        others.check()
+        for engine in engines:
+            assert statuses(engine)["ByX"] == ("CREATING", True)
+            refused = answer(engine, "Query", QUERY)
+            assert refused["message"] == "Cannot read from backfilling global secondary index: ByX"
+
+    count = between(meanwhile)
+    engines[0].call("UpdateTable", ADD)
+    assert len(count) >= 3
+    others.check()
+    expected = {key: item for key, item in others.stored.items() if "x" in item}
+    for engine in engines:
+        assert statuses(engine)["ByX"] == ("ACTIVE", None)
+        assert by_key(pages(engine, "Scan", {**TABLE, "IndexName": "ByX"})) == expected
+        assert {key[1] for key in by_key(pages(engine, "Query", QUERY))} == {
+            key[1] for key, item in expected.items() if item["x"] == s("p")
+        }
+        assert engine.check() == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_vector_index_is_filled_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
+    others = Others(engines, seed)
+    create(engines[0])
+    others.write(60)
+
+    def meanwhile() -> None:
+        others.write()
+        for engine in engines:
+            assert statuses(engine)["ByV"] == ("CREATING", True)
+            refused = answer(engine, "SearchVectors", SEARCH)
+            assert refused["message"] == "Cannot search backfilling vector index: ByV"
+            assert engine.check() == []
+
+    count = between(meanwhile)
+    engines[0].call("UpdateTable", ADD_VECTORS)
+    assert len(count) >= 3
+    for engine in engines:
+        results = [each["Item"] for each in engine.call("SearchVectors", SEARCH)["SearchResults"]]
+        assert by_key(results).keys() == {key for key, item in others.stored.items() if "v" in item}
+        assert engine.check() == []
+
+
+@pytest.mark.parametrize(("add", "drop", "name"), [(ADD, DROP, "ByX"), (ADD_VECTORS, DROP_VECTORS, "ByV")])
+def test_what_is_refused_while_an_index_is_filled(between: Any, add: Any, drop: Any, name: str) -> None:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        for number in range(20):
+            put(engine, "a", str(number), x=s("p"), v={"L": [n(1), n(2)]})
+        second = {**BY_X, "IndexName": "ByY"}
+        met: list[Any] = []
+
+        def meanwhile() -> None:
+            if met:
+                return
+            met.append(answer(engine, "UpdateTable", {**ADD, "GlobalSecondaryIndexUpdates": [{"Create": second}]}))
+            met.append(answer(engine, "DeleteTable", TABLE))
+            engine.call("UpdateTable", drop)
+            assert name not in statuses(engine)
+
+        between(meanwhile)
+        described = engine.call("UpdateTable", add)["TableDescription"]
+        assert [each["error"] for each in met] == ["LimitExceededException", "ResourceInUseException"]
+        indexes = [*described.get("GlobalSecondaryIndexes", []), *described.get("VectorIndexes", [])]
+        assert [each["IndexName"] for each in indexes] == ["ByG"]
+        assert engine.check() == []
+        between(lambda: None)
+        engine.call("UpdateTable", add)
+        assert statuses(engine)[name] == ("ACTIVE", None)
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, StoreError("The disk failed")])
+def test_an_index_that_cant_be_filled_isnt_there(between: Any, fault: BaseException | type[BaseException]) -> None:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        for number in range(20):
+            put(engine, "a", str(number), x=s("p"))
+
+        def fail() -> None:
+            raise fault
+
+        between(fail)
+        for add in (ADD, ADD_VECTORS):
+            with pytest.raises((KeyboardInterrupt, StoreError)):
+                engine.call("UpdateTable", add)
+            assert statuses(engine) == {"ByG": ("ACTIVE", None)}
+        attributes = engine.call("DescribeTable", TABLE)["Table"]["AttributeDefinitions"]
+        assert "x" not in {each["AttributeName"] for each in attributes}
+        between(lambda: None)
+        engine.call("UpdateTable", ADD)
+        assert len(pages(engine, "Scan", {**TABLE, "IndexName": "ByX"})) == 20
+
+
+def test_a_damaged_item_ends_the_filling(tmp_path: Path, between: Any) -> None:
+    with Engine.open(tmp_path / "store.db") as engine:
+        create(engine)
+        for number in range(20):
+            put(engine, "a", str(number), x=s("p"))
+
+        def damage() -> None:
+            connection = engine._storage.pool.take()
+            ((name,),) = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'items%'").fetchall()
+            connection.execute(f"UPDATE {name} SET body = x'7b' WHERE id = 18")
+            engine._storage.pool.give(connection)
+
+        between(damage)
+        with pytest.raises(StoreError, match="A stored item is damaged"):
+            engine.call("UpdateTable", ADD)
+        assert statuses(engine) == {"ByG": ("ACTIVE", None)}
+
+
+def test_whoever_meets_an_index_left_half_filled_goes_on(
+    engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = Others(engines, 7)
+    create(engines[0])
+    others.write(60)
+
+    def fail() -> None:
+        raise StoreError("The disk failed")
+
+    def fail_again(*_: Any) -> None:
+        raise StoreError("The disk failed again")
+
+    between(fail)
+    with monkeypatch.context() as patch:
+        patch.setattr(filling, "_give_up", fail_again)
+        with pytest.raises(StoreError, match=r"The disk failed$"):
+            engines[0].call("UpdateTable", ADD)
+    others.write(10)
+    between(lambda: None)
+    assert statuses(engines[-1])["ByX"] == ("ACTIVE", None)
+    expected = {key: item for key, item in others.stored.items() if "x" in item}
+    assert by_key(pages(engines[0], "Scan", {**TABLE, "IndexName": "ByX"})) == expected
+    assert engines[0].check() == []
+
+
+# --- how much a transaction does --------------------------------------------------------------------------
+
+
+def test_no_transaction_does_more_than_a_piece(between: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        for number in range(100):
+            put(engine, "a", str(number), x=s("p"), v={"L": [n(1), n(2)]})
+        between(lambda: None)
+        statements: list[int] = []
+        transaction = Storage._transaction
+
+        def counted(self: Storage, *args: Any) -> Any:
+            before = self.statements
+            result = transaction(self, *args)
+            statements.append(self.statements - before)
+            return result
+
+        monkeypatch.setattr(Storage, "_transaction", counted)
+        for operation, params in (("UpdateTable", ADD), ("UpdateTable", ADD_VECTORS)):
+            statements.clear()
+            engine.call(operation, params)
+            assert len(statements) > 100 / ROWS
+            assert max(statements) <= 20 + 2 * ROWS
