@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 
-from keyplan.engine import Engine, filling
+from keyplan.engine import Engine, effort
 from keyplan.engine.storage.sqlite import Storage
 from tests.crash.writer import TABLE, item
 
@@ -29,7 +29,7 @@ def main(path: str, count: int, operation: str, params: str) -> None:
             engine.call("PutItem", {"TableName": TABLE, "Item": item("late", str(count), count)})
             os.kill(os.getpid(), signal.SIGKILL)
 
-    filling.PIECE_ROWS = ROWS
+    effort.PIECE_ROWS = ROWS
     Storage.let_others_in = let_others_in  # type: ignore[method-assign]
     engine.call(operation, json.loads(params))
     print("done")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, filling
+from keyplan.engine import Engine, effort, filling
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
 from tests.engine.support import answer, create, index, n, pages, put, s
@@ -38,7 +38,7 @@ def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Eng
 @pytest.fixture
 def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
     """Let something be done between all pieces from now on; how often that was."""
-    monkeypatch.setattr(filling, "PIECE_ROWS", ROWS)
+    monkeypatch.setattr(effort, "PIECE_ROWS", ROWS)
 
     def begin(work: Callable[[], None]) -> list[int]:
         count: list[int] = []

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, filling
+from keyplan.engine import Engine, effort
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import DynamoDBError, StoreError
 from keyplan.server.aside import AtOnce, Threads, Work
@@ -222,7 +222,7 @@ def test_what_waits_for_writes_and_what_is_judged_aside(name: str, params: Any, 
 def test_what_takes_a_whole_table_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index is filled only when a write and a read have been answered meanwhile."""
     others = threading.Event()
-    monkeypatch.setattr(filling, "PIECE_ROWS", 2)
+    monkeypatch.setattr(effort, "PIECE_ROWS", 2)
     monkeypatch.setattr(Storage, "let_others_in", lambda _: others.wait(PATIENCE_S))
     index = {"KeySchema": [{"AttributeName": "sk", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}}
     changes = {

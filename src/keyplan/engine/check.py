@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from keyplan.engine.filling import filled_up_to
 from keyplan.engine.items import decode
 from keyplan.engine.keys import NO_SORT, Key, entry_of
 from keyplan.engine.settling import fillings_of
@@ -121,7 +120,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
 def _filled(reader: Reader, table: Table) -> dict[str, int]:
     """The indexes that are being filled, and up to which row they are."""
     table_id, numbers = table.stored.layout.id, table.definition["IndexNumbers"]
-    return {name: filled_up_to(reader, table_id, numbers[name]) for name in fillings_of(table.definition)}
+    return {name: reader.archives.filled_up_to(table_id, numbers[name]) for name in fillings_of(table.definition)}
 
 
 def _check_streams(reader: Reader) -> Iterator[Finding]:

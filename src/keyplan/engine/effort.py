@@ -18,6 +18,12 @@ BRIEF_BYTES_MAX = 1_000_000
 
 UNKNOWN_BYTES = 10 * BRIEF_BYTES_MAX
 """What may take long, and it isn't known beforehand whether it does."""
+
+PIECE_ROWS = 500
+"""What takes a whole table is done in transactions of so many items each, unless they are large."""
+PIECE_BYTES = 500_000
+"""After so many bytes of items such a transaction ends."""
+
 _ITEM_BYTES = 100
 """What each item costs besides, however small it is."""
 _TERM_BYTES = 40

@@ -19,6 +19,7 @@ from typing import Any
 
 import orjson
 
+from keyplan.engine import effort
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.keys import entry_of
@@ -29,19 +30,11 @@ from keyplan.engine.storage.archives import Kept
 from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.tables import StoredTable
-from keyplan.engine.storage.transactions import Reader, Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Index, Table, VectorIndex, layout_of, read_table
 from keyplan.engine.vectorrules import with_vector_change
 from keyplan.engine.vectors import add_vectors, make_vectors
 from keyplan.errors import KeyplanError
-
-PIECE_ROWS = 500
-"""Items of one transaction, unless they are large."""
-PIECE_BYTES = 500_000
-"""After so many bytes of items a transaction ends."""
-
-_KIND = "filling"
-"""The kind of the records that say up to which row an index is filled."""
 
 _log = logging.getLogger("keyplan.engine")
 
@@ -76,11 +69,11 @@ def change_indexes(database: Database, writer: Writer, table: Table, definition:
         if after is not None:
             filling = Filling(table.name, layout.id, index.name, index.number, begin_work())
             writer.define(layout.id, json.dumps(begin_filling(definition, index.name, filling.worker)))
-            _keep_position(writer, filling, after)
+            writer.archives.keep_filled(layout.id, index.number, after)
     for index in known.values():
         if isinstance(index, VectorIndex):
             writer.vectors.drop(layout.id, index.number)
-        writer.archives.drop_record(_KIND, _record_name(layout.id, index.number))
+        writer.archives.drop_filled(layout.id, index.number)
     return filling
 
 
@@ -92,7 +85,7 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
     """Write the entries of some items behind a row: the last of them, or None when there are no more. Items whose
     attributes don't fit stay out, as with DynamoDB.
     """
-    rows, more = writer.rows_after(stored, after, PIECE_ROWS, PIECE_BYTES)
+    rows, more = writer.rows_after(stored, after, effort.PIECE_ROWS, effort.PIECE_BYTES)
     for row, partition, sort, _, body in rows:
         item = decode(body)
         if isinstance(index, VectorIndex):
@@ -131,12 +124,13 @@ def _fill_next(database: Database, filling: Filling, writer: Writer) -> bool:
     if table is None:
         return True
     index = next(each for each in _all_indexes(table) if each.number == filling.number)
-    after = _fill_piece(writer, table.stored, index, filled_up_to(writer, filling.table_id, filling.number))
+    place = filling.table_id, filling.number
+    after = _fill_piece(writer, table.stored, index, writer.archives.filled_up_to(*place))
     if after is not None:
-        _keep_position(writer, filling, after)
+        writer.archives.keep_filled(*place, after)
         return False
     writer.define(filling.table_id, json.dumps(end_filling(table.definition, filling.index)))
-    writer.archives.drop_record(_KIND, _record_name(filling.table_id, filling.number))
+    writer.archives.drop_filled(*place)
     return True
 
 
@@ -185,20 +179,6 @@ def _take_over(database: Database, writer: Writer) -> Filling | None:
                 writer.define(filling.table_id, json.dumps(begin_filling({**table.definition}, name, filling.worker)))
                 return filling
     return None
-
-
-def filled_up_to(reader: Reader, table_id: int, number: int) -> int:
-    """The last row whose entries stand in an index that is being filled."""
-    kept = reader.archives.record(_KIND, _record_name(table_id, number))
-    return 0 if kept is None else int(kept)
-
-
-def _keep_position(writer: Writer, filling: Filling, after: int) -> None:
-    writer.archives.keep_record(_KIND, _record_name(filling.table_id, filling.number), str(after).encode())
-
-
-def _record_name(table_id: int, number: int) -> str:
-    return f"{table_id}/{number}"
 
 
 def fill_table(writer: Writer, table: Table, items: Iterable[Kept]) -> None:

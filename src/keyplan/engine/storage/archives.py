@@ -44,6 +44,7 @@ _CREATE_RECORDS = (
     f"CREATE TABLE IF NOT EXISTS {_RECORDS} "
     "(kind TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID"
 )
+_FILLING = "filling"
 _IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 
 
@@ -157,6 +158,19 @@ class Archives:
             else:
                 high = middle
         return low
+
+    def filled_up_to(self, table_id: int, index: int) -> int:
+        """The last row whose entries stand in an index that is being filled."""
+        kept = self.record(_FILLING, f"{table_id}/{index}")
+        return 0 if kept is None else int(kept)
+
+    def keep_filled(self, table_id: int, index: int, row: int) -> None:
+        """Store up to which row an index is filled."""
+        self.keep_record(_FILLING, f"{table_id}/{index}", str(row).encode())
+
+    def drop_filled(self, table_id: int, index: int) -> None:
+        """Forget how far an index is filled: it is, or goes."""
+        self.drop_record(_FILLING, f"{table_id}/{index}")
 
     def back_up(self, name: str, items: Iterator[Kept]) -> tuple[int, int]:
         """Keep items under a name of letters, digits and underscores; their number and the sum of their sizes."""
