@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 
 from keyplan import now
 from keyplan_systems.blog import counting, ranking
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.entities import FRONT_PAGE_REPLICAS, Post, User
 from keyplan_systems.blog.ranking import Gatherer, front_page
 from tests.systems.blog.support import check_books, published, recorded
+
+WRITING = {"PutItem", "UpdateItem", "BatchWriteItem", "TransactWriteItems"}
 
 
 class Clock:
@@ -20,7 +23,8 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds = 0.0
-        monkeypatch.setattr(counting, "now", lambda: now() + timedelta(seconds=self.seconds))
+        for module in (counting, ranking):
+            monkeypatch.setattr(module, "now", lambda: now() + timedelta(seconds=self.seconds))
 
     def __call__(self) -> float:
         return self.seconds
@@ -94,6 +98,21 @@ def test_the_most_viewed_go_first_and_the_others_wait(blog: Blog, ada: User, clo
     assert views(blog, *posts) == [0, 0, 3, 4]
     gatherer.gather()
     assert views(blog, *posts) == [1, 2, 3, 4]
+
+
+def test_each_write_is_followed_by_a_rest(blog: Blog, ada: User, clock: Clock) -> None:
+    requests = recorded(blog)
+    begun: list[int] = []
+    gatherer = Gatherer(blog, clock=clock, rest=lambda: begun.append(len(requests.operations)))
+    for number in range(3):
+        viewed(blog, gatherer, published(blog, ada, f"post-{number}", ("a", "b")))
+    before = len(requests.operations)
+    clock.seconds = 20
+    gatherer.gather()
+    steps = pairwise([before, *begun, len(requests.operations)])
+    assert max(sum(name in WRITING for name in requests.operations[start:end]) for start, end in steps) == 1
+    copies = [blog.front_page(replica) for replica in range(FRONT_PAGE_REPLICAS)]
+    assert {None if copy is None else copy.refreshed_at for copy in copies} == {front_page(blog).refreshed_at}
 
 
 def test_memory_is_bounded(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:

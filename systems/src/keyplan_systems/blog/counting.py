@@ -8,7 +8,7 @@ at most once in some seconds each. README.md has the arithmetic.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Literal
 
@@ -37,6 +37,7 @@ __all__ = [
     "CountingWrites",
     "Refreshed",
     "closed",
+    "copies_of",
     "counted",
     "parts",
 ]
@@ -227,11 +228,12 @@ class CountingWrites(Reads):
         return "refreshed"
 
     @write("W20", attempts=3)
-    def refresh_front_page(self, *, force: bool = False) -> Writes[FrontPage]:
+    def refresh_front_page(self, *, force: bool = False, copies: bool = True) -> Writes[FrontPage]:
         """Make the front page anew, at most once in FRONT_PAGE_SECONDS unless ``force`` says so; gives it as it is
         then.
 
-        The first copy is written on the condition that nobody else has made it meanwhile; the others follow.
+        The first copy is written on the condition that nobody else has made it meanwhile; the others follow, unless
+        the caller writes them (``copies_of``).
         """
         before = yield from self.front_page.ask(0)
         if before is not None and not force and not _due(before.refreshed_at, FRONT_PAGE_SECONDS):
@@ -250,8 +252,14 @@ class CountingWrites(Reads):
             refreshed_at=now(),
         )
         yield Put(page).only_if(refreshed_at=None if before is None else before.refreshed_at)
-        yield Batch(Put(page.model_copy(update={"replica": replica})) for replica in range(1, FRONT_PAGE_REPLICAS))
+        if copies:
+            yield Batch(map(Put, copies_of(page)))
         return page
+
+
+def copies_of(page: FrontPage) -> Iterator[FrontPage]:
+    """The other copies of a front page that was made anew."""
+    return (page.model_copy(update={"replica": replica}) for replica in range(1, FRONT_PAGE_REPLICAS))
 
 
 def _due(last: datetime | None, seconds: float) -> bool:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from keyplan import now
 from keyplan.errors import WriteFailed
 from keyplan_systems.blog.counting import (
     FRONT_PAGE_SECONDS,
@@ -20,6 +21,7 @@ from keyplan_systems.blog.counting import (
     TAG_SECONDS,
     USER_SECONDS,
     Refreshed,
+    copies_of,
 )
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import FRONT_PAGE_REPLICAS, FrontPage, Post
@@ -88,11 +90,22 @@ class Gatherer:
     The rate of refreshes has two bounds. One post is refreshed at most once in RANKING_SECONDS, by whatever process:
     that is a condition of the write. And a call of ``gather`` refreshes ``most`` posts, tags and authors each, the most
     viewed first; the others wait. So a crowd costs no more than a few, and a long tail neither.
+
+    ``rest`` is called between one write and the next. Where threads of the same process answer requests it waits a
+    little: each of them would else take twice as long until all is written.
     """
 
-    def __init__(self, blog: Blog, *, most: int = 50, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        blog: Blog,
+        *,
+        most: int = 50,
+        clock: Callable[[], float] = time.monotonic,
+        rest: Callable[[], object] = lambda: None,
+    ) -> None:
         self.blog = blog
         self.most = most
+        self._rest = rest
         self._posts = _Queue(RANKING_SECONDS, clock)
         self._tags = _Queue(TAG_SECONDS, clock)
         self._users = _Queue(USER_SECONDS, clock)
@@ -126,12 +139,22 @@ class Gatherer:
         for user_id in self._users.take(self.most):
             changed += self._refresh(self.blog.refresh_user, self._users, user_id) == "refreshed"
         with suppress(WriteFailed):  # another process made it at the same moment
-            self.blog.refresh_front_page()
+            self._refresh_front_page()
         return changed
 
-    @staticmethod
-    def _refresh(refresh: Callable[[str], Refreshed], queue: _Queue, name: str) -> Refreshed:
+    def _refresh_front_page(self) -> None:
+        """Make the front page anew, where it is time and no other process did."""
+        self._rest()
+        begun = now()
+        page = self.blog.refresh_front_page(copies=False)
+        if page.refreshed_at >= begun:
+            for copy in copies_of(page):
+                self._rest()
+                self.blog.put(copy)
+
+    def _refresh(self, refresh: Callable[[str], Refreshed], queue: _Queue, name: str) -> Refreshed:
         """Refresh one. What another process has refreshed a moment ago waits again, for what was counted since."""
+        self._rest()
         try:
             outcome = refresh(name)
         except WriteFailed:

@@ -27,6 +27,8 @@ FLUSH_SECONDS = 1.0
 GATHER_SECONDS = 2.0
 GATHER_MOST = 10
 """Rankings made anew at a time: little and often, so that no request waits for many."""
+REST_SECONDS = 0.01
+"""How long the thread that writes rests between two writes at most: a request that meets it takes twice as long."""
 POSTS_MAX = 10_000
 """Posts whose views are waiting; more than that are dropped, since a count may be late and memory may not run out."""
 
@@ -42,7 +44,7 @@ class Views:
         self._lock = threading.Lock()
         self._waiting: Counter[str] = Counter()
         self._kept: OrderedDict[str, tuple[float, PostWithContent]] = OrderedDict()
-        self._gatherer = Gatherer(blog, most=GATHER_MOST)
+        self._gatherer = Gatherer(blog, most=GATHER_MOST, rest=self._rest)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -94,7 +96,9 @@ class Views:
         """Write the views that are waiting."""
         with self._lock:
             waiting, self._waiting = self._waiting, Counter()
+        rest_s = min(REST_SECONDS, FLUSH_SECONDS / 2 / max(1, len(waiting)))
         for post_id, views in waiting.items():
+            self._rest(rest_s)
             with suppress(ConditionFailed):  # it was deleted a moment ago
                 self.blog.count_view(post_id, views)
 
@@ -119,6 +123,10 @@ class Views:
                 gathered = self._clock()
                 self._try(self._gatherer.gather)
         self._try(self.flush)
+
+    def _rest(self, seconds: float = REST_SECONDS) -> None:
+        if self._thread is not None:  # else nobody is to be spared
+            self._stop.wait(seconds)
 
     def _try(self, action: Callable[[], object]) -> None:
         """A store that doesn't answer costs some views, and never the thread."""
