@@ -76,6 +76,9 @@ class Club(Design):
     @read("R4", newest_first=True)
     def newest(self, limit: int = 1, cursor: Cursor | None = None) -> Page[Line]: ...
 
+    @read("R5")
+    def line(self, book: str, number: int) -> Line | None: ...
+
     @write("W1", attempts=10)
     def join(self, member_id: str, name: str) -> Writes:
         yield Create(Member(member_id=member_id, name=name))
@@ -150,6 +153,14 @@ class Club(Design):
         number = 0 if last is None else last.number + 1
         yield Create(Line(book=book, number=number))
         return number
+
+    @write("W15", attempts=10)
+    def begin(self, book: str) -> Writes[int]:
+        if (yield from self.line.ask(book, 0)) is None:
+            lines = yield from self.lines.ask(book)
+            yield Create(Line(book=book, number=0))
+            return len(lines)
+        return -1
 
     @write("W13", attempts=10)
     def gives_up(self, member_id: str) -> Writes:
@@ -241,6 +252,19 @@ def test_what_was_listed_and_has_grown_is_tried_again(club: Club) -> None:
     assert club.append("b") == 4
     _meanwhile(club, lambda: other.create(Line(book="b", number=5)))
     assert club.next_of_all("b") == 6
+
+
+def test_what_two_reads_of_an_attempt_differ_about_is_tried_again(club: Club) -> None:
+    requests = record(club)
+
+    def before(operation: str, _: dict[str, Any]) -> None:
+        if operation == "Query":
+            requests.before = lambda *_: None
+            Club(club.store).create(Line(book="b", number=0))
+
+    requests.before = before
+    assert club.begin("b") == -1
+    assert requests.operations.count("GetItem") == 2
 
 
 def test_a_value_that_reading_said_is_free_is_tried_again(club: Club) -> None:

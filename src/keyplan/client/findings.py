@@ -37,7 +37,8 @@ class Findings:
         self._names = table.key_names
         self._whole_indexes = {index.name for index in table.indexes if index.projection == "ALL"}
         self._before = before
-        self._items: dict[Identity, _Found] = {}
+        self._items: dict[Identity, list[_Found]] = {}
+        """Each reading of an item: two of one attempt differ where somebody else has written between them."""
         self._listed: list[tuple[str | None, Mapping[str, Any]]] = []
         """The partitions that were queried: the index, and the values of the key's attributes; a scan has none."""
 
@@ -56,13 +57,16 @@ class Findings:
         parameters = request.parameters
         match request.operation:
             case "GetItem":
-                self._items[self._identity(parameters["Key"])] = _Found(response.get("Item"), whole=True)
+                self._read(parameters["Key"], _Found(response.get("Item"), whole=True))
             case "BatchGetItem":
-                for asked in parameters["RequestItems"].values():
-                    for key in asked["Keys"]:
-                        self._items[self._identity(key)] = _Found(None, whole=True)
-                for items in response.get("Responses", {}).values():
-                    self._keep(items, whole=True)
+                there = [item for items in response.get("Responses", {}).values() for item in items]
+                self._keep(there, whole=True)
+                later = [key for rest in response.get("UnprocessedKeys", {}).values() for key in rest["Keys"]]
+                known = {*map(self._identity, there), *map(self._identity, later)}
+                asked = [key for keys in parameters["RequestItems"].values() for key in keys["Keys"]]
+                for key in asked:
+                    if self._identity(key) not in known:
+                        self._read(key, _Found(None, whole=True))
             case "Query" | "Scan":
                 index: str | None = parameters.get("IndexName")
                 names: Mapping[str, str] = parameters.get("ExpressionAttributeNames") or {}
@@ -76,7 +80,10 @@ class Findings:
 
     def _keep(self, items: Any, *, whole: bool) -> None:
         for item in items:
-            self._items[self._identity(item)] = _Found(item, whole)
+            self._read(item, _Found(item, whole))
+
+    def _read(self, key: Item, reading: _Found) -> None:
+        self._items.setdefault(self._identity(key), []).append(reading)
 
     def _identity(self, item: Item) -> Identity:
         return tuple(next(iter(item[name].values())) for name in self._names)
@@ -93,11 +100,9 @@ class Findings:
 
     def _moved_on(self, refusal: Refusal) -> bool:
         known = {**refusal.operation.parameters.get("Item", {}), **refusal.operation.parameters.get("Key", {})}
-        read = self._items.get(self._identity(known))
-        if read is not None:
-            if read.item is None:
-                return refusal.operation.role != "item" or refusal.item is not None
-            return not _same(read, refusal.item)
+        readings = self._items.get(self._identity(known))
+        if readings is not None:
+            return any(_differs(reading, refusal) for reading in readings)
         known |= refusal.item or {}
         for index, equal in self._listed:
             if all(_plain(known.get(name)) == _plain(value) for name, value in equal.items()):
@@ -113,6 +118,13 @@ class Findings:
 
 def _told(refusal: Refusal) -> str:
     return f"{refusal.operation.description} {json.dumps(_plain(refusal.item), sort_keys=True)}"
+
+
+def _differs(reading: _Found, refusal: Refusal) -> bool:
+    """Whether what stands there isn't what was read."""
+    if reading.item is None:
+        return refusal.operation.role != "item" or refusal.item is not None
+    return not _same(reading, refusal.item)
 
 
 def _same(read: _Found, item: Item | None) -> bool:
