@@ -7,6 +7,7 @@ from typing import Any
 
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Comment, Follow, Moderation, Upload, UserImpression
+from keyplan_systems.blog.essays import ESSAYS
 from keyplan_systems.blog.sample import sample_user, whole_post
 
 __all__ = ["SAMPLED", "arguments", "completed"]
@@ -39,6 +40,7 @@ def arguments() -> dict[str, dict[str, Any]]:
         (element for element in wholes if element.post.status == "published"), key=lambda post: len(post.readers)
     )
     post, user = whole.post, sample_user(1)
+    named = sample_user(min(beside for essay in ESSAYS for beside in essay.beside))
     result: dict[str, dict[str, Any]] = {
         "latest_posts": {"limit": 3},
         "published_between": {"limit": 4},
@@ -48,6 +50,7 @@ def arguments() -> dict[str, dict[str, Any]]:
         "slug_of": {"slug": post.slug},
         "whole_post": {"post_id": post.post_id},
         "posts_of_user": {"user_id": user.user_id, "status": "published", "limit": 2},
+        "co_authored_posts": {"user_id": named.user_id, "status": ["published", "unpublished"], "limit": 2},
         "trending_tags": {"limit": 4},
         "tags_starting": {"tag": "b", "limit": 3},
         "posts_by_tags": {"tags": list(post.tags), "limit": 2},

@@ -12,6 +12,7 @@ from keyplan.testing.invariants import check_invariants
 from keyplan.testing.world import scan
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import (
+    CoAuthor,
     Counter,
     Credential,
     Post,
@@ -43,9 +44,9 @@ def new_post(
     return blog.create_post(Post(user_id=user.user_id, slug=slug, title=title, tags=tags, **fields), content).post
 
 
-def published(blog: Blog, user: User, slug: str, tags: tuple[str, ...] = ()) -> Post:
+def published(blog: Blog, user: User, slug: str, tags: tuple[str, ...] = (), **fields: Any) -> Post:
     """A published post."""
-    return blog.publish(new_post(blog, user, slug, tags).post_id)
+    return blog.publish(new_post(blog, user, slug, tags, **fields).post_id)
 
 
 def silent(done: int, total: int | None) -> None:
@@ -73,6 +74,10 @@ def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
     by_id = {post.post_id: post for post in posts}
     public = [post for post in posts if post.status == "published"]
     _check_authors(result.get(User, []), posts)
+    entries = {(value.post_id, value.user_id, value.status, value.listed_at) for value in result.get(CoAuthor, [])}
+    assert entries == {
+        (post.post_id, other, post.status, post.listed_at) for post in posts for other in post.co_authors
+    }
     carried = Tally(tag for post in public for tag in post.tags)
     assert {value.tag: value.posts for value in result.get(PostTag, []) if value.posts} == dict(carried)
     combos = {(value.tags, value.published_at, value.post_id) for value in result.get(PostTagCombo, [])}
@@ -85,11 +90,13 @@ def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
     _check_counts(result, anonymous_views)
 
 
-def _check_authors(users: Iterable[User], posts: Iterable[Post]) -> None:
+def _check_authors(users: Iterable[User], posts: list[Post]) -> None:
+    named = Tally(user_id for post in posts if post.status == "published" for user_id in post.co_authors)
     tally = Tally((post.user_id, post.status) for post in posts)
     for user in users:
         counts = tuple(tally[user.user_id, status] for status in ("unpublished", "published", "archived"))
         assert (user.drafts, user.published, user.archived) == counts, user
+        assert user.co_authored == named[user.user_id], user
 
 
 def _check_counts(result: dict[type[Any], list[Any]], anonymous_views: int) -> None:

@@ -66,7 +66,9 @@ def test_indexes_are_listed_with_what_they_serve() -> None:
     assert set(listed) == {index.name for index in INDEXES}
     served = {number for numbers in listed.values() for number in numbers}
     on_indexes = {
-        pattern.id for pattern in Blog.compiled.reads.values() if getattr(pattern.plan, "index", None) is not None
+        pattern.id
+        for pattern in Blog.compiled.reads.values()
+        if getattr(getattr(pattern.plan, "junction", pattern.plan), "index", None) is not None
     }
     assert served == on_indexes
 

@@ -22,7 +22,7 @@ from tests.systems.blog.test_readme import rows
 LARGE = 5_000
 """Posts that are 100,000 items together."""
 NUMBER = r"([\d.]+)(?:–([\d.]+))?"
-EACH = {"posts_by_tags": 10, "users": 2, "tags": 5, "counters": 2, "posts": 1}
+EACH = {"posts_by_tags": 10, "co_authored_posts": 10, "users": 2, "tags": 5, "counters": 2, "posts": 1}
 """How many posts, users, tags, shards or authors a call of ``asked.py`` is about, where the table counts them."""
 TEXT_MAX = 2.5
 """Units that the longest text of the sample takes, which the table leaves open."""
@@ -104,6 +104,7 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
         "W35": lambda: blog.moderate_comment(
             post.post_id, first[0].thread_id, first[0].comment_id, "hidden", ada.user_id
         ),
+        "W40": lambda: blog.name_co_authors(post.post_id, (eve.user_id,)),
         "W38": lambda: blog.follow(eve.user_id, ada.user_id),
         "W39": lambda: blog.unfollow(eve.user_id, ada.user_id),
     }
@@ -124,7 +125,7 @@ def test_each_write_costs_what_its_row_says(blog: Blog) -> None:
         recorder.made[:] = [made for made in recorder.made if made[0] not in READS]
         places = recorder.units_by_place()
         table = places.pop("table")
-        said = [float(part) for part in cells[identity].split(" + ")]
+        said = [float(part) for part in cells[identity].partition(" for ")[0].split(" + ")]
         if [table, *([sum(places.values())] if places else [])] != said:
             wrong[identity] = (cells[identity], table, sum(places.values()))
     assert wrong == {}

@@ -32,6 +32,7 @@ WHO: Mapping[str, Audience] = {
     "comments": "anyone",
     "whole_post": "anyone",
     "posts_of_user": "anyone",
+    "co_authored_posts": "anyone",
     "user": "anyone",
     "users": "anyone",
     # readers, of themselves
@@ -93,6 +94,7 @@ WHO: Mapping[str, Audience] = {
     "user_by_provider": "nobody",
     "user_to_sign_in": "nobody",
     "provider_user": "nobody",
+    "name_co_authors": "nobody",
     "publish_as_of": "nobody",
     "register": "nobody",
     "open_session": "nobody",
@@ -109,13 +111,13 @@ WHO: Mapping[str, Audience] = {
 }
 
 OWN: Mapping[str, str] = {
-    "post": "a post that isn't published is its author's and the moderators'",
-    "whole_post": "a post that isn't published is its author's and the moderators'",
-    "post_by_slug": "a post that isn't published is its author's and the moderators'",
+    "post": "a post that isn't published is its author's, its co-authors' and the moderators'",
+    "whole_post": "a post that isn't published is its author's, its co-authors' and the moderators'",
+    "post_by_slug": "a post that isn't published is its author's, its co-authors' and the moderators'",
     "user": "a user who was removed is there for moderators only",
     "users": "a user who was removed is there for moderators only",
     "user_by_username": "a user who was removed is there for moderators only",
-    "slug_of": "the slug of a post that isn't published is its author's and the moderators'",
+    "slug_of": "the slug of a post that isn't published is its author's, its co-authors' and the moderators'",
     "posts_of_user": "drafts and archived posts are their author's and the moderators'",
     "who_saw_post": "only of one's own post, or as a moderator",
     "create_post": "user_id is the caller",
@@ -124,6 +126,7 @@ OWN: Mapping[str, str] = {
     "unpublish": "only one's own post, or as a moderator",
     "archive": "only one's own post, or as a moderator",
     "restore": "only one's own post, or as a moderator",
+    "co_authored_posts": "drafts and archived posts are for those whom they name, and the moderators",
     "post_seen": "user_id is the caller",
     "user_viewed": "user_id is the caller",
     "edit_profile": "user_id is the caller",

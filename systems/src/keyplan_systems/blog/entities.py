@@ -21,6 +21,7 @@ __all__ = [
     "CONTENT_BYTES_MAX",
     "COUNTER_SHARDS",
     "COUNTER_SLOTS",
+    "CO_AUTHORS_MAX",
     "FOLLOWS_MAX",
     "FRONT_PAGE_REPLICAS",
     "INDEXES",
@@ -28,6 +29,7 @@ __all__ = [
     "STATUS_SHARDS",
     "Account",
     "Byline",
+    "CoAuthor",
     "Comment",
     "CommentStatus",
     "ContactMessage",
@@ -104,6 +106,8 @@ COMBO_TAGS_MAX = 5
 """Tags that a post may have: n tags are 2ⁿ−1 combinations."""
 CONTENT_BYTES_MAX = 390 * 1024
 """Bytes (UTF-8) of a post's content: DynamoDB's 400 KB for an item, less what its keys and other attributes take."""
+CO_AUTHORS_MAX = 20
+"""Users named beside a post's author: naming twenty others is 81 actions of the 100 that a transaction takes."""
 
 ADDRESS_MAX = 250
 """Characters of an address elsewhere that leads to a post."""
@@ -148,6 +152,7 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_white
 Excerpt = Annotated[str, Field(max_length=300)]
 Stars = Annotated[int, Field(ge=1, le=5)]
 Id = Annotated[str, Field(min_length=1, max_length=100)]
+CoAuthors = Annotated[tuple[Id, ...], Field(max_length=CO_AUTHORS_MAX)]
 Month = Annotated[str, Field(pattern=r"^\d{4}-(?:0[1-9]|1[0-2])$")]
 
 
@@ -158,8 +163,9 @@ class User(Entity):
     """A user as everybody may see them: profile, role, counters. Email and password are in Credential.
 
     ``drafts``, ``published`` and ``archived`` count the user's posts by status. ``rating`` is the sum of their posts'
-    ratings, ``views`` counts their profile's and ``followers`` those who follow them, all gathered now and then. A
-    session is valid while it has the user's ``session_epoch``.
+    ratings, ``views`` counts their profile's and ``followers`` those who follow them, all gathered now and then.
+    ``co_authored`` counts the published posts of others that name them. A session is valid while it has the user's
+    ``session_epoch``.
     """
 
     user_id: Id = Field(default_factory=ulid)
@@ -171,6 +177,7 @@ class User(Entity):
     drafts: int = Field(default=0, ge=0)
     published: int = Field(default=0, ge=0)
     archived: int = Field(default=0, ge=0)
+    co_authored: int = 0
     views: int = Field(default=0, ge=0)
     followers: int = Field(default=0, ge=0)
     rating: int = Field(default=0, ge=0, lt=10**15)
@@ -297,7 +304,7 @@ class Post(Entity):
     status: PostStatus = "unpublished"
     tags: PostTags = ()
     taken_down: bool = False
-    co_authors: tuple[Id, ...] = Field(default=(), max_length=20)
+    co_authors: CoAuthors = ()
     words: int = Field(default=0, ge=0)
     views: int = 0
     likes: int = 0
@@ -328,6 +335,20 @@ class Post(Entity):
     )
     by_status_rating = Key("POST#STATUS#{status}", "{rating_sk}", index=POSTS_BY_STATUS_RATING, shards=STATUS_SHARDS)
     by_user_status = Key("POST#USER#{user_id}#STATUS#{status}", "{listed_at:ms}", index=POSTS_BY_USER_STATUS_CREATED_AT)
+
+
+class CoAuthor(Entity):
+    """A user is named beside a post's author. By user and status, in the order of the post's lists."""
+
+    post_id: Id
+    user_id: Id
+    status: PostStatus
+    listed_at: datetime
+
+    primary = Key("POST#{post_id}", "CO_AUTHOR#{user_id}")
+    by_user_status = Key(
+        "POST#CO_AUTHOR#{user_id}#STATUS#{status}", "{listed_at:ms}", index=POSTS_BY_USER_STATUS_CREATED_AT
+    )
 
 
 class PostContent(Entity):

@@ -24,7 +24,15 @@ from keyplan import now
 from keyplan.errors import Fault, KeyplanError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import ADDRESS_MAX, COMBO_TAGS_MAX, Credential, Post, PostWithContent, User
+from keyplan_systems.blog.entities import (
+    ADDRESS_MAX,
+    CO_AUTHORS_MAX,
+    COMBO_TAGS_MAX,
+    Credential,
+    Post,
+    PostWithContent,
+    User,
+)
 from keyplan_systems.blog.files import files_of
 from keyplan_systems.blog.searching import rebuild
 from keyplan_systems.frontmatter import FrontMatterError
@@ -217,7 +225,7 @@ class _Import:
             file,
             post_id=post_id,
             user_id=author.user_id,
-            co_authors=tuple(dict.fromkeys(user.user_id for user in others if user.user_id != author.user_id)),
+            co_authors=self._co_authors(file, author, others),
             title=file.title,
             slug=self.slugs[file.path],
             excerpt=_excerpt(file, text),
@@ -261,9 +269,18 @@ class _Import:
                 wanted.user_id,
                 excerpt=wanted.excerpt,
                 imported=digest,
-                co_authors=wanted.co_authors,
             )
+            self.design.name_co_authors(wanted.post_id, wanted.co_authors)
         return before
+
+    def _co_authors(self, file: PostFile, author: User, others: list[User]) -> tuple[str, ...]:
+        """The users who are named beside the author; those beyond what a post may have are reported."""
+        users = {user.user_id: user for user in others if user.user_id != author.user_id}
+        left_out = [user.name for user in list(users.values())[CO_AUTHORS_MAX:]]
+        if left_out:
+            message = f"{len(users)} co-authors: the post has the first {CO_AUTHORS_MAX}, without {', '.join(left_out)}"
+            self.report.fault(Fault(file.path, message, "name the others in the text"))
+        return tuple(users)[:CO_AUTHORS_MAX]
 
     def _tags(self, file: PostFile) -> tuple[str, ...]:
         """The tags that a post may have; the rest is reported."""

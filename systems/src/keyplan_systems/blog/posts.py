@@ -29,7 +29,7 @@ from keyplan_systems.blog.entities import (
     Title,
     User,
 )
-from keyplan_systems.blog.reads import Reads
+from keyplan_systems.blog.naming import NamingWrites, without_repeats
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated
 from keyplan_systems.words import excerpt_from, word_count
 
@@ -39,7 +39,7 @@ _COUNTERS: dict[PostStatus, str] = {"unpublished": "drafts", "published": "publi
 """The counter of the author that each status has."""
 
 
-class PostWrites(Reads):
+class PostWrites(NamingWrites):
     """The writes of authors."""
 
     @write("W2", attempts=10)
@@ -47,8 +47,8 @@ class PostWrites(Reads):
         """Create an unpublished post with its text; its slug must be free, and its author active.
 
         Counts and moments of publishing are not taken from ``post``: it begins without. Raises Refused with the fault
-        at ``slug``, or for an author who isn't active, or an id that a post has; ItemNotFound for an author who isn't
-        there; ItemTooLarge.
+        at ``slug``, or for an author who isn't active, or an id that a post has; ItemNotFound for an author or a
+        co-author who isn't there; ItemTooLarge.
         """
         check_content(content, "Blog.create_post.content")
         if post.status != "unpublished":
@@ -67,6 +67,7 @@ class PostWrites(Reads):
                 imported=imported,
             )
         )
+        yield from self._begin_naming(created, list(created.co_authors))
         yield Update(User, user_id=post.user_id).set(drafts=Add(1)).only_if(status="active")
         return PostWithContent(created, written)
 
@@ -82,10 +83,8 @@ class PostWrites(Reads):
         edited_by: str,
         excerpt: Excerpt = "",
         imported: str | None = None,
-        co_authors: tuple[str, ...] | None = None,
     ) -> Writes[PostWithContent]:
         """Edit a post: title, text, slug, tags and excerpt (empty: the text's first paragraph), all of them.
-        Co-authors stay as they are unless they are given.
 
         ``version`` is that of the text that was edited. An edit of an older one raises Refused with the fault at
         ``version``, and overwrites nothing. The slug that a post had stays, and leads to it; another post's raises
@@ -115,7 +114,6 @@ class PostWrites(Reads):
                 tags=tags,
                 excerpt=excerpt or excerpt_from(content),
                 words=word_count(content),
-                co_authors=post.co_authors if co_authors is None else co_authors,
                 updated_at=moment,
             ).only_if(status=post.status, slug=post.slug, tags=post.tags)
         )
@@ -206,7 +204,8 @@ class PostWrites(Reads):
         if post.status == "published":
             raise Refused("a published post is not deleted", place="Blog.delete_post", hint="archive it first")
         addresses = yield from self.addresses_of.ask(post_id)
-        yield Delete(post).only_if(status=post.status, slug=post.slug)
+        yield Delete(post).only_if(status=post.status, slug=post.slug, co_authors=post.co_authors)
+        yield from self._end_naming(post, list(post.co_authors))
         yield Delete(content)
         yield Delete(PostSlug, slug=post.slug)
         yield Update(User, user_id=post.user_id).set(**{_COUNTERS[post.status]: Add(-1)})
@@ -263,13 +262,19 @@ class PostWrites(Reads):
         changes = {"taken_down": post.taken_down if taken_down is None else taken_down}
         yield (
             move := Update(post, status=status, published_at=published_at, updated_at=now(), **changes).only_if(
-                status=post.status, tags=post.tags, published_at=post.published_at, taken_down=post.taken_down
+                status=post.status,
+                tags=post.tags,
+                published_at=post.published_at,
+                taken_down=post.taken_down,
+                co_authors=post.co_authors,
             )
         )
+        after = _after(post, move)
+        yield from self._move_naming(after, post.status)
         counters = {_COUNTERS[post.status]: Add(-1), _COUNTERS[status]: Add(1)}
         count = Update(User, user_id=post.user_id).set(**counters)
         yield count.only_if(status="active") if status == "published" else count
-        return _after(post, move)
+        return after
 
     def _withdrawn(self, post: Post, status: PostStatus, *, taken_down: bool | None = None) -> Writes[Post]:
         after = yield from self._moved(post, status, published_at=post.published_at, taken_down=taken_down)
@@ -332,6 +337,7 @@ def _begun(post: Post, content: str) -> Post:
     """A post as it begins: unpublished, and not yet counted."""
     return post.model_copy(
         update={
+            "co_authors": without_repeats(post.user_id, post.co_authors),
             "excerpt": post.excerpt or excerpt_from(content),
             "words": word_count(content),
             "views": 0,

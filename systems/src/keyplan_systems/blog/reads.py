@@ -12,6 +12,7 @@ from datetime import datetime
 from keyplan import Cursor, Each, Page, Prefix, Range, Through, read
 from keyplan_systems.blog.entities import (
     Account,
+    CoAuthor,
     Comment,
     CommentStatus,
     ContactMessage,
@@ -90,6 +91,13 @@ class Reads:
         self, user_id: str, status: PostStatus, limit: int = 10, cursor: Cursor | None = None
     ) -> Page[Post]:
         """An author's posts in a status, newest first."""
+        ...
+
+    @read("B4b", through=CoAuthor, newest_first=True)
+    def co_authored_posts(
+        self, user_id: str, status: Each[PostStatus], limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[Post]:
+        """The posts in any of these statuses that name a user beside their author, newest first."""
         ...
 
     # Tags

@@ -9,6 +9,7 @@ that a deleted user left on others' posts (seen, liked, rated), or others on the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -69,6 +70,10 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
         for post in posts:
             delete_post(blog, post.post_id)
             search.remove(post.post_id)
+    for naming in _pages(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE)):
+        for post in naming:
+            with suppress(ItemNotFound):  # its author deletes it at the same moment
+                blog.name_co_authors(post.post_id, tuple(other for other in post.co_authors if other != user_id))
     comments = 0
     for said in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)):
         for comment in said:
@@ -115,7 +120,9 @@ def _remove_user(blog: Blog, user: User) -> None:
 
 
 def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
-    """All that is stored of a user, as JSON: profile, posts with their texts, comments, follows, pictures, sign-ins."""
+    """All that is stored of a user, as JSON: profile, posts with their texts, posts of others that name them, comments,
+    follows, pictures, sign-ins.
+    """
     account = blog.account(user_id)
     credential = blog.get(Credential, user_id=user_id, consistent=True)
     if account is None or credential is None:
@@ -127,6 +134,8 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
     comments = [
         _plain(comment) for page in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)) for comment in page
     ]
+    naming = _pages(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE))
+    named_on = [post for page in naming for post in page]
     since = {follow.author_id: follow.at for follow in blog.follows_of(user_id)}
     authors = blog.users(list(since)) if since else []
     return {
@@ -138,6 +147,7 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
             for session in account.sessions
         ],
         "posts": posts,
+        "named_on": [{"title": post.title, "slug": post.slug, "status": post.status} for post in named_on],
         "comments": comments,
         "follows": [
             {"username": author.username, "name": author.name, "since": since[author.user_id].isoformat()}

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Post
+from keyplan_systems.blog.entities import Post, User
 
-__all__ = ["Card", "active_authors", "authors_of", "cards", "shown_cards"]
+__all__ = ["Card", "active_authors", "authors_of", "cards", "cards_by", "shown_cards"]
 
 WORDS_A_MINUTE = 230
 UNKNOWN = ("somebody", "")
@@ -80,6 +80,13 @@ def active_authors(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, st
 def shown_cards(blog: Blog, posts: Sequence[Post]) -> list[Card]:
     """Posts as cards for everybody: those whose authors are active, in order."""
     authors = active_authors(blog, posts)
+    return [card(post, *authors[post.user_id]) for post in posts if post.user_id in authors]
+
+
+def cards_by(blog: Blog, user: User, posts: Sequence[Post]) -> list[Card]:
+    """What a user wrote or is named on, as cards: others' names are asked for only where they are there, and active."""
+    authors = {user.user_id: (user.name, user.username)}
+    authors |= active_authors(blog, [post for post in posts if post.user_id != user.user_id])
     return [card(post, *authors[post.user_id]) for post in posts if post.user_id in authors]
 
 

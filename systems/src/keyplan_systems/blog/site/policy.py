@@ -53,10 +53,10 @@ _FILLED: Mapping[str, Collection[str]] = {
     "end_session": ("user_id",),
     "end_sessions": ("user_id",),
     "create_post": ("imported",),
-    "edit_post": ("edited_by", "imported", "co_authors"),
+    "edit_post": ("edited_by", "imported"),
 }
 """Parameters that are the caller's id; some are for an import's own use, and stay empty."""
-_EMPTY = {"imported", "co_authors"}
+_EMPTY = {"imported"}
 _OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
 _LISTING = {"publish", "unpublish", "archive"}
 _PUBLISHED_POST = {"view_post", "like_post", "rate_post", "add_comment"}
@@ -132,6 +132,8 @@ class BlogPolicy:
         if caller is not None and WHO[pattern] != "anyone" and pattern in self.writes:
             self._count(WHO[pattern], caller)
         if pattern == "posts_of_user" and arguments["status"] != "published":
+            self._own(caller, str(arguments["user_id"]), pattern)
+        if pattern == "co_authored_posts" and {*arguments["status"]} != {"published"}:
             self._own(caller, str(arguments["user_id"]), pattern)
         if pattern in _OWN_POST | _PUBLISHED_POST:
             self._post(pattern, str(arguments["post_id"]), caller)
@@ -234,7 +236,9 @@ def _knows(visitor: Visitor, request: HTTPConnection) -> bool:
 def _visible(post: Post, caller: User | None) -> bool:
     if post.status == "published":
         return True
-    return caller is not None and (post.user_id == caller.user_id or caller.role == "moderator")
+    if caller is None:
+        return False
+    return caller.user_id in {post.user_id, *post.co_authors} or caller.role == "moderator"
 
 
 def _is_there(user: User, caller: User | None) -> bool:

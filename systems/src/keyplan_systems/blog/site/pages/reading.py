@@ -11,9 +11,10 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from keyplan.errors import RequestError
 from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.naming import posts_by
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.searching import found_posts
-from keyplan_systems.blog.site.cards import card, cards, shown_cards
+from keyplan_systems.blog.site.cards import card, cards, cards_by, shown_cards
 from keyplan_systems.blog.site.pages.commenting import said
 from keyplan_systems.blog.site.pages.following import follow_of, followers_shown
 from keyplan_systems.blog.site.rendering import TAG_SLUGS, post_path, tags_path
@@ -103,7 +104,7 @@ def _trending(turn: Turn) -> list[str]:
 
 
 def post(turn: Turn) -> Response:
-    """A post. An old slug leads to the current one; a draft is there for its author only."""
+    """A post. An old slug leads to the current one; a draft is there for its author and co-authors only."""
     text = _by_slug(turn)
     if text is None:
         raise not_found()
@@ -155,7 +156,9 @@ def _visible(turn: Turn, about: Post) -> bool:
     user = turn.visitor.user
     if about.status == "published":
         return True
-    return user is not None and (user.user_id == about.user_id or (about.taken_down and turn.visitor.moderator))
+    if user is None:
+        return False
+    return user.user_id in {about.user_id, *about.co_authors} or (about.taken_down and turn.visitor.moderator)
 
 
 def _published(turn: Turn) -> Post:
@@ -205,9 +208,9 @@ def author_of(turn: Turn) -> User:
 
 
 def author(turn: Turn) -> Response:
-    """An author with what they have published."""
+    """An author with what they have published, alone and with others."""
     user = author_of(turn)
-    page = turn.blog.posts_of_user(user.user_id, "published", limit=PAGE, cursor=turn.cursor)
+    page = posts_by(turn.blog, user, PAGE, turn.cursor)
     reader = turn.visitor.user
     mine = reader is not None and reader.user_id == user.user_id
     if reader is not None and not mine and turn.request.method == "GET":
@@ -223,7 +226,7 @@ def author(turn: Turn) -> Response:
         heading=user.name,
         lede=user.bio or f"Posts by {user.name}",
         path=turn.request.url.path,
-        cards=cards(page, {user.user_id: (user.name, user.username)}),
+        cards=cards_by(turn.blog, user, page.items),
         cursor=page.cursor,
         first=turn.cursor is not None,
     )

@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from keyplan.errors import ItemExists, ItemTooLarge, Refused, ValueTaken
 from keyplan_systems.blog import removing
 from keyplan_systems.blog.entities import Post, PostWithContent
-from keyplan_systems.blog.site.cards import cards
+from keyplan_systems.blog.site.cards import cards_by
 from keyplan_systems.blog.site.rendering import post_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
@@ -35,17 +35,23 @@ DESK_PAGE = 20
 
 Status = Literal["unpublished", "published", "archived"]
 STATUSES: dict[str, Status] = {"unpublished": "unpublished", "published": "published", "archived": "archived"}
+ALL = list(STATUSES.values())
+WITH_OTHERS = "with-others"
+"""The desk's list of the posts of others that name its user."""
 
 
 def desk(turn: Turn) -> Response:
-    """One's own posts by status."""
-    status = STATUSES.get(turn.query.get("status", ""), "unpublished")
-    user = turn.user
-    page = turn.blog.posts_of_user(user.user_id, status, limit=DESK_PAGE, cursor=turn.cursor)
+    """One's own posts by status, or those of others that name one."""
+    user, status = turn.user, turn.query.get("status", "")
+    if status == WITH_OTHERS:
+        page = turn.blog.co_authored_posts(user.user_id, ALL, limit=DESK_PAGE, cursor=turn.cursor)
+    else:
+        status = STATUSES.get(status, "unpublished")
+        page = turn.blog.posts_of_user(user.user_id, status, limit=DESK_PAGE, cursor=turn.cursor)
     return turn.page(
         "desk.html",
         status=status,
-        cards=cards(page, {user.user_id: (user.name, user.username)}),
+        cards=cards_by(turn.blog, user, page.items),
         cursor=page.cursor,
         first=turn.cursor is not None,
         path=f"/desk?status={status}",
