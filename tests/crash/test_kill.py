@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine, check_file
-from tests.crash.writer import KEYS, TABLE, THREADS, item, s
+from tests.crash.writer import KEYS, TABLE, THREADS, item, key, s
 
 ROUNDS = 6
 WRITES_A_ROUND = 1_700
@@ -221,6 +221,26 @@ def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: 
         scanned = engine.call("Scan", {"TableName": TABLE, "IndexName": "New"})["Items"]
         assert sorted(int(each["h"]["N"]) for each in scanned) == sorted([*range(PIECE_ITEMS), count])
     assert check_file(path) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
+    """It holds what the table was when it began, also in the eyes of those who wrote when nobody made it."""
+    path = str(tmp_path / "store.db")
+    create(path)
+    with Engine.open(path) as engine:
+        for number in range(PIECE_ITEMS):
+            engine.call("PutItem", {"TableName": TABLE, "Item": item("a", str(number), number)})
+    assert run_to_piece(path, count, "CreateBackup", {"TableName": TABLE, "BackupName": "first"})
+    assert check_file(path) == []
+    with Engine.open(path) as engine:
+        for number in range(5, PIECE_ITEMS):
+            engine.call("DeleteItem", {"TableName": TABLE, "Key": key("a", str(number))})
+        (backup,) = engine.call("ListBackups", {})["BackupSummaries"]
+        assert backup["BackupStatus"] == "AVAILABLE"
+        engine.call("RestoreTableFromBackup", {"TargetTableName": "copy", "BackupArn": backup["BackupArn"]})
+        scanned = engine.call("Scan", {"TableName": "copy"})["Items"]
+        assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -1,23 +1,41 @@
 """Backups: the items of a table as they were, and what the table was, under an ARN of their own. They outlive it.
 
-A backup is made in one transaction, so it holds the table at one moment. What it says of itself, and the texts of
-errors, are those of the service's answers.
+A backup holds the table at one moment, that of its first transaction. Its items are copied in pieces, each a
+transaction of its own, in the order of their rows; meanwhile the table's definition names it, and a write keeps for it
+what the write replaces (``Archives.keep_old``), so that it doesn't matter how far the copy is. What nobody copies any
+more is copied to its end by whoever meets it. The backup that a deleted table leaves takes its items as they are.
+
+What a backup says of itself, and the texts of errors, are those of the service's answers.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import orjson
 
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe_encryption, table_id
+from keyplan.engine.processes import begin_work, end_work, is_given_up
 from keyplan.engine.requests import Answer
+from keyplan.engine.settling import COPYING
+from keyplan.engine.storage.archives import backup_name
 from keyplan.engine.storage.transactions import Reader, Writer
-from keyplan.engine.tables import Table
-from keyplan.wire.errors import BackupNotFoundException, ValidationException
+from keyplan.engine.tables import Table, layout_of
+from keyplan.errors import KeyplanError
+from keyplan.wire.errors import (
+    BackupInUseException,
+    BackupNotFoundException,
+    TableNotFoundException,
+    ValidationException,
+)
 
 Backup = dict[str, Any]
 BackupType = Literal["USER", "SYSTEM"]
@@ -30,12 +48,148 @@ _KIND = "backup"
 _ARN = re.compile(r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/([^/]+)/backup/(\d+-[0-9a-f]{8})")
 
 
-def make_backup(writer: Writer, table: Table, name: str, type_: BackupType, now_s: float) -> Backup:
-    """Back a table up, in this transaction."""
-    suffix = "00000000" if type_ == "SYSTEM" else secrets.token_hex(4)
-    number = f"{int(now_s * 1000):014d}-{suffix}"
-    rows = writer.rows(table.stored)
-    count, size_bytes = writer.archives.back_up(_stored(number), (row[1:] for row in rows))
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """A backup that is being made: its number, its table, and the note of who makes it."""
+
+    number: str
+    table: str
+    worker: Mapping[str, Any]
+
+
+def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backup | Copying:
+    """Back a table up as it is now: the backup, or what is left to be copied."""
+    number = f"{int(now_s * 1000):014d}-{secrets.token_hex(4)}"
+    stored = _stored(number)
+    last = writer.archives.begin_backup(stored, table.stored)
+    copied = writer.archives.back_up(stored, table.stored, 0, last)
+    backup = _backup(table, number, name, "USER", (copied.count, copied.size_bytes), now_s)
+    if copied.until == last:
+        writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
+        return backup
+    copying = Copying(number, table.name, begin_work())
+    backup["Details"]["BackupStatus"] = "CREATING"
+    backup["CopiedUpTo"] = copied.until
+    writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
+    running = {**(table.definition.get(COPYING) or {}), stored: {"Last": last, "Worker": copying.worker}}
+    _note_copying(writer, table, running)
+    return copying
+
+
+def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> None:
+    """Store which backups of a table are being made, as a new generation: who writes by the one before must learn of
+    them.
+    """
+    definition = {name: value for name, value in table.definition.items() if name != COPYING}
+    if running:
+        definition[COPYING] = running
+    layout = table.stored.layout
+    writer.change_indexes(table.stored, layout_of(definition, layout.id, layout.generation + 1), json.dumps(definition))
+
+
+def finish_backup(database: Database, copying: Copying) -> Backup:
+    """Copy the rest. When that fails, there is no such backup any more.
+
+    Raises:
+        TableNotFoundException: the table is gone.
+        StoreError: the store failed.
+    """
+    try:
+        backup: Backup | None = None
+        while backup is None:
+            database.storage.let_others_in()
+            backup = database.write(partial(_copy_next, database, copying))
+    except BaseException:
+        with suppress(KeyplanError):  # then whoever meets it goes on
+            database.write(partial(_give_up, database, copying))
+        raise
+    finally:
+        end_work(copying.worker)
+    return backup
+
+
+def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup | None:
+    """Copy the next piece; the backup, when that was the last one."""
+    table, name = database.fresh(writer).get(copying.table), _stored(copying.number)
+    note = None if table is None else (table.definition.get(COPYING) or {}).get(name)
+    body = writer.archives.record(_KIND, copying.number)
+    if table is None or note is None or note["Worker"] != copying.worker or body is None:
+        raise TableNotFoundException(f"Table not found: {copying.table}")
+    backup: Backup = orjson.loads(body)
+    copied = writer.archives.back_up(name, table.stored, backup["CopiedUpTo"], note["Last"])
+    backup["CopiedUpTo"] = copied.until
+    backup["Source"]["ItemCount"] += copied.count
+    for part, member in (("Source", "TableSizeBytes"), ("Details", "BackupSizeBytes")):
+        backup[part][member] += copied.size_bytes
+    is_done = copied.until == note["Last"]
+    if is_done:
+        del backup["CopiedUpTo"]
+        backup["Details"]["BackupStatus"] = "AVAILABLE"
+        _note_copying(writer, table, _without(table, name))
+    writer.archives.keep_record(_KIND, copying.number, orjson.dumps(backup))
+    return backup if is_done else None
+
+
+def _without(table: Table, name: str) -> dict[str, Any]:
+    return {each: note for each, note in (table.definition.get(COPYING) or {}).items() if each != name}
+
+
+def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
+    """Remove a backup that can't be made."""
+    table, name = database.fresh(writer).get(copying.table), _stored(copying.number)
+    note = None if table is None else (table.definition.get(COPYING) or {}).get(name)
+    if note is not None and note["Worker"] != copying.worker:
+        return  # somebody else makes it
+    if table is not None and note is not None:
+        _note_copying(writer, table, _without(table, name))
+    writer.archives.drop_backup(name)
+    writer.archives.drop_record(_KIND, copying.number)
+
+
+def go_on_backing_up(database: Database) -> None:
+    """Make the backups that nobody makes any more.
+
+    Raises:
+        TableNotFoundException: a table is gone.
+        StoreError: the store failed.
+    """
+    while True:
+        copying = database.write(partial(_take_over, database))
+        if copying is None:
+            return
+        finish_backup(database, copying)
+
+
+def _take_over(database: Database, writer: Writer) -> Copying | None:
+    """A backup that nobody makes any more; from now on this process does."""
+    for table in database.fresh(writer).values():
+        running: Mapping[str, Any] = table.definition.get(COPYING) or {}
+        for name, note in running.items():
+            if is_given_up(note["Worker"]):
+                copying = Copying(name.replace("_", "-"), table.name, begin_work())
+                changed = {**running, name: {**note, "Worker": copying.worker}}
+                writer.define(table.stored.layout.id, json.dumps({**table.definition, COPYING: changed}))
+                return copying
+    return None
+
+
+def keep_as_backup(writer: Writer, table: Table, name: str, counted: tuple[int, int], now_s: float) -> Backup:
+    """Keep all items of a table that goes as its backup: they are taken as they are, so that it takes no time.
+    ``counted`` are their number and size.
+    """
+    number = f"{int(now_s * 1000):014d}-00000000"
+    table_id = table.stored.layout.id
+    writer.empty_table(table.stored, backup_name(_stored(number)))
+    for index in table.vector_indexes:
+        writer.vectors.drop(table_id, index.number)
+        writer.vectors.create(table_id, index.number, len(index.schema))
+    backup = _backup(table, number, name, "SYSTEM", counted, now_s)
+    writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
+    return backup
+
+
+def _backup(table: Table, number: str, name: str, type_: BackupType, counted: tuple[int, int], now_s: float) -> Backup:
+    count, size_bytes = counted
     details: Answer = {
         "BackupArn": f"{table.arn()}/backup/{number}",
         "BackupName": name,
@@ -46,14 +200,12 @@ def make_backup(writer: Writer, table: Table, name: str, type_: BackupType, now_
     }
     if type_ == "SYSTEM":
         details["BackupExpiryDateTime"] = round(now_s + SYSTEM_LIFETIME_S, 3)
-    backup = {
+    return {
         "Details": details,
         "Source": _source(table, count, size_bytes),
         "Features": {} if type_ == "SYSTEM" else _features(table),
-        "Definition": dict(table.definition),
+        "Definition": {member: value for member, value in table.definition.items() if member != COPYING},
     }
-    writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
-    return backup
 
 
 def _stored(number: str) -> str:
@@ -133,6 +285,42 @@ def find_backup(reader: Reader, arn: str) -> Backup:
     if backup["Source"]["TableName"] != match[1]:
         raise BackupNotFoundException(f"Backup not found: {arn}")
     return backup
+
+
+def latest_backup(database: Database, arn: str) -> Backup:
+    """``find_backup``, of now. One that nobody makes any more is made.
+
+    Raises:
+        ValidationException, BackupNotFoundException: as it does.
+    """
+    backup = database.storage.read(lambda reader: find_backup(reader, arn))
+    if backup["Details"]["BackupStatus"] != "CREATING" or not _goes_on(database, backup):
+        return backup
+    return database.storage.read(lambda reader: find_backup(reader, arn))
+
+
+def latest_backups(database: Database) -> list[Backup]:
+    """``all_backups``, of now."""
+    backups = database.storage.read(all_backups)
+    begun = [backup for backup in backups if backup["Details"]["BackupStatus"] == "CREATING"]
+    if any(_goes_on(database, backup) for backup in begun):
+        return database.storage.read(all_backups)
+    return backups
+
+
+def _goes_on(database: Database, backup: Backup) -> bool:
+    table = database.find(backup["Source"]["TableName"])
+    return table is not None and database.goes_on_with(table)
+
+
+def check_made(backup: Backup) -> None:
+    """Refuse to use a backup that is being made.
+
+    Raises:
+        BackupInUseException: so it is.
+    """
+    if backup["Details"]["BackupStatus"] == "CREATING":
+        raise BackupInUseException(f"Backup is being created: {backup['Details']['BackupArn']}")
 
 
 def number_of(backup: Backup) -> str:

@@ -172,7 +172,7 @@ class Database:
 
     def goes_on_with(self, table: Table) -> bool:
         """Let a table be finished that was left half done: at once, or behind; whether it was left so."""
-        if table.is_settled or self.storage.is_joined or not is_left_undone(table.definition):
+        if not table.has_work or self.storage.is_joined or not is_left_undone(table.definition):
             return False
         self.jobs.run(self.go_on)
         return True

@@ -4,10 +4,10 @@ just changed.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from os import PathLike, fspath
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ import orjson
 
 from keyplan.engine import effort
 from keyplan.engine.actions import ACTIONS, Action
-from keyplan.engine.backups import expire_backups
+from keyplan.engine.backups import expire_backups, go_on_backing_up
 from keyplan.engine.check import Finding, check_storage
 from keyplan.engine.database import Database, Group, Realism
 from keyplan.engine.errors import error_of
@@ -31,11 +31,13 @@ from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.streams.lifecycle import needs_trimming, trim
 from keyplan.engine.streams.shards import SHARD_S, ShardLife
-from keyplan.errors import DynamoDBError, StoreError
+from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
 from keyplan.wire.errors import RequestFault, TransactionCanceledException, ValidationException
 from keyplan.wire.operations import OPERATIONS, Operation, unknown_operation
+
+_log = logging.getLogger("keyplan.engine")
 
 _STALE_RETRIES = 50
 """A table would have to change that often during one operation for it to fail."""
@@ -59,7 +61,7 @@ class Engine:
     ) -> None:
         self._storage = storage
         self._database = Database(storage, clock, show, realism or Realism(), shard_life, s3)
-        self._database.go_on = partial(go_on_filling, self._database)
+        self._database.go_on = self._go_on
         self._has_expiry_indexes = False
         self._tidy_s = 0.0
         """When it is time to tidy again."""
@@ -278,6 +280,15 @@ class Engine:
             expire_backups(self._database)
             while trim_histories(self._database):
                 pass
+
+    def _go_on(self) -> None:
+        """Go on with what others began, and left half done. It never raises: nobody waits for it."""
+        for begun in (go_on_filling, go_on_backing_up):
+            try:
+                begun(self._database)
+            except (KeyplanError, orjson.JSONDecodeError) as fault:
+                error = fault if isinstance(fault, KeyplanError) else unreadable(self.place, fault)
+                _log.error("What was left half done can't be finished: %s", error)
 
     def trim_streams(self) -> int:
         """Remove from streams what they have held for a day: up to some hundred records, in one short transaction.

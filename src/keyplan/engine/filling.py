@@ -10,14 +10,11 @@ write removes may not be there yet. When who fills an index ends before it is do
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-
-import orjson
 
 from keyplan.engine import effort
 from keyplan.engine.database import Database
@@ -27,7 +24,6 @@ from keyplan.engine.processes import begin_work, end_work, is_given_up
 from keyplan.engine.schema import with_used_attributes, without_index
 from keyplan.engine.settling import Definition, begin_filling, end_filling, fillings_of
 from keyplan.engine.storage.archives import Kept
-from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.transactions import Writer
@@ -35,8 +31,6 @@ from keyplan.engine.tables import Index, Table, VectorIndex, layout_of, read_tab
 from keyplan.engine.vectorrules import with_vector_change
 from keyplan.engine.vectors import add_vectors, make_vectors
 from keyplan.errors import KeyplanError
-
-_log = logging.getLogger("keyplan.engine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,16 +151,17 @@ def _still_filled(database: Database, writer: Writer, filling: Filling) -> Table
 
 
 def go_on_filling(database: Database) -> None:
-    """Fill to their ends the indexes that nobody fills any more. It never raises: nobody waits for it."""
-    try:
-        while True:
-            filling = database.write(partial(_take_over, database))
-            if filling is None:
-                return
-            finish_filling(database, filling)
-    except (KeyplanError, orjson.JSONDecodeError) as fault:
-        error = fault if isinstance(fault, KeyplanError) else unreadable(database.storage.place, fault)
-        _log.error("An index can't be filled: %s", error)
+    """Fill to their ends the indexes that nobody fills any more.
+
+    Raises:
+        JSONDecodeError: an item is damaged.
+        StoreError: the store failed.
+    """
+    while True:
+        filling = database.write(partial(_take_over, database))
+        if filling is None:
+            return
+        finish_filling(database, filling)
 
 
 def _take_over(database: Database, writer: Writer) -> Filling | None:

@@ -15,7 +15,7 @@ from keyplan.engine.filling import fill_table
 from keyplan.engine.globaltables import MEMBER, Replication, replication_of
 from keyplan.engine.removal import drop_replication
 from keyplan.engine.requests import Request
-from keyplan.engine.settling import SETTLING, check_changeable
+from keyplan.engine.settling import COPYING, SETTLING, check_changeable
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.streams.lifecycle import STREAM, disable, enable
 from keyplan.engine.tables import Table, layout_of
@@ -35,6 +35,7 @@ _REGIONAL = frozenset(
         STREAM,
         "ContributorInsights",
         SETTLING,
+        COPYING,
     }
 )
 """What a replica doesn't take over."""

@@ -28,6 +28,8 @@ from keyplan.wire.errors import (
 
 SETTLING = "Settling"
 """The member of a definition that says what is still going on."""
+COPYING = "Copying"
+"""The member that names the backups that are being made: up to which row each goes, and who does it."""
 Definition = dict[str, Any]
 State = Literal["CREATING", "UPDATING", "DELETING", "ACTIVE"]
 
@@ -125,9 +127,15 @@ def fillings_of(definition: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: value[_FILLS] for name, value in noted.items() if _FILLS in value}
 
 
+def works_of(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Who does what is done of a table in pieces: indexes that are filled, and backups that are made."""
+    copying: Mapping[str, Mapping[str, Any]] = definition.get(COPYING) or {}
+    return [*fillings_of(definition).values(), *(each["Worker"] for each in copying.values())]
+
+
 def is_left_undone(definition: Mapping[str, Any]) -> bool:
     """Whether there is something that nobody does any more."""
-    return any(map(is_given_up, fillings_of(definition).values()))
+    return any(map(is_given_up, works_of(definition)))
 
 
 def begin_filling(definition: Definition, index: str, worker: Mapping[str, Any]) -> Definition:
@@ -299,8 +307,8 @@ def check_backups(name: str, states: States) -> None:
         raise TableNotFoundException(f"Table not found: {name}")
 
 
-def check_deletable(name: str, states: States) -> None:
-    """Refuse to delete a table that is being changed.
+def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
+    """Refuse to delete a table that is being changed, or copied to a backup.
 
     Raises:
         ResourceInUseException: so it is.
@@ -310,6 +318,8 @@ def check_deletable(name: str, states: States) -> None:
         raise ResourceInUseException(
             f"{_IN_USE}Cannot delete table while indexes are being created, updated, or deleted."
         )
+    if is_copied:
+        raise ResourceInUseException(f"{_IN_USE}Table is being backed up: {name}")
     if states.change is not None or states.encryption or states.warming:
         raise ResourceInUseException(f"{_IN_USE}Table: {name} is in the process of being updated.")
 

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from keyplan.engine.arns import arn_of
-from keyplan.engine.settling import SETTLING
+from keyplan.engine.settling import COPYING, SETTLING, works_of
 from keyplan.engine.storage.layouts import IndexLayout, ScalarType, TableLayout, TableRecord
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.storage.tables import StoredTable
@@ -142,9 +142,20 @@ class Table:
         return None if replication is None else replication["Own"]
 
     @cached_property
+    def copying(self) -> tuple[tuple[str, int], ...]:
+        """The backups that are being made: the name of each, and the last row that goes into it."""
+        running: Mapping[str, Mapping[str, Any]] = self.definition.get(COPYING) or {}
+        return tuple((name, each["Last"]) for name, each in running.items())
+
+    @cached_property
     def notes_writes(self) -> bool:
-        """Whether a write leaves a note of itself, in a history or for other regions."""
-        return self.keeps_history or self.own_region is not None
+        """Whether a write leaves a note of itself: in a history, for other regions, or for a backup that is made."""
+        return self.keeps_history or self.own_region is not None or bool(self.copying)
+
+    @cached_property
+    def has_work(self) -> bool:
+        """Whether something is done of it in pieces."""
+        return bool(works_of(self.definition))
 
     @cached_property
     def needs_old(self) -> bool:

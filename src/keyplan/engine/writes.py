@@ -112,12 +112,17 @@ def _refused(write: Write, result: Found | None, old: Item | None, charge: Charg
 
 
 def _note(writer: Writer, write: Write, result: Found | None, put: Put | None) -> None:
-    """Note for a table that keeps a history what stood there before, and for a global one who wrote when."""
+    """Note for a table that keeps a history, or is being backed up, what stood there before, and for a global one who
+    wrote when.
+    """
     table = write.table
     is_change = _is_change(write, result, put)
     if table.keeps_history and is_change:
         old_row = None if result is None else result[1:]
         writer.archives.remember(table.stored.layout.id, writer.now_us(), write.key, old_row)
+    if is_change:
+        for backup, last in table.copying:
+            writer.archives.keep_old(backup, last, table.stored, result, write.key)
     if table.own_region is not None:
         if write.version is not None:
             writer.replicas.note(table.stored.layout.id, write.key, write.version)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.engine.backups import Backup, make_backup
+from keyplan.engine.backups import Backup, Copying, begin_backup, finish_backup
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.settling import check_backups, states_of
@@ -14,12 +14,13 @@ def create_backup(database: Database, request: Request) -> Answer:
     """Back a table up. A name may be given to several backups: their ARNs tell them apart."""
     name = plain_name(request["TableName"])
 
-    def work(writer: Writer) -> Backup:
+    def work(writer: Writer) -> Backup | Copying:
         table = database.fresh(writer).get(name)
         if table is None:
             raise TableNotFoundException(f"Table not found: {name}")
         check_backups(name, states_of(table.definition, database.clock()))
-        return make_backup(writer, table, request["BackupName"], "USER", database.clock())
+        return begin_backup(writer, table, request["BackupName"], database.clock())
 
-    backup = database.write(work)
+    begun = database.write(work)
+    backup = finish_backup(database, begun) if isinstance(begun, Copying) else begun
     return {"BackupDetails": {**backup["Details"], "BackupStatus": "CREATING"}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.engine.backups import Backup, described, drop_backup, find_backup
+from keyplan.engine.backups import Backup, check_made, described, drop_backup, find_backup, latest_backup
 from keyplan.engine.copies import check_unused
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
@@ -17,8 +17,10 @@ def delete_backup(database: Database, request: Request) -> Answer:
         backup = find_backup(writer, request["BackupArn"])
         if backup["Details"]["BackupType"] == "SYSTEM":
             raise ValidationException("It is not allowed to delete the system backup")
+        check_made(backup)
         check_unused(database, writer, backup["Details"]["BackupArn"], "table")
         drop_backup(writer, backup)
         return backup
 
+    latest_backup(database, request["BackupArn"])
     return {"BackupDescription": described(database.write(work), "DELETED")}

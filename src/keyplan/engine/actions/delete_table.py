@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from keyplan.engine.backups import DELETED_SUFFIX, make_backup
+from keyplan.engine.backups import DELETED_SUFFIX, keep_as_backup
 from keyplan.engine.consistency import one_of_a_group
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
@@ -30,7 +30,7 @@ def delete_table(database: Database, request: Request) -> Answer:
         now_s = database.clock()
         if table is None or is_gone(table.definition, now_s):
             raise table_not_found(name)
-        check_deletable(name, states_of(table.definition, now_s))
+        check_deletable(name, states_of(table.definition, now_s), is_copied=bool(table.copying))
         if table.definition["DeletionProtectionEnabled"]:
             raise ValidationException(
                 "Resource cannot be deleted as it is currently protected against deletion. "
@@ -40,7 +40,7 @@ def delete_table(database: Database, request: Request) -> Answer:
         if replication is not None and replication.get("Strong"):
             raise one_of_a_group()
         if table.keeps_history:
-            make_backup(writer, table, f"{name}{DELETED_SUFFIX}", "SYSTEM", now_s)
+            keep_as_backup(writer, table, f"{name}{DELETED_SUFFIX}", counted, now_s)
         definition = dict(table.definition)
         if table.stream is not None:
             definition = disable(writer.changes, table.definition, now_s)
@@ -52,7 +52,9 @@ def delete_table(database: Database, request: Request) -> Answer:
         described = describe(table, None, States("DELETING"))
         return {"TableDescription": {name: value for name, value in described.items() if name not in _NOT_TOLD}}
 
-    database.goes_on_with(database.shown_table(name))
+    known = database.shown_table(name)
+    database.goes_on_with(known)
+    counted = known.stored.count_all(None) if known.keeps_history else (0, 0)
     answer = database.write(work)
     if database.group is not None:
         leave(database.group, name, database.region)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyplan.engine.backups import Backup, all_backups
+from keyplan.engine.backups import Backup, latest_backups
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.requests import Answer, Request
 from keyplan.wire.errors import ValidationException
@@ -30,7 +30,7 @@ def list_backups(database: Database, request: Request) -> Answer:
     after: str = _position(request.get("ExclusiveStartBackupArn") or "")
     chosen = [
         backup
-        for backup in database.storage.read(all_backups)
+        for backup in latest_backups(database)
         if _fits(backup, request) and _position(backup["Details"]["BackupArn"]) > after
     ]
     limit: int = request.get("Limit") or _LIMIT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.engine.backups import Backup, find_backup, items_name
+from keyplan.engine.backups import Backup, check_made, find_backup, items_name, latest_backup
 from keyplan.engine.copies import check_free, check_unused, copied_definition, restore_table
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
@@ -17,6 +17,7 @@ def restore_table_from_backup(database: Database, request: Request) -> Answer:
 
     def work(writer: Writer) -> Answer:
         backup = find_backup(writer, request["BackupArn"])
+        check_made(backup)
         check_free(database, writer, name)
         check_unused(database, writer, backup["Details"]["BackupArn"], "another table")
         definition = copied_definition(backup["Definition"], request, database.clock())
@@ -24,6 +25,7 @@ def restore_table_from_backup(database: Database, request: Request) -> Answer:
         restore_table(database, writer, name, definition, writer.archives.backed_up(items_name(backup)), summary)
         return summary
 
+    latest_backup(database, request["BackupArn"])
     summary = database.write(work)
     description = describe(database.shown_table(name), None, States("CREATING"))
     return {"TableDescription": {**description, "RestoreSummary": summary}}

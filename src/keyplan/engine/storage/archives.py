@@ -17,10 +17,12 @@ from typing import cast
 
 import apsw
 
+from keyplan.engine import effort
 from keyplan.engine.storage import sql
 from keyplan.engine.storage.layouts import KeyText
 from keyplan.engine.storage.tables import StoredTable
 
+Key = tuple[KeyText, KeyText]
 Kept = tuple[KeyText, KeyText, int, bytes]
 """An item as it was: its key, its size and its JSON."""
 
@@ -37,6 +39,15 @@ class Changed:
     after: tuple[int, bytes] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A piece of a backup: the row up to which it reaches, and how many items it has, of which size."""
+
+    until: int
+    count: int
+    size_bytes: int
+
+
 Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
 
 _RECORDS = "keyplan_records"
@@ -51,6 +62,11 @@ _IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
 def history_name(table_id: int) -> str:
     """The name of the table that holds the history of a table."""
     return f"history_{table_id}"
+
+
+def backup_name(name: str) -> str:
+    """The name of the table that holds the items of a backup."""
+    return f"backup_{name}"
 
 
 class Archives:
@@ -172,26 +188,61 @@ class Archives:
         """Forget how far an index is filled: it is, or goes."""
         self.drop_record(_FILLING, f"{table_id}/{index}")
 
-    def back_up(self, name: str, items: Iterator[Kept]) -> tuple[int, int]:
-        """Keep items under a name of letters, digits and underscores; their number and the sum of their sizes."""
+    def begin_backup(self, name: str, table: StoredTable) -> int:
+        """Begin to keep the items of a table under a name of letters, digits and underscores, each under its row; the
+        last row. A row without a body had no item.
+        """
+        self._run(f"CREATE TABLE {backup_name(name)} (id INTEGER PRIMARY KEY, pk, sk, size INTEGER, body BLOB)", None)
+        text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608
+        return cast("tuple[int]", self._run(text, None).fetchone())[0]
+
+    def back_up(self, name: str, table: StoredTable, after: int, last: int) -> Copied:
+        """Keep some items behind a row, up to the last one. What is kept already stays as it is."""
+        items, backup = sql.items_name(table.layout), backup_name(name)
+        sizes = f"SELECT id, size FROM {items} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"  # noqa: S608
+        cursor = self._run(sizes, (after, last, effort.PIECE_ROWS))
+        until, size_bytes = last, 0
+        for rows, (row, size) in enumerate(cast("Iterator[tuple[int, int]]", cursor), 1):
+            size_bytes += size
+            if rows == effort.PIECE_ROWS or size_bytes >= effort.PIECE_BYTES:
+                until = row
+                cursor.close(True)
+                break
         self._run(
-            f"CREATE TABLE backup_{name} (pk NOT NULL, sk NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL)", None
+            f"INSERT OR IGNORE INTO {backup} SELECT id, pk, sk, size, body FROM {items} "  # noqa: S608
+            "WHERE id > ? AND id <= ?",
+            (after, until),
         )
-        count = size_bytes = 0
-        text = f"INSERT INTO backup_{name} VALUES (?, ?, ?, ?)"  # noqa: S608
-        for item in items:
-            self._run(text, item)
-            count += 1
-            size_bytes += item[2]
-        return count, size_bytes
+        counts = (
+            f"SELECT count(*), coalesce(sum(size), 0) FROM {backup} "  # noqa: S608
+            "WHERE id > ? AND id <= ? AND body IS NOT NULL"
+        )
+        count, size_bytes = cast("tuple[int, int]", self._run(counts, (after, until)).fetchone())
+        return Copied(until, count, size_bytes)
+
+    def keep_old(self, name: str, last: int, table: StoredTable, old: tuple[int, int, bytes] | None, key: Key) -> None:
+        """Keep, for a backup that is being made, the item that a write replaces, unless it is kept already; or that
+        there is none, where a new one gets a row of those that are backed up.
+        """
+        backup = backup_name(name)
+        if old is None:
+            self._run(
+                f"INSERT OR IGNORE INTO {backup} (id) SELECT id FROM "  # noqa: S608
+                f"(SELECT coalesce(max(id), 0) + 1 AS id FROM {sql.items_name(table.layout)}) WHERE id <= ?",
+                (last,),
+            )
+        elif old[0] <= last:
+            row, size, body = old
+            self._run(f"INSERT OR IGNORE INTO {backup} VALUES (?, ?, ?, ?, ?)", (row, *key, size, body))  # noqa: S608
 
     def backed_up(self, name: str) -> Iterator[Kept]:
         """The items that are kept under a name."""
-        return cast("Iterator[Kept]", self._run(f"SELECT pk, sk, size, body FROM backup_{name}", None))  # noqa: S608
+        text = f"SELECT pk, sk, size, body FROM {backup_name(name)} WHERE body IS NOT NULL"  # noqa: S608
+        return cast("Iterator[Kept]", self._run(text, None))
 
     def drop_backup(self, name: str) -> None:
         """Remove what is kept under a name."""
-        self._run(f"DROP TABLE IF EXISTS backup_{name}", None)
+        self._run(f"DROP TABLE IF EXISTS {backup_name(name)}", None)
 
     def record(self, kind: str, name: str) -> bytes | None:
         """What is stored under a kind and a name."""

@@ -220,6 +220,16 @@ class Writer(Reader):
             self._run(f"DROP TABLE {sql.index_name(layout, index.number)}")
         self._run(sql.DROP_TABLE, (layout.id,))
 
+    def empty_table(self, table: StoredTable, kept_as: str) -> None:
+        """Take its items out of a table, with their index entries: they stand in another one of that name then."""
+        layout = table.layout
+        self._run(sql.drop_expiry(layout))
+        self._run(f"ALTER TABLE {sql.items_name(layout)} RENAME TO {kept_as}")
+        self._run(sql.create_items(layout))
+        for index in layout.indexes:
+            self._run(f"DROP TABLE {sql.index_name(layout, index.number)}")
+            self._run(sql.create_index(layout, index))
+
     def define(self, table_id: int, definition: str) -> None:
         """Store a table's definition."""
         self._run(sql.DEFINE, (definition, table_id))
