@@ -389,7 +389,11 @@ def test_a_deleted_table_with_history_leaves_a_backup_for_its_time(engine: Engin
     (left,) = engine.call("ListBackups", {"BackupType": "SYSTEM"})["BackupSummaries"]
     assert left["BackupName"] == "orders$DeletedTableBackup"
     assert left["BackupExpiryDateTime"] == START_S + 35 * 86_400
-    assert answer(engine, "DeleteBackup", {"BackupArn": left["BackupArn"]})["error"] == "ValidationException"
+    assert answer(engine, "DeleteBackup", {"BackupArn": left["BackupArn"]}) == {
+        "error": "ValidationException",
+        "message": f"Invalid Request: User is not allowed to delete the system backup with arn {left['BackupArn']}. "
+        "It will automatically expire on 2026-10-26T14:13:20Z",
+    }
     engine.call("RestoreTableFromBackup", {"TargetTableName": "orders", "BackupArn": left["BackupArn"]})
     assert get(engine, "a", "1") is not None
     clock.now_s += 36 * 86_400

@@ -135,8 +135,36 @@ def test_a_maximum_is_merged_and_taken_away(engine: Engine) -> None:
     assert described(engine)["OnDemandThroughput"] == {"MaxReadRequestUnits": 100}
     update(engine, OnDemandThroughput={"MaxWriteRequestUnits": 50})
     assert described(engine)["OnDemandThroughput"] == {"MaxReadRequestUnits": 100, "MaxWriteRequestUnits": 50}
+    taken_away = {"MaxReadRequestUnits": -1}
+    answer = engine.call("UpdateTable", {"TableName": "orders", "OnDemandThroughput": taken_away})["TableDescription"]
+    # The answer says it once more.
+    assert answer["OnDemandThroughput"] == {"MaxReadRequestUnits": -1, "MaxWriteRequestUnits": 50}
+    assert described(engine)["OnDemandThroughput"] == {"MaxWriteRequestUnits": 50}
     update(engine, OnDemandThroughput={"MaxReadRequestUnits": -1, "MaxWriteRequestUnits": -1})
     assert "OnDemandThroughput" not in described(engine)
+
+
+def test_more_than_an_account_is_given(engine: Engine) -> None:
+    limit = "LimitExceededException: "
+    per = "is above the per {0} maximum for the account in local. Per {0} maximum: 40000."
+    exceeds = "exceeds TableMaxReadCapacityUnits of the account in region local"
+    by_g = {**index("ByG", "g", "h"), "ProvisionedThroughput": units(40_001, 1)}
+    for members, message in (
+        ({"ProvisionedThroughput": units(40_001, 1), "GlobalSecondaryIndexes": None, "AttributeDefinitions": attributes(pk="S", sk="S")}, f"The requested ReadCapacityUnits, 40001, {per.format('table')}"),
+        ({"ProvisionedThroughput": units(1, 1), "GlobalSecondaryIndexes": [by_g]}, f"The requested ReadCapacityUnits for index ByG, 40001, {per.format('index')}"),
+    ):  # fmt: skip
+        with pytest.raises(Exception, match="LimitExceeded") as raised:
+            create(engine, BillingMode="PROVISIONED", **members)
+        assert str(raised.value).startswith(limit + message)
+    create(engine)
+    requested = f"{limit}Subscriber limit exceeded: Requested "
+    for changes, message in (
+        ({"OnDemandThroughput": {"MaxReadRequestUnits": 40_001}}, f"MaxReadRequestUnits for OnDemandThroughput for table {exceeds}"),
+        ({"WarmThroughput": {"ReadUnitsPerSecond": 40_001}}, f"ReadUnitsPerSecond for WarmThroughput for table {exceeds}"),
+        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "OnDemandThroughput": {"MaxReadRequestUnits": 40_001}}}]}, f"MaxReadRequestUnits for OnDemandThroughput for index : ByG {exceeds}"),
+        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "WarmThroughput": {"ReadUnitsPerSecond": 40_001}}}]}, f"ReadUnitsPerSecond for WarmThroughput for index ByG {exceeds}"),
+    ):  # fmt: skip
+        assert refused(engine, "UpdateTable", **changes) == requested + message
 
 
 def test_encryption_and_class(engine: Engine, clock: Clock) -> None:
@@ -150,8 +178,22 @@ def test_encryption_and_class(engine: Engine, clock: Clock) -> None:
     key = "arn:aws:kms:eu-west-1:111111111111:key/1234"
     update(engine, SSESpecification={"SSEType": "KMS", "KMSMasterKeyId": key})
     assert described(engine)["SSEDescription"] == {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": key}
+    assert refused(engine, "UpdateTable", SSESpecification={"SSEType": "KMS", "KMSMasterKeyId": key}) == (
+        f"ValidationException: {INVALID}Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId "
+        "parameter if you want to change Master Key"
+    )
     update(engine, SSESpecification={"Enabled": False})
     assert "SSEDescription" not in described(engine)
+
+
+def test_what_a_table_doesnt_say_before_it_changes(engine: Engine) -> None:
+    create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=attributes(pk="S", sk="S"))
+    update(engine, TableClass="STANDARD")
+    assert "TableClassSummary" not in described(engine)
+    since = described(engine)["CreationDateTime"]
+    update(engine, BillingMode="PROVISIONED", ProvisionedThroughput=units(1, 1))
+    summary = {"BillingMode": "PROVISIONED", "LastUpdateToPayPerRequestDateTime": since}
+    assert described(engine)["BillingModeSummary"] == summary
 
 
 def test_names_come_sorted(engine: Engine) -> None:
@@ -181,6 +223,7 @@ def test_names_come_sorted(engine: Engine) -> None:
         ),
         ({"SSESpecification": {"Enabled": False, "SSEType": "KMS"}}, "SSEType can not be specified if Enabled is false"),
         ({"SSESpecification": {"Enabled": True, "SSEType": "AES256"}}, "SSEType AES256 is not supported"),
+        ({"SSESpecification": {"Enabled": True, "KMSMasterKeyId": "alias/mine"}}, "SSEType KMS is required if KMSMasterKeyId is specified"),
         (
             {"GlobalSecondaryIndexes": [{**index("ByG", "g", "h"), "OnDemandThroughput": {"MaxReadRequestUnits": 0}}]},
             "Requested MaxReadRequestUnits for OnDemandThroughput for index : ByG is outside of valid range",

@@ -216,6 +216,14 @@ def describe_encryption(table: Table, status: str = "ENABLED") -> dict[str, Any]
     return {"Status": status, "SSEType": wanted.get("SSEType") or "KMS", "KMSMasterKeyArn": arn}
 
 
+def encrypts_by_same_key(table: Table, request: Mapping[str, Any]) -> bool:
+    """Whether a request names, by its ARN, the key that a table is encrypted with. Named otherwise it isn't compared."""
+    if not (table.definition.get("SSESpecification") or {}).get("Enabled"):
+        return False
+    wanted = (request.get("SSESpecification") or {}).get("KMSMasterKeyId")
+    return wanted is not None and wanted == describe_encryption(table)["KMSMasterKeyArn"]
+
+
 def _describe_replicas(table: Table) -> dict[str, Any]:
     """The members of a description that tell of replicas."""
     replication: dict[str, Any] | None = table.definition.get("Replication")

@@ -105,7 +105,7 @@ def keep_encryption(definition: Definition, request: Mapping[str, Any], *, updat
                 raise one_or_more(f"{member} can not be specified if Enabled is false")
     if wanted.get("SSEType") == "AES256":
         raise one_or_more("SSEType AES256 is not supported")
-    if wanted.get("KMSMasterKeyId") is not None and wanted.get("SSEType") not in {None, "KMS"}:
+    if wanted.get("KMSMasterKeyId") is not None and wanted.get("SSEType") is None:
         raise one_or_more("SSEType KMS is required if KMSMasterKeyId is specified")
     before = definition.get("SSESpecification") or {}
     is_on = enabled is True or (enabled is None and bool(wanted.get("SSEType") or wanted.get("KMSMasterKeyId")))
@@ -298,6 +298,8 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
         for index in indexes:
             index.pop("ProvisionedThroughput", None)
     else:
+        # It tells from when it was paid per request last.
+        changed.setdefault("OnDemandSince", definition["CreationDateTime"])
         for index in indexes:
             if index["IndexName"] not in updated:
                 raise one_or_more(f"ProvisionedThroughput must be specified for index: {index['IndexName']}")

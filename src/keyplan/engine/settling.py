@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from keyplan.engine.processes import has_ended, is_given_up, this_process
+from keyplan.engine.throughput import check_maximum
 from keyplan.wire.errors import (
     ContinuousBackupsUnavailableException,
     LimitExceededException,
@@ -66,6 +67,10 @@ class States:
     """Whether warm throughput is being raised."""
     restoring: bool = False
     """Whether the table is being made of a backup, or of another table's history."""
+    detail: str = ""
+    """What errors say of the change, behind the table's name."""
+    mode: str | None = None
+    """How the table was paid before the change of its throughput that goes on: that it is until then."""
     lacks_backups: bool = False
     """Whether the table is that new that it can't be backed up yet, nor keep a history."""
 
@@ -107,8 +112,18 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
         now_s < noted.get("Encryption", 0.0),
         now_s < noted.get("Warm", 0.0),
         is_whole and "Restore" in whole,
-        "Import" in whole if is_whole else now_s < noted.get("Backups", 0.0),
+        lacks_backups="Import" in whole if is_whole else now_s < noted.get("Backups", 0.0),
+        detail=_detail(definition, change),
+        mode=whole.get("Mode") if is_whole else None,
     )
+
+
+def _detail(definition: Mapping[str, Any], change: str | None) -> str:
+    """What errors say of a change of a stream or of a class."""
+    if change == "stream":
+        operation = "ENABLE" if (definition.get("StreamSpecification") or {}).get("StreamEnabled") else "DISABLE"
+        return f" Stream: {definition['Stream']['Label']} Operation: {operation}"
+    return f" TableClassUpdateInProgress: {definition['TableClass']}" if change == "class" else ""
 
 
 def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
@@ -217,8 +232,10 @@ def begin_update(
     if settle_s:
         until = now_s + settle_s
         for change, members in _TABLE_CHANGES.items():
-            if any(request.get(member) is not None for member in members):
-                kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change}
+            asked = [member for member in members if request.get(member) is not None]
+            # What is only said again changes nothing; what is said again of a stream was refused.
+            if asked and (change == "stream" or any(before.get(member) != after.get(member) for member in asked)):
+                kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change, "Mode": before["BillingMode"]}
         if request.get("SSESpecification") is not None:
             kept["Encryption"] = until
         if request.get("WarmThroughput") is not None and before.get("WarmThroughput") != after.get("WarmThroughput"):
@@ -286,6 +303,32 @@ def check_changeable(name: str, states: States) -> None:
     _check_there(name, states)
 
 
+def check_expiring(name: str, states: States) -> None:
+    """Refuse to change the time to live of a table that isn't there yet, or goes.
+
+    Raises:
+        ResourceNotFoundException: it is being restored.
+        ResourceInUseException: it is being created or deleted.
+    """
+    if states.table == "CREATING" and not states.restoring:
+        raise ResourceInUseException(f"{_IN_USE}Table {name} is being created")
+    check_changeable(name, states)
+
+
+def check_insights_change(states: States, index: str | None) -> None:
+    """Refuse to switch the insights of a table or an index on that isn't there yet.
+
+    Raises:
+        ValidationException: so it is.
+    """
+    state, subject = (states.table, "TableStatus") if index is None else (states.index(index).status, "IndexStatus")
+    if state in {"CREATING", "DELETING"}:
+        raise ValidationException(
+            "Table or Index is not in a valid state to update Key Access Insights: "
+            f"{subject} must be ACTIVE to enable ContributorInsights."
+        )
+
+
 def _check_there(name: str, states: States) -> None:
     if states.table in {"CREATING", "DELETING"}:
         verb = "created" if states.table == "CREATING" else "deleted"
@@ -320,6 +363,8 @@ def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
         )
     if is_copied:
         raise ResourceInUseException(f"{_IN_USE}Table is being backed up: {name}")
+    if states.change == "stream":
+        raise ResourceInUseException(f"{_IN_USE}Cannot delete table while stream is being enabled/disabled.")
     if states.change is not None or states.encryption or states.warming:
         raise ResourceInUseException(f"{_IN_USE}Table: {name} is in the process of being updated.")
 
@@ -333,6 +378,7 @@ def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
     """
     check_changeable(name, states)
     changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]
+    _check_beside_change(name, states, request)
     if any(request.get(member) is not None for member in _THROUGHPUT):
         _check_throughput_change(name, states, changed, request)
     if request.get("StreamSpecification") is not None and states.indexes:
@@ -347,8 +393,51 @@ def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
         _check_index_change(name, states, update, changed)
 
 
+_BESIDE = {
+    ("StreamSpecification", "throughput"): "Can't enable or disable stream while table IOPS are being updated. Table: ",
+    ("StreamSpecification", "stream"): "A stream status change is currently in progress. Table: ",
+    ("StreamSpecification", "class"): "Can't change stream status when a table class update is in progress. Table: ",
+    ("TableClass", "stream"): "Can't update table class when stream status is being updated. Table: ",
+    ("TableClass", "class"): "Can't update table class when a table class update is in progress. Table: ",
+    ("ProvisionedThroughput", "stream"): "Can't change table IOPS when stream status is being updated. Table: ",
+}
+"""What isn't asked for while a table's throughput, stream or class is being changed; the table's name comes next."""
+
+
+def _check_beside_change(name: str, states: States, request: Mapping[str, Any]) -> None:
+    """Refuse what doesn't go with the change of the whole table that goes on."""
+    for (member, change), rule in _BESIDE.items():
+        if states.change == change and request.get(member) is not None:
+            raise ResourceInUseException(f"{_IN_USE}{rule}{name}{states.detail}")
+    if request.get("SSESpecification") is not None and states.encryption:
+        raise ResourceInUseException(f"{_IN_USE}Server-Side Encryption is still being updated")
+    if request.get("OnDemandThroughput") is None:
+        return
+    if states.change == "throughput":
+        if states.mode == "PROVISIONED":
+            check_maximum(request["OnDemandThroughput"], "PROVISIONED", updates=True)
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while BillingMode update is in progress"
+        )
+    if states.change in {"stream", "class"}:
+        what = "stream status" if states.change == "stream" else "TableClass"
+        rest = f".{states.detail}" if states.change == "class" else ""
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while {what} update is in progress{rest}"
+        )
+
+
+def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The request without what the service acknowledges and loses: a return to payment per request, where a table is
+    that until its switch is over.
+    """
+    if states.change == "throughput" and _is_nothing(request) and states.mode == "PAY_PER_REQUEST":
+        return {member: value for member, value in request.items() if member != "BillingMode"}
+    return request
+
+
 def _check_throughput_change(name: str, states: States, changed: list[str], request: Mapping[str, Any]) -> None:
-    if states.change == "throughput" and not _is_nothing(request):
+    if states.change == "throughput" and not (_is_nothing(request) and states.mode == "PAY_PER_REQUEST"):
         raise ResourceInUseException(f"{_IN_USE}Table IOPS are currently being updated. Table: {name}")
     deleted = [index for index in changed if states.index(index).status == "DELETING"]
     if deleted and not _is_nothing(request):

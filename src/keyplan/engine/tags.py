@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from keyplan.engine.database import Database
-from keyplan.engine.settling import states_of
+from keyplan.engine.settling import check_changeable, states_of
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more
 from keyplan.wire.limits import NAME_PATTERN, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX
@@ -121,9 +121,15 @@ def change_tags(database: Database, arn: str, change: Callable[[Sequence[Tag]], 
 
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
-        if table is None or states_of(table.definition, database.clock()).restoring:
+        if table is None:
             raise not_found(arn)
-        tags = change(table.definition.get("Tags") or [])
+        states = states_of(table.definition, database.clock())
+        if states.restoring:
+            raise not_found(arn)
+        before = table.definition.get("Tags") or []
+        tags = change(before)
+        if tags != before:
+            check_changeable(name, states)
         writer.define(table.stored.layout.id, json.dumps({**table.definition, "Tags": tags}))
 
     database.write(work)

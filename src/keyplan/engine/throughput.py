@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyplan.wire.errors import one_or_more
-from keyplan.wire.limits import ON_DEMAND_READ_UNITS, ON_DEMAND_WRITE_UNITS
+from keyplan.wire.errors import LimitExceededException, one_or_more
+from keyplan.wire.limits import ON_DEMAND_READ_UNITS, ON_DEMAND_WRITE_UNITS, TABLE_UNITS_MAX
 
 Settings = Mapping[str, Any]
 
@@ -74,6 +74,35 @@ def raised_warm(settings: Settings, wanted: Mapping[str, int], mode: str, place:
                 "decreasing WarmThroughput is not supported"
             )
     return {**current, **wanted}
+
+
+def check_quotas(wanted: Settings, region: str, index: str | None = None) -> None:
+    """Refuse more throughput, of a table or of the named index, than an account is given by default (DescribeLimits).
+
+    Raises:
+        LimitExceededException: it is more.
+    """
+    of = "" if index is None else f" for index {index}"
+    for name, units in (wanted.get("ProvisionedThroughput") or {}).items():
+        if units > TABLE_UNITS_MAX:
+            whose = "table" if index is None else "index"
+            raise LimitExceededException(
+                f"The requested {name}{of}, {units}, is above the per {whose} maximum for the account in {region}. "
+                f"Per {whose} maximum: {TABLE_UNITS_MAX}. Refer to the Amazon DynamoDB Developer Guide for current "
+                "limits and how to request higher limits."
+            )
+    places = {
+        "OnDemandThroughput": "table" if index is None else f"index : {index}",
+        "WarmThroughput": "table" if index is None else f"index {index}",
+    }
+    for member, place in places.items():
+        for name, units in (wanted.get(member) or {}).items():
+            if units > TABLE_UNITS_MAX:
+                kind = "Read" if "Read" in name else "Write"
+                raise LimitExceededException(
+                    f"Subscriber limit exceeded: Requested {name} for {member} for {place} exceeds "
+                    f"TableMax{kind}CapacityUnits of the account in region {region}"
+                )
 
 
 def check_maximum(wanted: Mapping[str, int], mode: str, index: str | None = None, *, updates: bool = False) -> None:

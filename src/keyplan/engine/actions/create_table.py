@@ -13,6 +13,7 @@ from keyplan.engine.settling import already_there, begin_creation
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import enable
 from keyplan.engine.tables import layout_of, read_vectors
+from keyplan.engine.throughput import check_quotas
 from keyplan.engine.vectors import make_vectors
 
 
@@ -20,6 +21,9 @@ def create_table(database: Database, request: Request) -> Answer:
     """Make a table. It is ready at once, unless states are to last."""
     name: str = request["TableName"]
     definition = new_definition(request, database.clock())
+    check_quotas(request, database.region)
+    for index in request.get("GlobalSecondaryIndexes") or ():
+        check_quotas(index, database.region, index["IndexName"])
     if request.get("ResourcePolicy") is not None:
         policy = canonical_policy(request["ResourcePolicy"])
         definition["ResourcePolicy"] = {"Policy": policy, "RevisionId": new_revision(None, database.clock())}

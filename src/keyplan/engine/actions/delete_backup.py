@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyplan.engine.backups import Backup, check_made, described, drop_backup, find_backup, latest_backup
 from keyplan.engine.copies import check_unused
 from keyplan.engine.database import Database
+from keyplan.engine.history import shown_moment
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ValidationException
@@ -16,7 +17,11 @@ def delete_backup(database: Database, request: Request) -> Answer:
     def work(writer: Writer) -> Backup:
         backup = find_backup(writer, request["BackupArn"])
         if backup["Details"]["BackupType"] == "SYSTEM":
-            raise ValidationException("It is not allowed to delete the system backup")
+            arn, expiry_s = backup["Details"]["BackupArn"], backup["Details"]["BackupExpiryDateTime"]
+            raise ValidationException(
+                f"Invalid Request: User is not allowed to delete the system backup with arn {arn}. "
+                f"It will automatically expire on {shown_moment(expiry_s)}"
+            )
         check_made(backup)
         check_unused(database, writer, backup["Details"]["BackupArn"], "table")
         drop_backup(writer, backup)

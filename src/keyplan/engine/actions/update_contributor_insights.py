@@ -6,6 +6,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.definitions import Members, change_definition
 from keyplan.engine.insights import DEFAULT_MODE, MEMBER, check_insights_index, insights_of, named
 from keyplan.engine.requests import Answer, Request
+from keyplan.engine.settling import check_insights_change
 from keyplan.engine.tables import Table
 
 
@@ -18,6 +19,8 @@ def update_contributor_insights(database: Database, request: Request) -> Answer:
 
     def change(table: Table) -> Members:
         check_insights_index(table, index)
+        if enables:
+            check_insights_change(database.states(table), index)
         answer.update(named(table, index))
         kept = insights_of(table, index)
         status: str = kept.get("Status", "DISABLED")

@@ -8,7 +8,7 @@ from typing import Any
 
 from keyplan.engine.consistency import has_witness
 from keyplan.engine.database import Database, plain_name
-from keyplan.engine.describe import describe
+from keyplan.engine.describe import describe, encrypts_by_same_key
 from keyplan.engine.filling import Filling, change_indexes, finish_filling
 from keyplan.engine.globaltables import replication_of
 from keyplan.engine.replicas import GROUP_WIDE, change_replicas, others_of
@@ -27,11 +27,11 @@ from keyplan.engine.schema import (
     with_used_attributes,
     without_index,
 )
-from keyplan.engine.settling import begin_update, check_update, is_gone, states_of
+from keyplan.engine.settling import begin_update, check_update, is_gone, states_of, without_lost
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import disable, enable
 from keyplan.engine.tables import Table, layout_of
-from keyplan.engine.throughput import changed_throughput, check_maximum, merged_maximum, raised_warm
+from keyplan.engine.throughput import changed_throughput, check_maximum, check_quotas, merged_maximum, raised_warm
 from keyplan.engine.vectorrules import one_vector_change, with_vector_change
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more, table_not_found
 
@@ -82,7 +82,14 @@ def update_table(database: Database, request: Request) -> Answer:
             if database.group is not None and shared.keys() - {"AttributeDefinitions"}:
                 _update(database.group.database(region), name, shared)
     table = database.described_table(name)
-    return {"TableDescription": describe(table, database.counts, database.states(table))}
+    description = describe(table, database.counts, database.states(table))
+    if request.get("OnDemandThroughput"):
+        # A maximum that is taken away stands in this answer once more, as -1.
+        description["OnDemandThroughput"] = {
+            **description.get("OnDemandThroughput", {}),
+            **request["OnDemandThroughput"],
+        }
+    return {"TableDescription": description}
 
 
 def _check_only_replicas(request: Request) -> None:
@@ -173,9 +180,11 @@ def _update(database: Database, name: str, request: Request) -> None:
         now_s = database.clock()
         if table is None or is_gone(table.definition, now_s):
             raise table_not_found(name)
-        check_update(name, states_of(table.definition, now_s), request)
-        definition = _with_settings(table, request, now_s)
+        states = states_of(table.definition, now_s)
+        check_update(name, states, request)
+        definition = _with_settings(table, without_lost(states, request), now_s)
         definition = _with_index_settings(table, definition, updates, now_s)
+        _check_quotas(request, database.region)
         definition = begin_update(table.definition, definition, request, now_s, database.settle_s)
         if request.get("StreamSpecification") is not None:
             _change_stream(database, writer, table, definition, request)
@@ -199,6 +208,15 @@ def _update(database: Database, name: str, request: Request) -> None:
     filling = database.write(work)
     if filling is not None:
         finish_filling(database, filling)
+
+
+def _check_quotas(request: Request, region: str) -> None:
+    """Refuse more throughput than an account is given."""
+    check_quotas(request, region)
+    for update in request.get("GlobalSecondaryIndexUpdates") or ():
+        settings = update.get("Create") or update.get("Update")
+        if settings:
+            check_quotas(settings, region, settings["IndexName"])
 
 
 def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
@@ -232,7 +250,13 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
             "Value 'ENABLED_WITH_OVERRIDES' at 'GlobalTableSettingsReplicationMode' failed to satisfy constraint: "
             "Only ENABLED and DISABLED settings replication are supported for a Regional Table."
         )
-    keep_settings(definition, request)
+    if request.get("TableClass") != "STANDARD" or "TableClass" in definition:
+        keep_settings(definition, request)
+    if encrypts_by_same_key(table, request):
+        raise one_or_more(
+            "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you want to change "
+            "Master Key"
+        )
     keep_encryption(definition, request, updates=True)
     return definition
 

@@ -9,7 +9,7 @@ from typing import Any
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.replicas import others_of
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.settling import check_changeable
+from keyplan.engine.settling import check_expiring
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ValidationException, table_not_found
 
@@ -30,7 +30,7 @@ def _store(database: Database, name: str, wanted: Mapping[str, Any]) -> None:
         table = database.fresh(writer).get(name)
         if table is None:
             raise table_not_found(name)
-        check_changeable(name, database.states(table))
+        check_expiring(name, database.states(table))
         now: str | None = table.definition.get("TimeToLive")
         if wanted["Enabled"]:
             if now == wanted["AttributeName"]:
