@@ -217,7 +217,7 @@ def describe_encryption(table: Table, status: str = "ENABLED") -> dict[str, Any]
 
 
 def encrypts_by_same_key(table: Table, request: Mapping[str, Any]) -> bool:
-    """Whether a request names, by its ARN, the key that a table is encrypted with. Named otherwise it isn't compared."""
+    """Whether a request names by its ARN the key that a table is encrypted with. Named otherwise it isn't compared."""
     if not (table.definition.get("SSESpecification") or {}).get("Enabled"):
         return False
     wanted = (request.get("SSESpecification") or {}).get("KMSMasterKeyId")
