@@ -31,10 +31,11 @@ from keyplan import (
 )
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
-from keyplan.planner import Plan, applied, comparison, plan
+from keyplan.planner import Plan, applied, comparison
 from keyplan.planner.planning import provisional_design
 from keyplan.planner.weighing import Weight, front
 from keyplan.testing import verify
+from tests.planner.agreeing import plan
 from tests.planner.published_examples import VersionControl
 from tests.planner.test_planning import imported
 

@@ -9,14 +9,14 @@ import pytest
 from keyplan import Create, Entity, Table, Writes, write
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
-from keyplan.planner import Plan, applied, plan
+from keyplan.planner import Plan, applied
 from keyplan.planner.compiling import compiled_plan
 from keyplan.planner.planning import WORTH_OF_WORDS, provisional_design
 from keyplan.planner.templates import Declared
 from keyplan.planner.unplanned import Unplanned
 from keyplan.planner.weighing import CENT
 from keyplan.testing.verifying import looked_at
-from tests.planner import experts, experts_in_books
+from tests.planner import agreeing, experts, experts_in_books
 from tests.planner.experts import Expert
 
 EXPERTS = [*experts.EXPERTS, *experts_in_books.EXPERTS]
@@ -57,7 +57,7 @@ def priced(expert: Expert) -> tuple[list[Plan], Plan]:
     design = with_writes(expert)
     traffic = same_traffic(design)
     theirs = compiled_plan(Unplanned(design, {}), Declared(expert.indexes, expert.keys, {}, expert.all_of), traffic)
-    return plan(design, traffic), theirs
+    return agreeing.plan(design, traffic), theirs
 
 
 def usd(made: Plan) -> float:

@@ -12,7 +12,7 @@ from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
 from keyplan.planner import applied, plan
 from keyplan.testing import verify
-from tests.planner import published, published_by_others, published_examples, published_in_books
+from tests.planner import agreeing, published, published_by_others, published_examples, published_in_books
 from tests.planner.published import OnlineShop
 from tests.planner.published_by_others import BlogSystem
 from tests.planner.published_examples import VersionControl
@@ -28,7 +28,7 @@ FIELDS = ("one", "two", "three", "four")
 
 @pytest.mark.parametrize(("design", "indexes"), PUBLISHED, ids=[element.__name__ for element, _ in PUBLISHED])
 def test_no_more_indexes_than_experts_published(design: type[Any], indexes: int) -> None:
-    best = plan(design)[0]
+    best = agreeing.plan(design)[0]
     assert len(best.indexes) <= indexes
     with applied(best) as planned:
         verify(planned, stores=20 if design in {VersionControl, BlogSystem, OnlineShop} else 4)  # few answers

@@ -18,6 +18,7 @@ from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.patterns import Pattern
 from keyplan.errors import Fault, UnknownDesign
+from keyplan.plain.answers import plain
 from keyplan.planner.plans import Plan, PlannedKey
 
 __all__ = ["Rewritten", "declaration", "index_declaration", "rewritten"]
@@ -350,7 +351,12 @@ def _text(value: str) -> str:
 
 
 def _value(value: Any) -> str:
-    return _text(value) if type(value) is str else repr(value)
+    """A constant as a literal that the field's type takes: ``"admin"`` for ``Role.admin``."""
+    if isinstance(value, tuple | list | set | frozenset):
+        values = [*map(_value, sorted(value, key=str) if isinstance(value, set | frozenset) else value)]
+        return f"({', '.join(values)}{',' if len(values) == 1 else ''})"
+    known = value if isinstance(value, bytes) else plain(value)
+    return _text(known) if isinstance(known, str) else repr(known)
 
 
 def index_declaration(index: Index, variable: str) -> str:

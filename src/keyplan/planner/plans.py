@@ -25,6 +25,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.stored.templates import Variable
+from keyplan.plain.answers import plain
 from keyplan.planner.mirrors import Mirror
 from keyplan.planner.weighing import Weight
 
@@ -213,7 +214,7 @@ class Plan:
                     "in": key.where,
                     "partition": list(key.templates[0]),
                     "sort": list(key.templates[1]),
-                    "when": dict(key.key.when or {}) if isinstance(key.key, Key) else {},
+                    "when": plain(dict(key.key.when or {})) if isinstance(key.key, Key) else {},
                     "shards": key.shards,
                     "claim": isinstance(key.key, Unique),
                     "serves": list(key.serves),
