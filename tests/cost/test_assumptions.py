@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 
-from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Slots, Table, Update, Writes, read, write
+import pytest
+
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Slots, Table, Ttl, Update, Writes, read, write
 from keyplan.cost.estimate import estimate
+from keyplan.design.declared import examples
 from keyplan.testing import assert_cost
+from keyplan.values.sizes import value_size
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
@@ -82,3 +86,13 @@ def test_a_flag_that_is_set_is_written_in_the_index_too() -> None:
             item = depot.put(Sending(sending_id=sending, depot="1"))
             assert_cost(getattr(Depot, name), write_units=2)
             assert_cost(getattr(depot, name), item if name == "pay" else item.sending_id, write_units=2)
+
+
+@pytest.mark.parametrize("second", [0, 1, 37, 100, 999_999_900])
+def test_a_size_doesnt_depend_on_when_it_is_asked_for(second: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A moment of expiry is a number, which is stored without the zeros at its end."""
+    monkeypatch.setattr(examples, "now", lambda: datetime.fromtimestamp(1_790_000_000 + second, UTC))
+    for serial in (0, 1, 99, 10**7):
+        moment = examples.typical(Ttl, "ends", serial).value
+        assert value_size({"N": str(int(moment.timestamp()))}) == 6
+        assert moment.timestamp() > 1_790_000_000 + second

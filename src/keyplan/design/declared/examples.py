@@ -77,9 +77,7 @@ def typical(annotation: Any, name: str, serial: int) -> TypicalValue:
         return typical(annotation.__value__, name, serial)
     marks = marks_of(annotation)
     if TTL.name in marks:
-        return TypicalValue(
-            now() + timedelta(days=30, seconds=serial), TYPE, exact=True
-        )  # what has expired may be refused
+        return TypicalValue(_expiry(serial), TYPE, exact=True)
     if VERSION.name in marks:
         return TypicalValue(2, ASSUMED)
     kind = kind_of(annotation)
@@ -101,8 +99,16 @@ def typical(annotation: Any, name: str, serial: int) -> TypicalValue:
     return TypicalValue(_compound(annotation, name, serial), ASSUMED)
 
 
-_DAYS, _SECONDS = 9_973, 999_999_937
-"""How many days and seconds there are, some decades of either: a serial number of millions stays in the calendar."""
+_HOURS, _DAYS, _SECONDS = 99_991, 9_973, 999_999_937
+"""How many hours, days and seconds there are, years of each: a serial number of millions stays in the calendar."""
+
+
+def _expiry(serial: int) -> datetime:
+    """A moment that isn't over, since what has expired may be refused. It is a second past an hour: of its seconds,
+    which are a number, the zeros at the end aren't stored, and a size isn't to depend on when it is asked for.
+    """
+    return now().replace(minute=0, second=1, microsecond=0) + timedelta(days=30, hours=serial % _HOURS)
+
 
 _FIXED: dict[Any, Any] = {
     bool: lambda _serial: True,
