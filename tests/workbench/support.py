@@ -14,8 +14,9 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.export.formats import Inputs, export
 from keyplan.workbench.module import MadeModule
 from keyplan.workbench.reading import read_model
+from tests.agreed import assert_agreed
 
-__all__ = ["compiled_of", "exported", "keys_of", "made", "table"]
+__all__ = ["compiled_of", "exported", "keys_of", "made", "made_as_agreed", "table"]
 
 
 def exported(cls: type[Design], items: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -28,6 +29,20 @@ def made(model: Any) -> MadeModule:
     """The module of a model, which works."""
     module, _, error = working_module(read_model(json.dumps(model), "model.json"))
     assert error is None, error
+    return module
+
+
+def made_as_agreed(model: Any) -> MadeModule:
+    """The module of a model, which works, and is the one agreed upon, word by word."""
+    module, notes, error = working_module(read_model(json.dumps(model), "model.json"))
+    assert error is None, error
+    left_out = [f"# left out: {name}" for name in module.left_out]
+    held = [
+        f"# {design}.{entity}: {len(items)} items"
+        for design, entities in module.samples.items()
+        for entity, items in entities.items()
+    ]
+    assert_agreed("\n".join([module.text, *(f"# {note}" for note in (*module.notes, *notes)), *left_out, *held]))
     return module
 
 

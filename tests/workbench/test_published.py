@@ -4,6 +4,7 @@ slips in the sample. All are of our own making; a folder of others' is read wher
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,9 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.workbench.module import MadeModule
 from keyplan.workbench.reading import read_model
 from keyplan.workbench.samples import sample_faults
-from tests.workbench.support import compiled_of, item, made, table
+from tests.agreed import assert_agreed
+from tests.workbench.drawn import drawn_model
+from tests.workbench.support import compiled_of, item, made_as_agreed, table
 
 Row = dict[str, Any]
 MOMENTS = ["2026-03-01T08:00:00", "2026-03-02T09:30:00", "2026-03-04T10:15:00"]
@@ -24,7 +27,7 @@ MOMENTS = ["2026-03-01T08:00:00", "2026-03-02T09:30:00", "2026-03-04T10:15:00"]
 
 def of(rows: Sequence[Row], **more: Any) -> MadeModule:
     """The module of a table with these items, and no facets."""
-    return made(table({}, TableFacets=[], TableData=[item(row) for row in rows], **more))
+    return made_as_agreed(table({}, TableFacets=[], TableData=[item(row) for row in rows], **more))
 
 
 def read_notes(module: MadeModule) -> list[str]:
@@ -123,7 +126,7 @@ def test_names_go_before_coincidence() -> None:
 
 def test_an_alias_names_the_values_of_a_key() -> None:
     rows = [{"PK": "ACC#123", "SK": "SUB#123#SKU#999", "SKU": "999"}]
-    module = made(table({"Subscription": (("AccountId", "SubId#SKU"), rows)}))
+    module = made_as_agreed(table({"Subscription": (("AccountId", "SubId#SKU"), rows)}))
     assert keys(module) == {"Subscription": "ACC#{account_id} SUB#{sub_id}#SKU#{sku}"}
 
 
@@ -184,7 +187,7 @@ def test_kinds_that_only_a_label_tells_apart() -> None:
 
 
 def facets_of(*kinds: tuple[str, list[Row]]) -> MadeModule:
-    return made(table({name: (("PK", "SK"), rows) for name, rows in kinds}))
+    return made_as_agreed(table({name: (("PK", "SK"), rows) for name, rows in kinds}))
 
 
 def test_kinds_that_only_letters_tell_apart() -> None:
@@ -214,7 +217,7 @@ def test_a_facet_of_several_kinds_is_several_entities() -> None:
         {"PK": "CAR#7", "SK": "PART#DOOR", "price": 4},
         {"PK": "CAR#7", "SK": "DRIVER#ida"},
     ]
-    module = made(table({"Car": (("PK", "SK"), rows)}))
+    module = made_as_agreed(table({"Car": (("PK", "SK"), rows)}))
     assert keys(module) == {
         "Car": "CAR#{car_id} #META#",
         "CarPart": "CAR#{car_id} PART#{part_id}",
@@ -225,7 +228,7 @@ def test_a_facet_of_several_kinds_is_several_entities() -> None:
 
 def test_what_an_item_shows_in_two_facets_is_one_item() -> None:
     row = {"PK": "CAR#7", "SK": "DRIVER#ida", "name": "Ida"}
-    module = made(table({"Driver": (("PK", "SK"), [row]), "Cars of a driver": (("PK", "SK"), [row])}))
+    module = made_as_agreed(table({"Driver": (("PK", "SK"), [row]), "Cars of a driver": (("PK", "SK"), [row])}))
     assert module.samples["Shop"]["Driver"] == [item(row)]
     assert any("stands before" in note for note in module.notes)
 
@@ -466,3 +469,12 @@ def test_models_of_others_compile() -> None:
     for path in paths:
         _, _, error = working_module(read_model(path.read_text(encoding="utf-8"), path.name))
         assert error is None, path
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_a_sample_shows_is_as_it_was_agreed_upon(seed: int) -> None:
+    """Models drawn at random: their entities, and what is noted."""
+    module, notes, error = working_module(read_model(json.dumps(drawn_model(seed)), "model.json"))
+    assert error is None, error
+    entities = module.text.partition("class Shop(Design)")[0].partition("\nclass ")[2]
+    assert_agreed("\n".join(line for line in (entities, *module.notes, *notes, *module.left_out) if line.strip()))

@@ -16,7 +16,7 @@ from keyplan.cli.import_workbench import working_module
 from keyplan.errors import RequestError
 from keyplan.workbench.reading import read_model
 from tests.export.designs import design
-from tests.workbench.support import compiled_of, exported, item, made, table
+from tests.workbench.support import compiled_of, exported, item, made_as_agreed, table
 
 
 def refused(model: Any) -> RequestError:
@@ -156,7 +156,7 @@ ORDERS = [{"PutRequest": {"Item": item({"orderId": "o1", "buyer": "ada", "bought
     ],
 )
 def test_tables_that_other_files_describe_are_models(file: dict[str, Any]) -> None:
-    design = compiled_of(made(file))
+    design = compiled_of(made_as_agreed(file))
     (entity,) = design.entities.values()
     assert [str(template) for key in entity.keys for _, template in key.attributes] == [
         "{order_id}",
