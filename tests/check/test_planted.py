@@ -30,8 +30,10 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.check import check
+from keyplan.check import Report, check
 from keyplan.errors import ItemNotFound
+from tests.agreed import assert_agreed
+from tests.check.findings import texts_of
 
 
 class Exam(Entity):
@@ -242,10 +244,20 @@ class Rightly(Design):
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, set[str]]:
+def reports() -> list[Report]:
+    return [check(design) for design in (Exams, Rightly)]
+
+
+def test_findings_are_worded_as_it_was_agreed_upon(reports: list[Report]) -> None:
+    for report in reports:
+        assert_agreed(texts_of(report))
+
+
+@pytest.fixture(scope="module")
+def found(reports: list[Report]) -> dict[str, set[str]]:
     result: dict[str, set[str]] = {}
-    for design in (Exams, Rightly):
-        for finding in check(design).findings:
+    for report in reports:
+        for finding in report.findings:
             result.setdefault(finding.place, set()).add(finding.code)
     return result
 

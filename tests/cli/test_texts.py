@@ -1,0 +1,97 @@
+"""What commands print of a design, as it was agreed upon: their tables, their arithmetic, their Markdown and JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.agreed import assert_agreed
+from tests.cli.support import LIBRARY, run
+from tests.cost.test_command import BEFORE, MORE
+from tests.diff.shop import SHOP
+
+EVERYTHING = "tests.contract.design:Everything"
+TRAFFIC = """
+[table]
+region = "eu-west-1"
+replicas = ["us-east-2"]
+table_class = "standard-infrequent-access"
+point_in_time_recovery = true
+stream_readers = 3
+
+[patterns.on_shelf]
+per_second = 120
+peak_per_second = 1_400
+items = 30
+hottest = 0.25
+
+[patterns.priced]
+per_second = 0.5
+items = 2_000
+
+[patterns.lend]
+per_second = 40
+peak_per_second = 90
+fails = 0.1
+
+[patterns.add_copies]
+per_second = 3
+items = 60
+
+[entities.Book]
+count = 2_500_000
+item_bytes = 1_800
+
+[entities.Loan]
+count = 40_000_000
+"""
+COMMANDS = [
+    ("explain", LIBRARY),
+    ("explain", EVERYTHING, "--markdown"),
+    ("explain", LIBRARY, "lend"),
+    ("explain", LIBRARY, "on_shelf"),
+    ("explain", LIBRARY, "books_lent", "--markdown"),
+    ("explain", LIBRARY, "books", 'isbn:=["1", "2"]'),
+    ("cost", LIBRARY),
+    ("cost", LIBRARY, "--traffic", "traffic.toml"),
+    ("cost", LIBRARY, "--traffic", "traffic.toml", "--region", "us-east-1", "--region", "ap-northeast-1"),
+    ("cost", LIBRARY, "--traffic", "traffic.toml", "--markdown"),
+    ("cost", LIBRARY, "--traffic", "traffic.toml", "--json"),
+    ("cost", LIBRARY, "--traffic", "traffic.toml", "--explain", "lend"),
+    ("cost", LIBRARY, "--explain", "books_lent"),
+    ("cost", EVERYTHING),
+    ("cost", "before.py:Notes", "after.py:Notes", "--traffic", "notes.toml"),
+    ("cost", "after.py:Notes", "before.py:Notes", "--traffic", "notes.toml", "--json"),
+    ("check", LIBRARY, "--traffic", "traffic.toml", "--all"),
+    ("check", EVERYTHING, "--format", "json"),
+    ("check", "before.py:Notes", "--format", "sarif"),
+    ("diff", "shop.py:Shop", "new_shop.py:Shop"),
+    ("diff", "shop.py:Shop", "new_shop.py:Shop", "--markdown"),
+    ("diff", "shop.py:Shop", "new_shop.py:Shop", "--json"),
+    ("traffic", LIBRARY),
+]
+
+
+@pytest.fixture
+def files(folder: Path) -> None:
+    """What the commands name."""
+    (folder / "traffic.toml").write_text(TRAFFIC)
+    (folder / "before.py").write_text(BEFORE.format(projection="", more=MORE))
+    (folder / "after.py").write_text(BEFORE.format(projection=', projection="KEYS_ONLY"', more=""))
+    (folder / "notes.toml").write_text(
+        "[patterns]\nadd = { per_second = 10 }\nnotes_of = { per_second = 5 }\n[entities.Note]\ncount = 1000\n"
+    )
+    (folder / "shop.py").write_text(SHOP)
+    new = SHOP.replace("expires: Ttl | None = None", "ends: Ttl | None = None").replace(
+        "    note: str | None = None\n", ""
+    )
+    (folder / "new_shop.py").write_text(new.replace("def place(self, order: Order)", "def buy(self, order: Order)"))
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_what_is_printed_is_as_it_was_agreed_upon(command: tuple[str, ...]) -> None:
+    result = run(*command)
+    assert result.exit_code in {0, 1}, result.output
+    assert_agreed(result.output)
