@@ -81,7 +81,6 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         """Of a head that isn't complete."""
         self._in_head = True
-        self._body_bytes = 0
         self.on_message_begin()
 
     # --- asyncio's side
@@ -99,8 +98,6 @@ class Connection(asyncio.Protocol):
         """Forget what was received and not answered."""
         self._all.open.discard(self)
         self._all.buffered_bytes -= self._body_bytes + self._waiting_bytes
-        self._body_bytes = self._waiting_bytes = 0
-        self._ends = True
         self._waiting.clear()
         self._transport = None
 
@@ -118,7 +115,7 @@ class Connection(asyncio.Protocol):
         if not self._is_receiving:
             self._is_receiving = True
             self._began = time.monotonic()
-        self._head_bytes += len(data)  # a head or body that ends in this data sets it to zero
+        self._head_bytes += len(data)  # a request that ends in this data sets it to zero
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade:
@@ -152,7 +149,7 @@ class Connection(asyncio.Protocol):
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
         self._header_bytes = 0
-        self._body: bytes | bytearray = b""
+        self._body = bytearray()
         self._body_bytes = 0
 
     def on_url(self, url: bytes) -> None:
@@ -171,12 +168,12 @@ class Connection(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         """The body begins: refuse one that is too large before it is sent."""
         self._in_head = False
-        self._head_bytes = 0
         length = self._headers.get(b"content-length")
         if length is not None and int(length) > self._limits.body_bytes_max:
             self._drains_bytes = self._limits.drained_bytes_max
             raise _RefusedError(answers.plain_answer(413, b"", closes=True))
-        if self._headers.get(b"expect", b"").lower() == b"100-continue" and not self._is_answering:
+        is_first = not self._is_answering and not self._waiting
+        if is_first and self._headers.get(b"expect", b"").lower() == b"100-continue":
             self._transport.write(_CONTINUE)
 
     def on_body(self, body: bytes) -> None:
@@ -189,17 +186,12 @@ class Connection(asyncio.Protocol):
         if self._all.buffered_bytes > self._limits.buffered_bytes_max:
             fault = protocol_fault("ServiceUnavailableException", RETRY)
             raise _RefusedError(answers.error_answer(fault, self._headers))
-        if not self._body:
-            self._body = body
-            return
-        if isinstance(self._body, bytes):
-            self._body = bytearray(self._body)
         self._body += body
 
     def on_message_complete(self) -> None:
         """A request is complete."""
         request = Incoming(self._parser.get_method(), self._url, self._headers, bytes(self._body))
-        self._body = b""
+        self._body = bytearray()
         self._waiting.append((request, bool(self._parser.should_keep_alive())))
         self._waiting_bytes += self._body_bytes
         self._body_bytes = 0
@@ -216,8 +208,6 @@ class Connection(asyncio.Protocol):
 
     def _run(self) -> None:
         """Answer what waits, in order, until an answer is pending or the client doesn't read, or for a turn."""
-        if self._is_running:
-            return
         self._is_running = True
         ends: float | None = None
         while self._waiting and not self._is_answering and not self._is_write_paused:
@@ -226,11 +216,11 @@ class Connection(asyncio.Protocol):
             elif time.monotonic() > ends:
                 asyncio.get_running_loop().call_soon(self._run)
                 break
-            self._is_answering = True
             next_ = self._waiting.popleft()
             if isinstance(next_, bytes):
-                self._reply(next_, keep_alive=False)
+                self._transport.write(next_)
             else:
+                self._is_answering = True
                 size_bytes = len(next_[0].body)
                 self._waiting_bytes -= size_bytes
                 self._all.buffered_bytes -= size_bytes
@@ -251,12 +241,10 @@ class Connection(asyncio.Protocol):
         if self._transport is None:
             return
         self._transport.write(answer)
+        self._began = time.monotonic()
         if not keep_alive or (self._all.is_closing and not self._waiting):
             self._ends = True
             self._waiting.clear()
-            self._close()
-            return
-        self._began = time.monotonic()
         if not self._is_running:
             self._run()
 
@@ -316,5 +304,4 @@ class _RefusedError(Exception):
     """A request that isn't taken any further, with its answer."""
 
     def __init__(self, answer: bytes) -> None:
-        super().__init__()
         self.answer = answer
