@@ -73,8 +73,6 @@ def accepted_value(annotation: Any) -> Any:
 
 def typical(annotation: Any, name: str, serial: int) -> TypicalValue:
     """A typical value of a type, for a field of that name."""
-    if isinstance(annotation, TypeAliasType):
-        return typical(annotation.__value__, name, serial)
     marks = marks_of(annotation)
     if TTL.name in marks:
         return TypicalValue(_expiry(serial), TYPE, exact=True)
@@ -224,16 +222,23 @@ def limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]
     strict = () if what == "length" else ("gt", "lt")
     for layer in layers(annotation):
         for mark in (layer, *getattr(layer, "metadata", ())):
-            if isinstance(mark, type):
-                continue
+            if isinstance(mark, type) or get_origin(mark) is not None:
+                continue  # whose attributes are its values', and no limits
             least, most = (getattr(mark, name, None) for name in names)
             if strict:
                 above, below = (getattr(mark, name, None) for name in strict)
-                least = least if above is None else above + 1
-                most = most if below is None else below - 1
-            low = least if low is None else low
-            high = most if high is None else high
+                least = least if above is None else _beside(above, 1)
+                most = most if below is None else _beside(below, -1)
+            low = least if low is None else low if least is None else max(low, least)
+            high = most if high is None else high if most is None else min(high, most)
     return low, high
+
+
+def _beside(bound: Any, steps: int) -> Any:
+    """The value that lies so many steps from a bound that isn't included: whole numbers, days, microseconds."""
+    if isinstance(bound, int | float | Decimal):
+        return bound + steps
+    return bound + steps * bound.resolution if isinstance(bound, date | timedelta) else bound
 
 
 def _within(limits: tuple[Any, Any], length: int) -> int:
@@ -250,7 +255,7 @@ def text_of(length: int, serial: int, name: str = "") -> str:
     number = str(serial) if serial else ""
     letters = "".join(letter for letter in name.lower() if "a" <= letter <= "z")
     room = length - len(number)
-    return f"{letters[:room]:x<{room}}{number}" if room >= 0 else number
+    return f"{letters[:room]:x<{room}}{number}" if room >= 0 else number[-room:]
 
 
 def varied(text: str, serial: int) -> str:
@@ -264,6 +269,9 @@ def _candidates(annotation: Any) -> Iterable[Any]:
     """Values to try for a type that refuses its typical one."""
     low, high = limits(annotation, "value")
     yield from (value for value in (low, high) if value is not None)
+    if all(isinstance(bound, int | float | Decimal) for bound in (low, high)):
+        # Bounds that aren't included lie a whole number apart from where they are, each or both of them
+        yield from ((Decimal(str(low)) + Decimal(str(high)) + apart) / 2 for apart in (0, -1, 1))
     yield from _FORMED
     yield from (1, 0, 10, 100, -1, (), [], {}, set())
     yield from (["a"], ("a",), {"a"}, {"a": "a"}, {"a": 1})
