@@ -84,8 +84,9 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     page = visitor()
     page.goto("/")
     page.locator(".card.lead h3 a").click()
+    page.wait_for_url("**/posts/*")  # all of it: before, the last link is the head's
     page.get_by_role("link", name="Sign in").last.click()
-    assert "next=" in page.url
+    page.wait_for_url("**/sign-in?next=**")
     post = page.url.partition("next=")[2]
     page.goto("/")
     join(page, "Nora Reader", writes=False)
@@ -102,6 +103,7 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     page.get_by_role("button", name=re.compile("^You follow")).wait_for()
     page.locator(".menu summary").click()
     page.get_by_role("link", name="Following").click()
+    page.wait_for_url("**/following")
     assert page.locator(".card").count() > 0
     page.get_by_role("link", name="Authors", exact=True).click()
     page.get_by_role("button", name=re.compile("^You follow")).click()
@@ -115,6 +117,7 @@ def forget_and_leave(page: Page) -> None:
     """Set a forgotten password by mail, take one's data along, and delete the account."""
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("link", name="Join", exact=True).wait_for()
     page.goto("/sign-in")
     page.get_by_role("link", name="Forgotten your password?").click()
     page.get_by_label("Email").fill("nora@example.org")

@@ -198,7 +198,9 @@ if (writing) {
     else if (answer?.status === 429) setTimeout(() => mine === asked && preview(), 3000);
   });
   writing.addEventListener("input", preview);
-  let changed = false;
+  const { content } = writing.elements;
+  let changed = content.value !== content.defaultValue; // typed before this script came, or kept by the browser
+  if (changed) preview();
   writing.addEventListener("input", () => { changed = true; });
   writing.addEventListener("submit", () => { changed = false; });
   addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
