@@ -125,6 +125,7 @@ def calls_beside(cms: Cms) -> dict[str, Callable[[], object]]:
         "W21": lambda: cms.settle_event(events[1], {"hook"}),
         "W22": lambda: cms.postpone_event(events[2], at, {"hook"}, "502"),
         "W23": lambda: cms.give_up_event(events[3], {"hook"}, "502"),
+        "W24": lambda: cms.leave("u_m"),
     }
 
 

@@ -126,6 +126,7 @@ def calls_around_orders(shop: Shop) -> dict[str, Callable[[], object]]:
         "W28": lambda: shop.request_return("o-000002", "r1", {"small-chisel": 1}),
         "W29": lambda: shop.receive_return("o-000002", "r1"),
         "W30": lambda: shop.refuse_return("o-000009", "r1"),
+        "W31": lambda: shop.leave("newer"),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Check, Create, Put, Update, Writes, write
+from keyplan import Check, Create, Delete, Put, Update, Writes, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.cms.entities import Credential, Event, Founded, Id, Member, Role
 from keyplan_systems.cms.publishing import PublishingWrites
@@ -51,6 +51,21 @@ class MemberWrites(PublishingWrites):
         missing = ItemNotFound(f"there is no member {member_id!r}", place="Cms.set_password", hint="join first")
         yield Check(Member, member_id=member_id).if_missing(missing)
         yield Put(Credential(member_id=member_id, password_hash=password_hash))
+
+    @write("W24", attempts=10)
+    def leave(self, member_id: Id) -> Writes:
+        """A member leaves: what others see of them and their credential go, and their address is free. Articles stay.
+
+        Raises ItemNotFound; Refused for the founder.
+        """
+        member = yield from self.member.ask(member_id)
+        if member is None:
+            raise ItemNotFound(f"there is no member {member_id!r}", place="Cms.leave")
+        founded = yield from self.founded.ask("cms")
+        if founded is not None and founded.member_id == member_id:
+            raise Refused("who founded the CMS stays its administrator", place="Cms.leave")
+        yield Delete(member)
+        yield Delete(Credential, member_id=member_id)
 
     # Events
 

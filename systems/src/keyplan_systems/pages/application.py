@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from keyplan_systems.pages import joining, passwords
+from keyplan_systems.pages.leaving import Leaving, leaving_forms, leaving_pages
 from keyplan_systems.pages.policy import TablePolicy
 from keyplan_systems.pages.site import SmallSite, Turn
 from keyplan_systems.site.application import application
@@ -42,14 +43,20 @@ def small_application(
     pages: Pages,
     forms: Pages = (),
     beside: Callable[[], AbstractAsyncContextManager[None]] = _nothing,
+    leaving: Leaving | None = None,
 ) -> Starlette:
-    """The ASGI application of a site; ``beside`` runs while it does. It leaves the design open."""
+    """The ASGI application of a site; ``beside`` runs while it does. It leaves the design open. With ``leaving`` people
+    can take their data along, and delete their accounts.
+    """
     if site.people is not None:
         pages = (*pages, ("/sign-in", _sign_in_form, "anyone"), *joining.PAGES)
         forms = (*forms, ("/sign-in", _sign_in, "anyone"), ("/sign-out", _sign_out, "anyone"), *joining.FORMS)
         pages, forms = (*pages, *passwords.PAGES), (*forms, *passwords.FORMS)
         if site.people.by_mail:
             pages, forms = (*pages, *passwords.FORGOTTEN_PAGES), (*forms, *passwords.FORGOTTEN_FORMS)
+    if leaving is not None:
+        site.can_leave = True
+        pages, forms = (*pages, *leaving_pages(leaving)), (*forms, *leaving_forms(leaving))
     routes = [Route(path, site.form(handler, role), methods=["POST"]) for path, handler, role in forms]
     routes += [Route(path, site.page(handler, role)) for path, handler, role in pages]
 

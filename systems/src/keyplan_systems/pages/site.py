@@ -145,6 +145,8 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         self.look = look
         self.options = options
         self.people = people
+        self.can_leave = False
+        """Whether there is a page to take one's data along, and to delete one's account."""
         self.joining = Joining(look.title, signer, mail or LoggedMail(), time.time)
         self.secure = options.origin is not None and options.origin.startswith("https:")
         self.sessions = Sessions(people, signer)
@@ -167,7 +169,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     def context(self, request: Request) -> Mapping[str, Any]:  # noqa: ARG002
         """What every template knows."""
         by_mail = self.people is not None and self.people.by_mail
-        return {"site": self.look, "people": self.people is not None, "by_mail": by_mail}
+        return {"site": self.look, "people": self.people is not None, "by_mail": by_mail, "can_leave": self.can_leave}
 
     def begin(self, turn: Turn[D], *, sent: bool) -> None:
         """Count a form that is sent."""

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Check, Create, Delete, Put, Update, Writes, now, write
+from keyplan import Batch, Check, Create, Delete, Put, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     ADDRESSES_MAX,
@@ -61,6 +61,25 @@ class CustomerWrites(Reads):
         update = Update(User, user_id=user_id).set(name=name)
         user = yield from update.if_missing(_unknown(user_id, "Shop.rename_user"))
         return user
+
+    @write("W31", attempts=10)
+    def leave(self, user_id: Id) -> Writes:
+        """A customer leaves: profile, credential, addresses and carts go, and the email address is free. Orders stay.
+
+        Raises ItemNotFound; Refused for who sells.
+        """
+        user = yield from self.user.ask(user_id)
+        if user is None:
+            raise _unknown(user_id, "Shop.leave")
+        if user.merchant_id is not None:
+            raise Refused(
+                "who sells for a merchant can't leave", place="Shop.leave", hint="let somebody else sell first"
+            )
+        addresses = yield from self.addresses.ask(user_id)
+        carts = yield from self.carts.ask(user_id)
+        yield Delete(user)
+        yield Delete(Credential, user_id=user_id)
+        yield Batch(Delete(item) for item in (*addresses, *carts))
 
     @write("W16", attempts=10)
     def save_address(self, user_id: Id, address_id: Id, postal: PostalAddress) -> Writes[Address]:

@@ -12,6 +12,7 @@ from keyplan.systems import SiteOptions
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Article, ArticleVersion
 from keyplan_systems.cms.keeping import deliver, publish_due
+from keyplan_systems.cms.leaving import CmsLeaving
 from keyplan_systems.cms.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.cms.settings import Settings, read_settings
 from keyplan_systems.cms.site import delivering, desk, team, versions
@@ -92,6 +93,7 @@ def make_site(cms: Cms, options: SiteOptions) -> ServedSite:
             ("/token", team.token, "author"),
         ),
         beside=again_and_again(KEEP_SECONDS, _LOG, partial(publish_due, cms), partial(deliver, cms, settings.webhooks)),
+        leaving=CmsLeaving(cms),
     )
     return ServedSite(application, TablePolicy(site, rules(cms)), _told(site, cms))
 

@@ -18,6 +18,7 @@ from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Order
 from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
+from keyplan_systems.shop.leaving import ShopLeaving
 from keyplan_systems.shop.payments import OfflineProvider, Provider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.shop.searching import keep_found, search_of
@@ -92,6 +93,7 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
             ("/selling/{order_id}/{action}", selling.act, "merchant"),
         ),
         beside=again_and_again(KEEP_SECONDS, _LOG, partial(release_unpaid, shop), partial(pay_refunds, shop, payments)),
+        leaving=ShopLeaving(shop),
     )
     cards = f"Pay with the card {OfflineProvider.CARD}; {OfflineProvider.DECLINED} is declined. No money moves"
     logins = sample_logins(site, [email for email, _ in DEMO_USERS], DEMO_PASSWORD, cards)

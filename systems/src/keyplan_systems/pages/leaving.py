@@ -1,0 +1,84 @@
+"""Leaving a small site: a page with all that is stored of somebody to take along, and the deletion of the account.
+
+What goes, what stays and who can't leave yet is each system's to say (``Leaving``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from starlette.responses import Response
+
+from keyplan.errors import Refused
+from keyplan_systems.pages.site import Turn
+from keyplan_systems.site.passwords import password_fits
+
+__all__ = ["Leaving", "leaving_forms", "leaving_pages"]
+
+
+class Leaving(Protocol):
+    """What a system knows of somebody who takes their data along, and leaves."""
+
+    @property
+    def stays(self) -> str:
+        """What goes with an account and what stays, and why, for who hasn't decided yet."""
+        ...
+
+    def export(self, user_id: str) -> Mapping[str, Any]:
+        """All that is stored of somebody, as JSON has it."""
+        ...
+
+    def leave(self, user_id: str) -> Sequence[str]:
+        """Delete an account; gives what stays. Raises Refused for who can't leave yet."""
+        ...
+
+
+class _Pages:
+    """The pages of leaving."""
+
+    def __init__(self, leaving: Leaving) -> None:
+        self.leaving = leaving
+
+    def show(self, turn: Turn[Any]) -> Response:
+        """The page with both."""
+        return turn.page("account.html", stays=self.leaving.stays)
+
+    def export(self, turn: Turn[Any]) -> Response:
+        """All that is stored of somebody, as a file."""
+        content = json.dumps(self.leaving.export(turn.person.user_id), ensure_ascii=False, indent=2)
+        headers = {"content-disposition": f'attachment; filename="{turn.site.look.system}-account.json"'}
+        return Response(content.encode("utf-8", "replace"), media_type="application/json", headers=headers)
+
+    def delete(self, turn: Turn[Any]) -> Response:
+        """Delete the account, when its password was typed."""
+        form, person = turn.form, turn.person
+        password = form.password("password", "Password")
+        turn.limit("sign-in", f"{turn.address} {person.user_id}")
+        if form:
+            with turn.site.hashing:
+                fits = password_fits(person.password_hash, password)
+            if not fits:
+                form.fault("password", "the password is wrong")
+        if form:
+            try:
+                stays = self.leaving.leave(person.user_id)
+            except Refused as error:
+                form.fault("", error.message)
+            else:
+                turn.visitor.person = None
+                turn.site.visitors.leave(turn.visitor)
+                return turn.page("gone.html", stays=stays)
+        return turn.page("account.html", 422, stays=self.leaving.stays)
+
+
+def leaving_pages(leaving: Leaving) -> Sequence[tuple[str, Any, str]]:
+    """What is looked at."""
+    pages = _Pages(leaving)
+    return (("/account", pages.show, "person"), ("/account/export", pages.export, "person"))
+
+
+def leaving_forms(leaving: Leaving) -> Sequence[tuple[str, Any, str]]:
+    """What is sent."""
+    return (("/account/delete", _Pages(leaving).delete, "person"),)
