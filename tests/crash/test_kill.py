@@ -243,6 +243,35 @@ def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
         assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> None:
+    path = str(tmp_path / "store.db")
+    create(path)
+    recovery = {"PointInTimeRecoveryEnabled": True}
+    with Engine.open(path) as engine:
+        for number in range(PIECE_ITEMS):
+            engine.call("PutItem", {"TableName": TABLE, "Item": item("a", str(number), number)})
+        arn = engine.call("CreateBackup", {"TableName": TABLE, "BackupName": "first"})["BackupDetails"]["BackupArn"]
+        engine.call("UpdateContinuousBackups", {"TableName": TABLE, "PointInTimeRecoverySpecification": recovery})
+    latest = {"SourceTableName": TABLE, "UseLatestRestorableTime": True, "TargetTableName": "moment"}
+    assert run_to_piece(path, count, "RestoreTableFromBackup", {"BackupArn": arn, "TargetTableName": "backup"})
+    assert check_file(path) == []
+    with Engine.open(path) as engine:
+        assert engine.call("DescribeTable", {"TableName": "backup"})["Table"]["TableStatus"] == "ACTIVE"
+        engine.call("DeleteItem", {"TableName": TABLE, "Key": key("late", str(count))})
+    assert run_to_piece(path, count, "RestoreTableToPointInTime", latest)
+    assert check_file(path) == []
+    with Engine.open(path) as engine:
+        for number in range(5, PIECE_ITEMS):
+            engine.call("DeleteItem", {"TableName": TABLE, "Key": key("a", str(number))})
+        for name in ("backup", "moment"):
+            assert engine.call("DescribeTable", {"TableName": name})["Table"]["TableStatus"] == "ACTIVE"
+            for more in ({}, {"IndexName": "All"}):
+                scanned = engine.call("Scan", {"TableName": name, **more})["Items"]
+                assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
+    assert check_file(path) == []
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_the_lines_of_the_writer_are_what_it_did(tmp_path: Path, seed: int) -> None:
     """The test of the test: without a kill nothing differs, and a write that is left out is noticed."""

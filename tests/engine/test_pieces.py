@@ -5,13 +5,14 @@ been in the way. Between two pieces, the tests let others do something, in the v
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, backups, effort, filling
+from keyplan.engine import Engine, backups, effort, filling, restoring
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
 from keyplan.values import item_size
@@ -109,9 +110,11 @@ def by_key(items: list[Item]) -> dict[Key, Item]:
 
 
 BY_X = index("ByX", "x")
+KEYS = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
+ADD_ATTRIBUTES = [{"AttributeName": "x", "AttributeType": "S"}]
 ADD = {
     **TABLE,
-    "AttributeDefinitions": [{"AttributeName": "x", "AttributeType": "S"}],
+    "AttributeDefinitions": ADD_ATTRIBUTES,
     "GlobalSecondaryIndexUpdates": [{"Create": BY_X}],
 }
 DROP = {**TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByX"}}]}
@@ -481,6 +484,137 @@ def test_a_deleted_table_leaves_its_items_as_they_are(engines: list[Engine], bet
     assert engines[0].check() == []
 
 
+# --- restores ---------------------------------------------------------------------------------------------
+
+HISTORY = {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
+COPY = {"TableName": "copy"}
+LATEST = {"SourceTableName": "orders", "TargetTableName": "copy", "UseLatestRestorableTime": True}
+
+
+def meet(engine: Engine, operation: str, params: dict[str, Any]) -> None:
+    """See a table that is being restored."""
+    shown = engine.call("DescribeTable", COPY)["Table"]
+    assert (shown["TableStatus"], shown["RestoreSummary"]["RestoreInProgress"]) == ("CREATING", True)
+    assert {each["IndexStatus"] for each in shown["GlobalSecondaryIndexes"]} == {"CREATING"}
+    for asked, more, error in (
+        ("Scan", COPY, "ResourceNotFoundException"),
+        ("DeleteTable", COPY, "ResourceInUseException"),
+        (operation, params, "TableInUseException"),
+    ):
+        assert answer(engine, asked, more)["error"] == error
+
+
+def test_a_backup_is_restored_in_pieces(engines: list[Engine], between: Any) -> None:
+    others = Others(engines, 9)
+    create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
+    engines[0].call("UpdateTable", ADD_VECTORS)
+    others.write(60)
+    restore = {"BackupArn": back_up(engines[0]), "TargetTableName": "copy"}
+    expected = dict(others.stored)
+
+    def meanwhile() -> None:
+        others.write()
+        for engine in engines:
+            meet(engine, "RestoreTableFromBackup", restore)
+            assert answer(engine, "DeleteBackup", {"BackupArn": restore["BackupArn"]})["error"] == (
+                "BackupInUseException"
+            )
+
+    count = between(meanwhile)
+    engines[0].call("RestoreTableFromBackup", restore)
+    assert len(count) >= 3
+    check_copy(engines, expected)
+
+
+def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:
+    for engine in engines:
+        assert "RestoreSummary" not in engine.call("DescribeTable", COPY)["Table"]
+        assert by_key(pages(engine, "Scan", COPY)) == expected
+        by_x = by_key(pages(engine, "Scan", {**COPY, "IndexName": "ByX"}))
+        assert by_x == {key: item for key, item in expected.items() if "x" in item}
+        results = [each["Item"] for each in engine.call("SearchVectors", {**SEARCH, **COPY})["SearchResults"]]
+        assert by_key(results).keys() == {key for key, item in expected.items() if "v" in item}
+        assert engine.check() == []
+    assert not [name for name in tables_of(engines[0]) if name.startswith("restoring")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_moment_is_restored_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
+    others = Others(engines, seed)
+    create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
+    engines[0].call("UpdateTable", ADD_VECTORS)
+    others.write(40)
+    engines[0].call("UpdateContinuousBackups", HISTORY)
+    others.write(20)
+    expected = dict(others.stored)
+    moment_s = time.time()
+    clock = [moment_s + 1]
+    for engine in engines:
+        engine.database.clock = engine._storage.clock = lambda: clock[0]
+    others.write(10 * seed)
+    restore = {**LATEST, "UseLatestRestorableTime": False, "RestoreDateTime": moment_s}
+
+    def meanwhile() -> None:
+        others.write(3)  # fewer than a piece takes, else it would never catch up
+        meet(engines[-1], "RestoreTableToPointInTime", restore)
+        assert answer(engines[-1], "DeleteTable", TABLE)["error"] == "ResourceInUseException"
+        off = {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": False}}
+        assert answer(engines[-1], "UpdateContinuousBackups", off)["error"] == "ContinuousBackupsUnavailableException"
+
+    count = between(meanwhile)
+    engines[0].call("RestoreTableToPointInTime", restore)
+    assert len(count) >= 3
+    others.check()
+    check_copy(engines, expected)
+
+
+def test_a_restore_that_fails_leaves_nothing(between: Any) -> None:
+    with Engine.open(":memory:") as engine:
+        others = Others([engine], 5)
+        create(engine)
+        others.write(60)
+        engine.call("UpdateContinuousBackups", HISTORY)
+        arn = back_up(engine)
+        before = tables_of(engine)
+
+        def fail() -> None:
+            raise StoreError("The disk failed")
+
+        between(fail)
+        from_backup = {"BackupArn": arn, "TargetTableName": "copy"}
+        for operation, params in (("RestoreTableFromBackup", from_backup), ("RestoreTableToPointInTime", LATEST)):
+            with pytest.raises(StoreError):
+                engine.call(operation, params)
+            assert engine.call("ListTables", {})["TableNames"] == ["orders"]
+            assert tables_of(engine) == before
+
+
+@pytest.mark.parametrize("operation", ["RestoreTableFromBackup", "RestoreTableToPointInTime"])
+def test_whoever_meets_a_table_left_half_restored_goes_on(
+    engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    others = Others(engines, 7)
+    create(engines[0])
+    others.write(60)
+    engines[0].call("UpdateContinuousBackups", HISTORY)
+    params = {"BackupArn": back_up(engines[0]), "TargetTableName": "copy"} if "Backup" in operation else LATEST
+    expected = dict(others.stored)
+
+    def fail(*_: Any) -> None:
+        raise StoreError("The disk failed")
+
+    between(fail)
+    with monkeypatch.context() as patch:
+        patch.setattr(restoring, "_give_up", fail)
+        with pytest.raises(StoreError, match="The disk failed"):
+            engines[0].call(operation, params)
+    between(lambda: others.write(3))
+    for engine in engines:
+        assert engine.call("DescribeTable", COPY)["Table"]["TableStatus"] == "ACTIVE"
+        assert by_key(pages(engine, "Scan", COPY)) == expected
+        assert engine.check() == []
+
+
 # --- how much a transaction does --------------------------------------------------------------------------
 
 
@@ -501,8 +635,17 @@ def test_no_transaction_does_more_than_a_piece(between: Any, monkeypatch: pytest
 
         monkeypatch.setattr(Storage, "_transaction", counted)
         backup = {**TABLE, "BackupName": "first"}
-        for operation, params in (("UpdateTable", ADD), ("UpdateTable", ADD_VECTORS), ("CreateBackup", backup)):
+        engine.call("UpdateContinuousBackups", HISTORY)
+        arn = back_up(engine)
+        from_backup = {"BackupArn": arn, "TargetTableName": "other"}
+        for operation, params in (
+            ("UpdateTable", ADD),
+            ("UpdateTable", ADD_VECTORS),
+            ("CreateBackup", backup),
+            ("RestoreTableFromBackup", from_backup),
+            ("RestoreTableToPointInTime", LATEST),
+        ):
             statements.clear()
             engine.call(operation, params)
             assert len(statements) >= 100 / ROWS
-            assert max(statements) <= 20 + 2 * ROWS
+            assert max(statements) <= 20 + 4 * ROWS

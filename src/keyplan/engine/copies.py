@@ -1,5 +1,5 @@
 """Tables made of what another one was, or of files: their definition from that of the source and what the request
-overrides, and all items with their index entries in the transaction that makes the table.
+overrides. Their items: ``keyplan.engine.restoring``.
 
 What a copy takes over, and what it leaves behind, is as at AWS: keys, indexes, throughput and encryption come along;
 streams, time to live, tags, policies, protection and point-in-time recovery don't.
@@ -8,15 +8,13 @@ streams, time to live, tags, policies, protection and point-in-time recovery don
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keyplan.engine.database import Database
-from keyplan.engine.filling import fill_table
 from keyplan.engine.requests import Request
 from keyplan.engine.schema import Definition, new_definition
-from keyplan.engine.settling import begin_restore, restore_of
-from keyplan.engine.storage.archives import Kept
+from keyplan.engine.settling import restore_of
 from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table, layout_of, read_table
@@ -137,25 +135,6 @@ def make_table(database: Database, writer: Writer, name: str, definition: Defini
     for index in made.vector_indexes:
         make_vectors(writer, layout.id, index)
     return made
-
-
-def restore_table(
-    database: Database,
-    writer: Writer,
-    name: str,
-    definition: Definition,
-    items: Iterable[Kept],
-    summary: Mapping[str, Any],
-) -> None:
-    """Make a table with these items; ``summary`` is its ``RestoreSummary``.
-
-    Raises:
-        TableAlreadyExistsException: there is one of this name.
-        TableInUseException: there is, and it is being restored.
-    """
-    check_free(database, writer, name)
-    begun = begin_restore(definition, summary, database.clock(), database.settle_s)
-    fill_table(writer, make_table(database, writer, name, begun), items)
 
 
 def check_free(database: Database, writer: Writer, name: str) -> None:

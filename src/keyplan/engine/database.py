@@ -177,6 +177,10 @@ class Database:
         self.jobs.run(self.go_on)
         return True
 
+    def goes_on_with_all(self) -> None:
+        """Let all tables be finished that were left half done: what belongs to one is in use for another."""
+        any(self.goes_on_with(table) for table in self.all_tables())
+
     def find(self, name: str) -> Table | None:
         """A table fresh from the catalogue."""
         self.refresh()

@@ -24,6 +24,7 @@ from keyplan.engine.filling import go_on_filling
 from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
 from keyplan.engine.judging import UnjudgedError
+from keyplan.engine.restoring import go_on_restoring
 from keyplan.engine.runners import Behind
 from keyplan.engine.settling import is_left_undone
 from keyplan.engine.storage.faults import unreadable
@@ -283,7 +284,7 @@ class Engine:
 
     def _go_on(self) -> None:
         """Go on with what others began, and left half done. It never raises: nobody waits for it."""
-        for begun in (go_on_filling, go_on_backing_up):
+        for begun in (go_on_filling, go_on_backing_up, go_on_restoring):
             try:
                 begun(self._database)
             except (KeyplanError, orjson.JSONDecodeError) as fault:

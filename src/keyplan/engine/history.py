@@ -10,12 +10,13 @@ Other than at AWS, where the last five minutes come later, the window reaches up
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer
-from keyplan.engine.settling import states_of
+from keyplan.engine.settling import source_of, states_of
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table, layout_of
 from keyplan.wire.errors import PointInTimeRecoveryUnavailableException
@@ -45,6 +46,11 @@ def switch_history(writer: Writer, table: Table, period_days: int | None, now_s:
         writer.archives.begin_history(layout.id)
     # A new generation: who writes by the old definition meets an error, and reads it again.
     writer.change_indexes(table.stored, layout_of(definition, layout.id, layout.generation + 1), json.dumps(definition))
+
+
+def is_restored(table: Table, tables: Iterable[Table]) -> bool:
+    """Whether one of the tables is being restored of this one's history: it must stay until that is done."""
+    return any(not each.is_settled and source_of(each.definition) == table.stored.layout.id for each in tables)
 
 
 def window(table: Table, now_s: float) -> tuple[float, float] | None:
@@ -90,9 +96,10 @@ def trim_histories(database: Database) -> int:
 
     def overdue(reader: Reader) -> list[tuple[int, int]]:
         result: list[tuple[int, int]] = []
-        for table in database.fresh(reader).values():
+        tables = database.fresh(reader)
+        for table in tables.values():
             reach = window(table, now_s)
-            if reach is not None:
+            if reach is not None and not is_restored(table, tables.values()):
                 table_id, before_us = table.stored.layout.id, int(reach[0] * 1_000_000)
                 oldest_us = reader.archives.oldest_write(table_id)
                 if oldest_us is not None and oldest_us < before_us:

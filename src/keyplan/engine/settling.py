@@ -7,7 +7,8 @@ state admits, and the texts, are recorded of the service (2026-10).
 
 A table that is imported is CREATING as long as the import goes on, whether states were asked for or not; its note names
 the import and its process, and says nothing any more when that has ended. So is an index CREATING as long as it is
-filled (``keyplan.engine.filling``); its note names who fills it, and stays until somebody has done so.
+filled (``keyplan.engine.filling``), and a restored table (``keyplan.engine.restoring``); its note names who fills it,
+and stays until somebody has done so.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ Definition = dict[str, Any]
 State = Literal["CREATING", "UPDATING", "DELETING", "ACTIVE"]
 
 _FILLS = "Fills"
-"""The member of an index's note that says who fills it."""
+"""The member of an index's note, or of a restored table's, that says who fills it."""
+_SOURCE = "Source"
 _IN_USE = "Attempt to change a resource which is still in use: "
 _THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
 _TABLE_CHANGES = {"throughput": _THROUGHPUT, "stream": ("StreamSpecification",), "class": ("TableClass",)}
@@ -128,6 +130,8 @@ def _detail(definition: Mapping[str, Any], change: str | None) -> str:
 
 def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
     """Whether what a note says of the whole table isn't over."""
+    if _FILLS in whole:
+        return True
     return not has_ended(whole) if "Import" in whole else now_s < whole["Until"]
 
 
@@ -143,9 +147,11 @@ def fillings_of(definition: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def works_of(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Who does what is done of a table in pieces: indexes that are filled, and backups that are made."""
+    """Who does what is done of a table in pieces: indexes and restored tables that are filled, and backups."""
     copying: Mapping[str, Mapping[str, Any]] = definition.get(COPYING) or {}
-    return [*fillings_of(definition).values(), *(each["Worker"] for each in copying.values())]
+    restorer = restorer_of(definition)
+    restorers = [] if restorer is None else [restorer]
+    return [*fillings_of(definition).values(), *(each["Worker"] for each in copying.values()), *restorers]
 
 
 def is_left_undone(definition: Mapping[str, Any]) -> bool:
@@ -205,6 +211,41 @@ def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any]
         return None
     summary: Mapping[str, Any] = definition[SETTLING]["Table"]["Restore"]
     return summary
+
+
+def restorer_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Who fills a table that is being restored."""
+    whole: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Table") or {}
+    return whole.get(_FILLS)
+
+
+def source_of(definition: Mapping[str, Any]) -> int | None:
+    """The id of the table of whose history a table is being restored."""
+    whole: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Table") or {}
+    return whole.get(_SOURCE) if _FILLS in whole else None
+
+
+def begin_restoring(
+    definition: Definition, summary: Mapping[str, Any], source: int | None, worker: Mapping[str, Any]
+) -> Definition:
+    """The definition of a restored table that ``worker`` fills; of which table's history, if it is of one."""
+    noted: dict[str, Any] = definition.get(SETTLING) or {}
+    more = {"Restore": dict(summary), _SOURCE: source, _FILLS: dict(worker)}
+    whole = {"Status": "CREATING", **(noted.get("Table") or {}), **more}
+    return {**definition, SETTLING: {**noted, "Table": whole}}
+
+
+def with_restorer(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
+    """The definition of a table that is restored by somebody else from now on."""
+    noted: dict[str, Any] = definition[SETTLING]
+    return {**definition, SETTLING: {**noted, "Table": {**noted["Table"], _FILLS: dict(worker)}}}
+
+
+def end_restoring(definition: Mapping[str, Any]) -> Definition:
+    """The definition of a restored table when it is filled."""
+    noted: dict[str, Any] = definition[SETTLING]
+    whole = {name: value for name, value in noted["Table"].items() if name not in {_FILLS, _SOURCE}}
+    return {**definition, SETTLING: {**noted, "Table": whole}} if "Until" in whole else without_note(definition)
 
 
 def begin_import(definition: Definition, number: str) -> Definition:

@@ -28,4 +28,5 @@ def delete_backup(database: Database, request: Request) -> Answer:
         return backup
 
     latest_backup(database, request["BackupArn"])
+    database.goes_on_with_all()
     return {"BackupDescription": described(database.write(work), "DELETED")}

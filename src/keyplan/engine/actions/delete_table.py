@@ -9,6 +9,7 @@ from keyplan.engine.consistency import one_of_a_group
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
 from keyplan.engine.globaltables import replication_of
+from keyplan.engine.history import is_restored
 from keyplan.engine.removal import forget_table
 from keyplan.engine.replicas import leave
 from keyplan.engine.requests import Answer, Request
@@ -26,11 +27,16 @@ def delete_table(database: Database, request: Request) -> Answer:
     name = plain_name(request["TableName"])
 
     def work(writer: Writer) -> Answer:
-        table = database.fresh(writer).get(name)
+        tables = database.fresh(writer)
+        table = tables.get(name)
         now_s = database.clock()
         if table is None or is_gone(table.definition, now_s):
             raise table_not_found(name)
-        check_deletable(name, states_of(table.definition, now_s), is_copied=bool(table.copying))
+        check_deletable(
+            name,
+            states_of(table.definition, now_s),
+            is_copied=bool(table.copying) or is_restored(table, tables.values()),
+        )
         if table.definition["DeletionProtectionEnabled"]:
             raise ValidationException(
                 "Resource cannot be deleted as it is currently protected against deletion. "
@@ -53,7 +59,7 @@ def delete_table(database: Database, request: Request) -> Answer:
         return {"TableDescription": {name: value for name, value in described.items() if name not in _NOT_TOLD}}
 
     known = database.shown_table(name)
-    database.goes_on_with(known)
+    database.goes_on_with_all()
     counted = known.stored.count_all(None) if known.keeps_history else (0, 0)
     answer = database.write(work)
     if database.group is not None:

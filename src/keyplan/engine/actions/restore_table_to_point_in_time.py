@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from keyplan.engine.arns import arn_of
-from keyplan.engine.copies import copied_definition, restore_table
+from keyplan.engine.copies import copied_definition
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
 from keyplan.engine.history import no_history, shown_moment, window
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.resources import resource_of
+from keyplan.engine.restoring import Restoring, begin_restored, finish_restoring, of_history
 from keyplan.engine.settling import States
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
@@ -21,30 +22,32 @@ from keyplan.wire.errors import (
 
 
 def restore_table_to_point_in_time(database: Database, request: Request) -> Answer:
-    """Make a table of what another one was at some moment of its history, in one transaction."""
+    """Make a table of what another one was at some moment of its history."""
     source_name = _source(request)
     latest = bool(request.get("UseLatestRestorableTime"))
     wanted_s: float | None = request.get("RestoreDateTime")
     _check_moment(wanted_s, latest=latest)
     name: str = request["TargetTableName"]
 
-    def work(writer: Writer) -> Answer:
+    def work(writer: Writer) -> tuple[Answer, Restoring | None]:
         source = database.fresh(writer).get(source_name)
         if source is None:
             raise TableNotFoundException(f"Table not found: {source_name}")
         now_s = database.clock()
         moment_s = _moment(source, wanted_s, now_s)
         definition = copied_definition(source.definition, request, now_s)
-        items = writer.archives.items_at(source.stored, int(moment_s * 1_000_000))
+        progress = of_history(writer, source, int(moment_s * 1_000_000))
         summary = {
             "SourceTableArn": arn_of(database.region, source_name),
             "RestoreDateTime": round(moment_s, 3),
             "RestoreInProgress": True,
         }
-        restore_table(database, writer, name, definition, items, summary)
-        return summary
+        return summary, begin_restored(database, writer, name, definition, progress, summary)
 
-    summary = database.write(work)
+    database.goes_on_with_all()
+    summary, restoring = database.write(work)
+    if restoring is not None:
+        finish_restoring(database, restoring)
     description = describe(database.shown_table(name), None, States("CREATING"))
     return {"TableDescription": {**description, "RestoreSummary": summary}}
 

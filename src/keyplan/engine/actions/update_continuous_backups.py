@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from keyplan.engine.database import Database, plain_name
-from keyplan.engine.history import PERIOD_DAYS_MAX, describe_history, switch_history
+from keyplan.engine.history import PERIOD_DAYS_MAX, describe_history, is_restored, switch_history
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.settling import check_backups, states_of
 from keyplan.engine.storage.transactions import Writer
-from keyplan.wire.errors import TableNotFoundException, ValidationException
+from keyplan.wire.errors import ContinuousBackupsUnavailableException, TableNotFoundException, ValidationException
 
 
 def update_continuous_backups(database: Database, request: Request) -> Answer:
@@ -24,12 +24,18 @@ def update_continuous_backups(database: Database, request: Request) -> Answer:
         days = PERIOD_DAYS_MAX
 
     def work(writer: Writer) -> None:
-        table = database.fresh(writer).get(name)
+        tables = database.fresh(writer)
+        table = tables.get(name)
         if table is None:
             raise TableNotFoundException(f"Table not found: {name}")
         check_backups(name, states_of(table.definition, database.clock()))
+        if days is None and is_restored(table, tables.values()):
+            raise ContinuousBackupsUnavailableException(
+                f"Another table is being restored from the table: {name}. Please retry later"
+            )
         switch_history(writer, table, days, database.clock())
 
+    database.goes_on_with_all()
     database.write(work)
     description = describe_history(database.described_table(name), database.clock())
     return {"ContinuousBackupsDescription": description}

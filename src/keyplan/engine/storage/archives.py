@@ -27,6 +27,10 @@ Kept = tuple[KeyText, KeyText, int, bytes]
 """An item as it was: its key, its size and its JSON."""
 
 
+Written = tuple[int, KeyText, KeyText, int | None, bytes | None]
+"""A row: its number, its key, and the size and the JSON of an item, or None."""
+
+
 @dataclass(frozen=True, slots=True)
 class Changed:
     """What became of a key between two moments: the item as it was before, as it was after, and the last change of it.
@@ -67,6 +71,10 @@ def history_name(table_id: int) -> str:
 def backup_name(name: str) -> str:
     """The name of the table that holds the items of a backup."""
     return f"backup_{name}"
+
+
+def _marks_name(mark: int) -> str:
+    return f"restoring_{mark}"
 
 
 class Archives:
@@ -117,6 +125,58 @@ class Archives:
         text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id LIMIT 1"  # noqa: S608
         row = cast("tuple[int] | None", self._run(text, None).fetchone())
         return None if row is None else row[0]
+
+    def first_after(self, table_id: int, moment_us: int) -> int:
+        """The number of the first write after a moment, that one not included; of the next one where there is none."""
+        return self._first(table_id, moment_us + 1)
+
+    def writes_from(self, table_id: int, first: int) -> tuple[list[Written], bool]:
+        """Some writes, by their numbers from one on; whether there may be more."""
+        text = f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608
+        return self._some(text, first)
+
+    def backed_up_after(self, name: str, row: int) -> tuple[list[Written], bool]:
+        """Some items of a backup behind a row; whether there may be more."""
+        # The table of a backup of long ago has no other id.
+        text = (
+            f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
+            "WHERE rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT ?"
+        )
+        return self._some(text, row)
+
+    def unchanged_after(self, table: StoredTable, row: int, mark: int) -> tuple[list[Written], bool]:
+        """Some items behind a row; whether there may be more. Those whose keys are marked have no body."""
+        text = (
+            f"SELECT id, pk, sk, size, iif(EXISTS (SELECT 1 FROM {_marks_name(mark)} m "  # noqa: S608
+            "WHERE m.pk = i.pk AND m.sk = i.sk), NULL, body) "
+            f"FROM {sql.items_name(table.layout)} i WHERE id > ? ORDER BY id LIMIT ?"
+        )
+        return self._some(text, row)
+
+    def _some(self, text: str, first: int) -> tuple[list[Written], bool]:
+        cursor = self._run(text, (first, effort.PIECE_ROWS))
+        rows: list[Written] = []
+        size_bytes = 0
+        for row in cast("Iterator[Written]", cursor):
+            rows.append(row)
+            size_bytes += len(row[4] or b"")
+            if size_bytes >= effort.PIECE_BYTES:
+                cursor.close(True)
+                return rows, True
+        return rows, len(rows) == effort.PIECE_ROWS
+
+    def begin_marks(self, mark: int) -> None:
+        """Begin to mark keys: those that were written since a moment that is being restored."""
+        self._run(f"CREATE TABLE {_marks_name(mark)} (pk, sk, PRIMARY KEY (pk, sk)) WITHOUT ROWID", None)
+
+    def mark(self, mark: int, key: Key) -> bool:
+        """Mark a key; whether it wasn't yet."""
+        cursor = self._run(f"INSERT OR IGNORE INTO {_marks_name(mark)} VALUES (?, ?)", key)  # noqa: S608
+        return cursor.connection.changes() > 0
+
+    def drop_marks(self, mark: int) -> None:
+        """Remove all marks. There may be none."""
+        self._run(f"DROP TABLE IF EXISTS {_marks_name(mark)}", None)
 
     def items_at(self, table: StoredTable, until_us: int) -> Iterator[Kept]:
         """The items as they were after all writes up to a moment, that one included."""
@@ -234,11 +294,6 @@ class Archives:
         elif old[0] <= last:
             row, size, body = old
             self._run(f"INSERT OR IGNORE INTO {backup} VALUES (?, ?, ?, ?, ?)", (row, *key, size, body))  # noqa: S608
-
-    def backed_up(self, name: str) -> Iterator[Kept]:
-        """The items that are kept under a name."""
-        text = f"SELECT pk, sk, size, body FROM {backup_name(name)} WHERE body IS NOT NULL"  # noqa: S608
-        return cast("Iterator[Kept]", self._run(text, None))
 
     def drop_backup(self, name: str) -> None:
         """Remove what is kept under a name."""

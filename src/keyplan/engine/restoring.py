@@ -1,0 +1,209 @@
+"""Restoring: a table that is made of a backup, or of another table's history, is filled in pieces, each a transaction
+of its own, and is CREATING meanwhile. What nobody fills any more is filled to its end by whoever meets it.
+
+A backup doesn't change. A table at a moment is what it is now without the writes of after: so first the keys of all
+these writes are marked, and what stood there before the first of each is restored; then, row by row, the items whose
+keys have no mark. What is written meanwhile is in the history before the next piece, which takes it first. So an item
+that is restored by its row wasn't written since the moment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import orjson
+
+from keyplan.engine.copies import check_free, make_table
+from keyplan.engine.database import Database
+from keyplan.engine.filling import fill_table
+from keyplan.engine.processes import begin_work, end_work, is_given_up
+from keyplan.engine.removal import forget_table
+from keyplan.engine.schema import Definition
+from keyplan.engine.settling import begin_restore, begin_restoring, end_restoring, restorer_of, with_restorer
+from keyplan.engine.storage.archives import Kept, Written
+from keyplan.engine.storage.transactions import Writer
+from keyplan.engine.tables import Table
+from keyplan.errors import KeyplanError
+from keyplan.wire.errors import TableNotFoundException
+
+_KIND = "restore"
+"""The kind of the records that say what a table is restored of, and how far it is."""
+Progress = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """A table that is being restored, and the note of who does it."""
+
+    table: str
+    table_id: int
+    worker: Mapping[str, Any]
+
+
+def of_backup(name: str) -> Progress:
+    """To restore what a backup holds; ``name`` is that of its items."""
+    return {"Backup": name, "Row": 0}
+
+
+def of_history(writer: Writer, source: Table, moment_us: int) -> Progress:
+    """To restore what a table was at a moment."""
+    first = writer.archives.first_after(source.stored.layout.id, moment_us)
+    return {"Table": source.name, "TableId": source.stored.layout.id, "Write": first, "Row": 0}
+
+
+def begin_restored(
+    database: Database,
+    writer: Writer,
+    name: str,
+    definition: Definition,
+    progress: Progress,
+    summary: Mapping[str, Any],
+) -> Restoring | None:
+    """Make a table with the first items; what is left to be restored, if anything is. ``summary`` is its
+    ``RestoreSummary``.
+
+    Raises:
+        TableAlreadyExistsException: there is one of this name.
+        TableInUseException: there is, and it is being restored.
+    """
+    check_free(database, writer, name)
+    begun = begin_restore(definition, summary, database.clock(), database.settle_s)
+    table = make_table(database, writer, name, begun)
+    table_id = table.stored.layout.id
+    if "Table" in progress:
+        writer.archives.begin_marks(table_id)
+    left = _restore_piece(database, writer, table, progress)
+    if left is None:
+        writer.archives.drop_marks(table_id)
+        return None
+    restoring = Restoring(name, table_id, begin_work())
+    writer.define(table_id, json.dumps(begin_restoring(begun, summary, progress.get("TableId"), restoring.worker)))
+    _keep(writer, restoring, left)
+    return restoring
+
+
+def _restore_piece(database: Database, writer: Writer, table: Table, progress: Progress) -> Progress | None:
+    """Restore the next items; how far it is then, or None when there are no more.
+
+    Raises:
+        TableNotFoundException: the table of which it is restored is gone.
+    """
+    if "Backup" in progress:
+        rows, more = writer.archives.backed_up_after(progress["Backup"], progress["Row"])
+        _fill(writer, table, rows)
+        return {**progress, "Row": rows[-1][0]} if more else None
+    source = database.fresh(writer).get(progress["Table"])
+    if source is None or source.stored.layout.id != progress["TableId"] or not source.keeps_history:
+        raise TableNotFoundException(f"Table not found: {progress['Table']}")
+    mark = table.stored.layout.id
+    rows, more = writer.archives.writes_from(progress["TableId"], progress["Write"])
+    first = [row for row in rows if writer.archives.mark(mark, row[1:3])]
+    # One that was restored by its row, and written later, stands there as it was.
+    _fill(writer, table, [row for row in first if writer.find(table.stored, *row[1:3]) is None])
+    if rows:
+        progress = {**progress, "Write": rows[-1][0] + 1}
+    if more:
+        return progress
+    rows, more = writer.archives.unchanged_after(source.stored, progress["Row"], mark)
+    _fill(writer, table, rows)
+    return {**progress, "Row": rows[-1][0]} if more else None
+
+
+def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:
+    kept: list[Kept] = [
+        (partition, sort, size, body)
+        for _, partition, sort, size, body in rows
+        if size is not None and body is not None
+    ]
+    fill_table(writer, table, kept)
+
+
+def finish_restoring(database: Database, restoring: Restoring) -> None:
+    """Restore the rest. When that fails, there is no such table any more.
+
+    Raises:
+        TableNotFoundException: the table of which it is restored is gone.
+        JSONDecodeError: an item is damaged.
+        StoreError: the store failed.
+    """
+    try:
+        is_done = False
+        while not is_done:
+            database.storage.let_others_in()
+            is_done = database.write(partial(_restore_next, database, restoring))
+    except BaseException:
+        with suppress(KeyplanError):  # then whoever meets it goes on
+            database.write(partial(_give_up, database, restoring))
+        raise
+    finally:
+        end_work(restoring.worker)
+    database.refresh()
+
+
+def _restore_next(database: Database, restoring: Restoring, writer: Writer) -> bool:
+    """Restore the next piece; whether there is nothing more to do."""
+    table = _still_restored(database, writer, restoring)
+    body = writer.archives.record(_KIND, str(restoring.table_id))
+    if table is None or body is None:
+        return True
+    left = _restore_piece(database, writer, table, orjson.loads(body))
+    if left is not None:
+        _keep(writer, restoring, left)
+        return False
+    writer.define(restoring.table_id, json.dumps(end_restoring(table.definition)))
+    _forget(writer, restoring)
+    return True
+
+
+def _give_up(database: Database, restoring: Restoring, writer: Writer) -> None:
+    """Remove a table that can't be restored."""
+    table = _still_restored(database, writer, restoring)
+    if table is not None:
+        forget_table(writer, table)
+        _forget(writer, restoring)
+
+
+def _still_restored(database: Database, writer: Writer, restoring: Restoring) -> Table | None:
+    """The table, as long as this is who restores it."""
+    table = database.fresh(writer).get(restoring.table)
+    return None if table is None or restorer_of(table.definition) != restoring.worker else table
+
+
+def _keep(writer: Writer, restoring: Restoring, progress: Progress) -> None:
+    writer.archives.keep_record(_KIND, str(restoring.table_id), orjson.dumps(progress))
+
+
+def _forget(writer: Writer, restoring: Restoring) -> None:
+    writer.archives.drop_marks(restoring.table_id)
+    writer.archives.drop_record(_KIND, str(restoring.table_id))
+
+
+def go_on_restoring(database: Database) -> None:
+    """Restore to their ends the tables that nobody restores any more.
+
+    Raises:
+        TableNotFoundException: the table of which one is restored is gone.
+        JSONDecodeError: an item is damaged.
+        StoreError: the store failed.
+    """
+    while True:
+        restoring = database.write(partial(_take_over, database))
+        if restoring is None:
+            return
+        finish_restoring(database, restoring)
+
+
+def _take_over(database: Database, writer: Writer) -> Restoring | None:
+    """A table that nobody restores any more; from now on this process does."""
+    for table in database.fresh(writer).values():
+        worker = restorer_of(table.definition)
+        if worker is not None and is_given_up(worker):
+            restoring = Restoring(table.name, table.stored.layout.id, begin_work())
+            writer.define(restoring.table_id, json.dumps(with_restorer(table.definition, restoring.worker)))
+            return restoring
+    return None
