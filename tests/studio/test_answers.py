@@ -104,7 +104,7 @@ LOOKED_AT: dict[str, list[Asked]] = {
         ("bring", {"entity": "Course", "form": "csv", "text": "course_id,title,hue\nnew,New,red\n,,\n"}),
         (
             "bring",
-            {"form": "jsonl", "text": '{"Item":{"pk":{"S":"a"},"sk":{"S":"b"}}}\n{"Item":{"pk":{"S":"a"}}}\n3\n{'},
+            {"form": "jsonl", "text": '{"Item":{"pk":{"S":"a"},"sk":{"S":"b"}}}\n{"Item":{"pk":{}}}\n3\n{'},
         ),
         ("bring", {"form": "jsonl", "text": '{"Item":{"pk":{"S":"a"},"sk":{"S":"b"},"n":{"N":"1"}}}'}),
         ("bring", {"form": "csv", "text": ""}),
@@ -135,12 +135,14 @@ def test_what_is_answered_is_as_it_was_agreed_upon(view: str, school: School) ->
 
 
 def _answered(studio: Studio, action: str, given: dict[str, Any]) -> str:
-    """The answer, or the refusal, without what is never the same: the drawing is agreed upon in ``maps``."""
+    """The answer, or the refusal, without what is never the same; a map's drawing alone is agreed upon in ``maps``."""
     try:
         answer = run(studio, action, given)
     except KeyplanError as error:
         answer = error.as_json()
+    drawing = str(answer.pop("svg", "")) if "question" in given else ""
     text = pretty({name: value for name, value in answer.items() if name not in {"version", "svg"}})
+    text = "\n".join([text, *drawing.replace("><", ">\n<").splitlines()])
     return re.sub(r'("milliseconds"|"ClientRequestToken"): ("[^"]+"|[\d.]+)', r"\1: ...", text)
 
 
