@@ -227,6 +227,10 @@ def test_two_tables_are_two_designs() -> None:
             {"Paris": "paris#{paris_id}", "Rome": "rome#{rome_id}", "Oslo": "oslo#{oslo_id}"},
         ),
         (
+            ["paris#0", "rome#1", "oslo#2", "bern#3", "bern#4", "bern#5"],
+            {name: f"{name.lower()}#{{{name.lower()}_id}}" for name in ("Paris", "Rome", "Oslo", "Bern")},
+        ),
+        (
             ["CITY#0", "BOAT#1", "CREW#2", "PORT#3"],
             {name.title(): f"{name}#{{{name.lower()}_id}}" for name in ("CITY", "BOAT", "CREW", "PORT")},
         ),

@@ -478,3 +478,102 @@ def test_what_a_sample_shows_is_as_it_was_agreed_upon(seed: int) -> None:
     assert error is None, error
     entities = module.text.partition("class Shop(Design)")[0].partition("\nclass ")[2]
     assert_agreed("\n".join(line for line in (entities, *module.notes, *notes, *module.left_out) if line.strip()))
+
+
+def number_sorted() -> dict[str, Any]:
+    """A number is the sort key, and the aliases are templates."""
+    key = {**key_attributes("PK", "at"), "SortKey": {"AttributeName": "at", "AttributeType": "N"}}
+    rows = [{"PK": f"EVENT#{number}", "at": 1767225600 + number, "text": "x"} for number in (1, 2)]
+    return table({"Event": (("EVENT#{event}", "{at}"), rows)}, KeyAttributes=key, GlobalSecondaryIndexes=[])
+
+
+def without_sample() -> dict[str, Any]:
+    """A facet that has no items, and names attributes of every kind."""
+    model = table({"Car": (("CAR#{id}", "SK"), []), "Ride": (("PK", "SK"), [{"PK": "RIDE#1", "SK": "META"}])})
+    model["DataModel"][0]["TableFacets"][0]["NonKeyAttributes"] = ["GSI1PK", "GSI1SK", "colour", "PK", "wheels"]
+    model["DataModel"][0]["NonKeyAttributes"] = [{"AttributeName": "wheels", "AttributeType": "N"}]
+    return model
+
+
+def listed(rows: Sequence[Row], **more: Any) -> dict[str, Any]:
+    """Items without facets."""
+    return table({}, TableFacets=[], TableData=[item(row) for row in rows], **more)
+
+
+BY_TYPE = [on("ByType", "type", "createdAt")]
+SHAPES: dict[str, dict[str, Any]] = {
+    "a number as sort key": number_sorted(),
+    "no sample": without_sample(),
+    "an index on what an item says it is": listed(
+        [{"PK": f"T{n}", "SK": f"T{n}", "type": "tram", "createdAt": MOMENTS[n]} for n in (0, 1)],
+        GlobalSecondaryIndexes=BY_TYPE,
+    ),
+    "an index on what items that can't be told apart say they are": listed(
+        [
+            {"PK": "42", "SK": MOMENTS[0], "type": "start", "by": "x", "createdAt": MOMENTS[0]},
+            {"PK": "43", "SK": MOMENTS[1], "type": "stop", "reason": "y", "cost": 3, "createdAt": MOMENTS[1]},
+        ],
+        GlobalSecondaryIndexes=BY_TYPE,
+    ),
+    "a schema whose templates name what the item is": listed(
+        [{"PK": f"visit#{n}", "SK": f"visit#at#{n}", "type": "visit", "visitId": str(n)} for n in (17, 18)],
+        ModelSchema={
+            "models": {"visit": {"PK": {"value": "${type}#${visitId}"}, "SK": {"value": "${type}#at#${visitId}"}}}
+        },
+    ),
+    "a schema whose templates name keys": listed(
+        [{"PK": "v#1", "SK": "v#1#7", "type": "visit", "n": 7}, {"PK": "v#2", "SK": "v#2#8", "type": "visit", "n": 8}],
+        ModelSchema={"models": {"visit": {"PK": {"value": "v#${id}"}, "SK": {"value": "${PK}#${n}"}}}},
+    ),
+    "facets of one name": table(
+        {
+            name: (("PK", "SK"), [{"PK": f"{name}{number}#1", "SK": "META"}])
+            for number, name in enumerate(("Note", "note", "NOTE", "nOte"))
+        }
+    ),
+    "a child that names its parent in its own key": listed(
+        [
+            *({"PK": f"session#{n}", "SK": f"session#{n}", "open": n} for n in (1, 2)),
+            *({"PK": f"session#{n}", "SK": f"child#session#{n + 4}", "age": n} for n in (1, 2)),
+        ]
+    ),
+    "a word behind a word that other keys begin with": listed(
+        [
+            {"PK": "user#3", "SK": "user#3", "name": "Ida"},
+            {"PK": "org#user#7", "SK": "desk#9", "floor": 2},
+            {"PK": "org#user#8", "SK": "desk#4", "floor": 3},
+        ]
+    ),
+    "another mark between the parts": listed(
+        [{"PK": f"USER:{n}:SHOP:{n + 1}", "SK": f"AT:{MOMENTS[n]}", "sum": n} for n in (0, 1)]
+    ),
+    "a mark in values alone": listed([{"PK": f"k{n}", "SK": f"user:{n}", "sum": n, "link": "a:b"} for n in (17, 18)]),
+    "marks of which some lead a word and some don't": listed(
+        [{"PK": f"user|{n}|x", "SK": f"{n}|a", "sum": n} for n in (17, 18, 19)]
+    ),
+    "sets of two kinds that are long": listed(
+        [
+            {"PK": "BOX#1", "SK": "META", "held": {"NS": [str(n) for n in range(40)]}},
+            {"PK": "BOX#2", "SK": "META", "held": {"SS": ["a", "b"]}},
+        ]
+    ),
+    "many items that are made otherwise": listed(
+        [{"PK": "b#1", "SK": f"PART#{n:03d}", "n": n} for n in range(40)]
+        + [{"PK": "b#1", "SK": f"PART#001PART#{n:03d}", "n": n} for n in range(6)]
+    ),
+    "items without what the others say they are": listed(
+        [{"PK": f"USER#{n}", "SK": "PROFILE", **({} if n == 3 else {"type": "user"}), "age": n} for n in range(6)]
+    ),
+    "kinds of the same name in other partitions": listed(
+        [
+            *({"PK": f"CUSTOMER#{n}", "SK": f"NOTE#{n}", "type": "note", "text": "x"} for n in (1, 2)),
+            *({"PK": f"ORDER#{n}", "SK": f"NOTE#{n}", "type": "note", "by": "y", "at": n} for n in (1, 2, 3)),
+            *({"PK": f"ORDER#{n}", "SK": "META", "type": "order", "sum": n} for n in (1, 2, 3)),
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_made_of_a_shape_is_as_it_was_agreed_upon(shape: str) -> None:
+    made_as_agreed(SHAPES[shape])

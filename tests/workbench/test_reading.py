@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
+from difflib import unified_diff
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -14,7 +16,9 @@ from hypothesis import strategies as st
 
 from keyplan.cli.import_workbench import working_module
 from keyplan.errors import RequestError
+from keyplan.workbench.module import made_module
 from keyplan.workbench.reading import read_model
+from tests.agreed import assert_agreed
 from tests.export.designs import design
 from tests.workbench.support import compiled_of, exported, item, made_as_agreed, table
 
@@ -53,7 +57,7 @@ def test_what_a_person_would_read_is_read_and_noted() -> None:
             "PK": {"S": "O#2"},
             "SK": {"S": "META"},
             "plain": "text",
-            "map": {"M": {"left": {"x": 3, "on": True}}},
+            "map": {"M": {"left": {"x": 3, "on": True, "no": None, "row": [1, None, "a"]}}},
             "f": 2.5,
         },
         {"PK": {"S": "O#2"}, "SK": {"S": "META"}},
@@ -71,7 +75,10 @@ def test_what_a_person_would_read_is_read_and_noted() -> None:
         {"PK": {"S": "7"}, "SK": {"S": "META"}, "odd": {"M": {"S": {"S": "a"}, "N": {"S": "1"}}}, "n": {"S": "x"}},
         {
             "PK": {"S": "O#2"}, "SK": {"S": "META"}, "plain": {"S": "text"}, "f": {"N": "2.5"},
-            "map": {"M": {"left": {"M": {"x": {"N": "3"}, "on": {"BOOL": True}}}}},
+            "map": {"M": {"left": {"M": {
+                "x": {"N": "3"}, "on": {"BOOL": True}, "no": {"NULL": True},
+                "row": {"L": [{"N": "1"}, {"NULL": True}, {"S": "a"}]},
+            }}}},
         },
     ]  # fmt: skip
     place = "DataModel[0].TableFacets[0].TableData"
@@ -305,9 +312,81 @@ def test_a_description_that_was_edited_by_hand_is_a_model_or_told(seed: int) -> 
             )
         )
     model["ModelMetadata"]["Description"] = "\n".join(lines)
-    made, _, wrong = working_module(read_model(json.dumps(model), "model.json"))
+    made, notes, wrong = working_module(read_model(json.dumps(model), "model.json"))
     assert made.designs
     assert wrong is None or wrong.faults
+    assert_agreed("\n".join([*changes(made.text), *made.notes, *notes]))
+
+
+@cache
+def unchanged() -> list[str]:
+    """The lines of a module that nobody edited."""
+    return made_module(read_model(json.dumps(exported(design("Everything"))), "model.json")).text.splitlines()
+
+
+def changes(text: str) -> list[str]:
+    """The lines that differ from that."""
+    lines = unified_diff(unchanged(), text.splitlines(), lineterm="", n=0)
+    return [line for line in lines if not line.startswith(("@@", "---", "+++"))]
+
+
+CODE = "__import__('os').abort()"
+"""It ends the tests where it is run."""
+EDITED = [
+    ("@read('U1')", f"@read({CODE})"),
+    ("@read('U1')", f"@read('U1', where={CODE})"),
+    ("@read('U1')", f"@read('U1', key={CODE})"),
+    ("@read('U1')", f"@read('U1', of=[{CODE}])"),
+    ("@read('U1')", f"@read('U1', through=Through(User, at={CODE}))"),
+    ("@read('U1')", "@read('U1', 'U2')"),
+    ("@read('U1')", "@read('U1', nothing=1)"),
+    ("user(user_id: str)", f"user(user_id: str = {CODE})"),
+    ("user(user_id: str)", f"user(user_id: {CODE})"),
+    ("user(user_id: str)", f"user(user_id: Literal[{CODE}])"),
+    ("user(user_id: str)", f"user(user_id: Annotated[str, {CODE}])"),
+    ("user(user_id: str)", f"user(user_id: str = Range(ge={CODE}))"),
+    ("user(user_id: str)", "user(user_id: str = Range(above=1))"),
+    ("user(user_id: str)", "user(user_id: str = Range(ge=1, gt=2))"),
+    ("user(user_id: str)", f"user(user_id: str = Decimal({CODE}))"),
+    ("user(user_id: str)", "user(user_id: str = Decimal('many'))"),
+    ("user(user_id: str)", "user(user_id: str, *more: str)"),
+    ("user(user_id: str)", "user(user_id: str, *, more: str)"),
+    ("user(user_id: str)", "user(user_id)"),
+    ("user(user_id: str)", "user(user_id: str, user_id: str)"),
+    ("-> User | None\n", f"-> {CODE}\n"),
+    ("User.name: str = Field('Nobody')", f"User.name: str = Field({CODE})"),
+    ("User.name: str = Field('Nobody')", f"User.name: str = Field(default_factory={CODE})"),
+    ("User.name: str = Field('Nobody')", f"User.name: {CODE}"),
+    ("User.name: str = Field('Nobody')", "User.name: Annotated[str, Stored('ms')] = Field('Nobody')"),
+    ("User.name: str = Field('Nobody')", "User.name: str = Field('Nobody', alias='NAME')"),
+    ("User.name: str = Field('Nobody')", f"User.name: str = Field('Nobody', alias={CODE})"),
+    ("User.version: Version", f"User.version: {CODE}"),
+    ("Event.expires: Ttl | None = Field(None)\n", ""),
+    ("User.user_id: str\n", ""),
+    ("Comment.path: tuple[str, ...]", "Comment.path: tuple[str]"),
+    ("Total.amount: int = Field(0)", f"Total.amount: int = Slots({CODE})"),
+    ("when={'status': ('published',)}", f"when={{'status': ({CODE},)}}"),
+    ("when={'status': ('published',)}", "when={'status': ('gone', 'published')}"),
+    ("shards=4)", f"shards={CODE})"),
+    ("shards=4)", "shards=True)"),
+    ("local=True)", f"local={CODE})"),
+    ("'CLAIM')", f"{CODE})"),
+    ("total: Total; mark", f"total: {CODE}; mark"),
+    ("(NamedTuple): total", f"({CODE}): total"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), EDITED)
+def test_no_code_of_a_description_is_run(old: str, new: str) -> None:
+    """A declaration that holds anything else than a literal is none, nor is one that no design can have."""
+    model = exported(design("Everything"))
+    text = model["ModelMetadata"]["Description"]
+    assert old in text
+    model["ModelMetadata"]["Description"] = text.replace(old, new, 1)
+    made, notes, wrong = working_module(read_model(json.dumps(model), "model.json"))
+    assert "__import__" not in made.text
+    faults = [] if wrong is None else [f"{fault.place}: {fault.message}" for fault in wrong.faults]
+    assert_agreed("\n".join([*changes(made.text), *made.notes, *notes, *faults]))
 
 
 def test_questions_about_an_entity_that_was_renamed_are_left_out_with_the_reason() -> None:

@@ -278,7 +278,7 @@ class Drafting:
         """The template of one key attribute."""
         if attribute in self.templates:
             return self.templates[attribute]
-        by_schema = None if attribute in self.starts else self._by_schema(attribute, kind, members)
+        by_schema = None if attribute in self.starts else self._by_schema(attribute, kind, members, sorts=sorts)
         if by_schema is not None:
             return by_schema
         columns = [
@@ -355,7 +355,8 @@ class Drafting:
             return {}
         return self.table.schema.get(self.group.said or self.group.name, {})
 
-    def _by_schema(self, attribute: str, kind: str, members: list[int], depth: int = 0) -> str | None:
+    def _by_schema(self, attribute: str, kind: str, members: list[int], depth: int = 0, *, sorts: bool) -> str | None:
+        """The template that the author wrote, where a design can have it: numbers don't sort as texts."""
         text = self.schema.get(attribute)
         if text is None or kind != "S" or depth > 1:
             return None
@@ -366,7 +367,9 @@ class Drafting:
                 pieces[place] = str(self.group.said)
             elif name in self.key_names:
                 kinds = dict((*self.out.key.partition, *self.out.key.sort))
-                own = self.templates.get(name) or self._by_schema(name, kinds.get(name, "S"), members, depth + 1)
+                own = self.templates.get(name) or self._by_schema(
+                    name, kinds.get(name, "S"), members, depth + 1, sorts=sorts
+                )
                 if own is None:
                     return None
                 pieces[place] = own
@@ -379,8 +382,9 @@ class Drafting:
             return None
         fields = variables(template)
         columns = [column for name, _ in fields if (column := self.entity.column(name)) is not None]
+        tags = {"S", ""} if sorts else {"S", "N", ""}
         if any(is_padded(spec) for _, spec in fields) or any(
-            column.constant or column.tag not in {"S", "N", ""} for column in columns
+            column.constant or column.tag not in tags for column in columns
         ):
             return None
         self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
