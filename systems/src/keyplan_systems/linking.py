@@ -17,12 +17,14 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from keyplan_systems.frontmatter import FrontMatterError, load_yaml
-from keyplan_systems.posts import Post
+from keyplan_systems.posts import Post, is_pattern
 from keyplan_systems.words import address_key
 
-__all__ = ["LINKED_BYTES_MAX", "Links", "SiteFolder", "former_addresses"]
+__all__ = ["LINKED_BYTES_MAX", "Links", "SiteFolder", "config_of", "former_addresses"]
 
 _CONFIGS = ("_config.yml", "_config.yaml", "hugo.toml", "hugo.yaml", "config.toml", "config.yaml", "config.yml")
+_PROGRAMS = ("eleventy.config.js", "eleventy.config.mjs", "eleventy.config.cjs", ".eleventy.js", "astro.config.mjs")
+"""Settings that are programs: they show where a site is, and nothing of them is read."""
 _FILE_ROOTS = ("", "static", "assets", "public", "content", "source")
 CONFIG_BYTES_MAX = 256 * 1024
 LINKED_BYTES_MAX = 20 * 1024 * 1024
@@ -33,7 +35,7 @@ class SiteFolder:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
-        self.root = next((path for path in (self.folder, *self.folder.parents) if _config(path)), self.folder)
+        self.root = next((path for path in (self.folder, *self.folder.parents) if _is_site(path)), self.folder)
         if not any((path / ".git").exists() for path in (self.root, *self.root.parents)) and self.root != self.folder:
             # Settings far above may be somebody else's; within a few folders they are the site's.
             near = self.folder.parents[:3]
@@ -98,13 +100,18 @@ def _people(root: Path, folder: Path) -> dict[str, str]:
     return result
 
 
-def _config(folder: Path) -> Path | None:
+def config_of(folder: Path) -> Path | None:
+    """The file of a site's settings that can be read."""
     return next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
+
+
+def _is_site(folder: Path) -> bool:
+    return config_of(folder) is not None or any((folder / name).is_file() for name in _PROGRAMS)
 
 
 def _settings(root: Path) -> dict[str, Any]:
     """The site's settings; none for those that can't be read."""
-    path = _config(root)
+    path = config_of(root)
     if path is None or path.stat().st_size > CONFIG_BYTES_MAX:
         return {}
     try:
@@ -118,7 +125,7 @@ def _settings(root: Path) -> dict[str, Any]:
 def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
     """The addresses that a text had on its site, each as ``address_key`` has them; the most certain first."""
     for given in (*post.aliases, *([post.permalink] if post.permalink else [])):
-        if not re.search(r":\w|\{", given):
+        if not is_pattern(given):
             yield given
     patterned = _patterned(post, site)
     if patterned is not None:
@@ -129,6 +136,8 @@ def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
     inside = (
         (site.folder / post.path).parent.relative_to(site.root).parts if site.folder.is_relative_to(site.root) else ()
     )
+    if inside[:1] == ("src",):  # where Eleventy and Astro have their texts
+        inside = inside[2:] if inside[1:2] == ("pages",) else inside[1:]
     folders = tuple(text for text in inside if text not in {"content", "_posts", "_drafts"})
     plain = tuple(folder.removeprefix("_") for folder in folders)
     named = re.sub(r"^\d{4}-\d{1,2}-\d{1,2}[-_]", "", parts[-1]) if parts else ""

@@ -20,7 +20,18 @@ from typing import Any
 from keyplan.errors import Fault, RequestError
 from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter, split_front_matter
 
-__all__ = ["FILE_BYTES_MAX", "Post", "fault_of", "find_posts", "first_paragraph", "read_post", "shown", "stable_id"]
+__all__ = [
+    "FILE_BYTES_MAX",
+    "TAKEN",
+    "Post",
+    "fault_of",
+    "find_posts",
+    "first_paragraph",
+    "is_pattern",
+    "read_post",
+    "shown",
+    "stable_id",
+]
 
 SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkdown", ".mkdn", ".mkd", ".mdx"})
 OTHER_SUFFIXES = frozenset({".adoc", ".asciidoc", ".html", ".htm", ".ipynb", ".org", ".rst", ".textile", ".njk"})
@@ -446,9 +457,14 @@ def _moment_named(text: str) -> datetime:
 # Texts
 
 
+def is_pattern(address: str) -> bool:
+    """Whether an address is made by its site: ``/:title/``, ``/{{ title | slug }}/``."""
+    return re.search(r":\w|\{", address.partition("://")[2] if "://" in address else address) is not None
+
+
 def _last_segment(permalink: str | None) -> str | None:
     """The last part of an address, without its ending; None for a pattern such as ``/:title/``."""
-    if permalink is None or ":" in permalink.partition("://")[2 if "://" in permalink else 0]:
+    if permalink is None or is_pattern(permalink):
         return None
     parts = [part for part in permalink.split("?")[0].split("#")[0].split("/") if part]
     if parts and parts[-1] in {"index.html", "index.htm"}:

@@ -459,3 +459,35 @@ def test_notes_and_tabs_in_a_list_are_its_items(blog: Blog, tmp_path: Path) -> N
     assert "    > **Note**\n    >\n    > Mind.\n" in made
     assert 'Code:\n\n    === "no"\n        x' in made
     assert [fault.message for fault in report.faults if "===" not in fault.message] == []
+
+
+def test_an_eleventy_site_leads_on_and_what_it_says_of_folders_is_reported(blog: Blog, tmp_path: Path) -> None:
+    files = {
+        ".eleventy.js": "module.exports = {};",
+        "src/notes/notes.json": '{"layout": "post.njk", "tags": ["posts"], "permalink": "/notes/{{ page.fileSlug }}/"}',
+        "src/notes/notes.11tydata.js": "module.exports = {};",
+        "src/notes/a.md": "---\ntitle: A\ndate: 2024-01-01\n---\nSee [b](/notes/b/).\n",
+        "src/notes/b.md": "---\ntitle: B\ndate: 2024-01-01\npermalink: '/x/{{ title | slug }}/'\n---\nText.\n",
+    }
+    report = loaded(blog, tmp_path, files)
+    assert {fault.place: fault.message for fault in report.faults} == {
+        "src/notes/notes.json": "what it says of whole folders isn't taken over: permalink, tags",
+        "src/notes/notes.11tydata.js": "what it says of the texts below isn't read",
+        "src/notes/b.md": "the address '/x/{{ title | slug }}/' is made by its own site: it isn't known here",
+    }
+    assert content(blog, "a").strip() == "See [b](/posts/b)."
+    led = blog.redirect("/notes/a")
+    assert led is not None
+    assert led.post_id == one(blog, "a").post_id
+
+
+def test_jekylls_defaults_are_reported(blog: Blog, tmp_path: Path) -> None:
+    settings = (
+        "title: T\ndefaults:\n- scope: {path: ''}\n  values: {layout: post, author: Ada}\n- values: {category: c}\n"
+    )
+    report = loaded(blog, tmp_path, {"_config.yml": settings, "_posts/2024-01-01-a.md": "---\ntitle: A\n---\nText.\n"})
+    (fault,) = report.faults
+    assert (fault.place, fault.message) == (
+        "_config.yml",
+        "what it says of whole folders isn't taken over: author, category",
+    )

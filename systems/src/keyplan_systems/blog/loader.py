@@ -39,10 +39,11 @@ from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.history import History, HistoryError
 from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder, former_addresses
 from keyplan_systems.posts import Post as PostFile
-from keyplan_systems.posts import fault_of, find_posts, read_post, shown, stable_id
+from keyplan_systems.posts import fault_of, find_posts, is_pattern, read_post, shown, stable_id
 from keyplan_systems.site.files import KINDS, name_of
 from keyplan_systems.site.markdown import looked_at
 from keyplan_systems.site.searching import refill_beside
+from keyplan_systems.sitedata import said_of_folders
 from keyplan_systems.translating import translate
 from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_from, tag_from
 
@@ -63,6 +64,7 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
     report = LoadReport(faults=faults)
     with contextlib.closing(_Import(design, folder, report)) as work:
         work.survey(paths)
+        report.faults.extend(said_of_folders(work.site, paths))
         progress(0, len(paths))
         for number, path in enumerate(paths, 1):
             work.load(path)
@@ -240,6 +242,9 @@ class _Import:
         self.report.counts["drafts" if file.draft else "posts"] += 1
         for name in file.not_taken():
             self.report.counts[f"fields left out: {name[:60]}"] += 1
+        if file.permalink is not None and is_pattern(file.permalink):
+            message = f"the address {file.permalink!r} is made by its own site: it isn't known here"
+            self.report.fault(Fault(file.path, message, "write it out, or redirect_from: with what it was"))
         if others:
             self.report.counts["posts with several authors"] += 1
         for path in self.former[file.path]:

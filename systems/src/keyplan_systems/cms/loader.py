@@ -27,6 +27,7 @@ from keyplan_systems.history import History, HistoryError, Revision
 from keyplan_systems.linking import Links, SiteFolder
 from keyplan_systems.paging import pages_of
 from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
+from keyplan_systems.sitedata import said_of_folders
 from keyplan_systems.translating import translate
 
 __all__ = ["load"]
@@ -48,6 +49,7 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     paths, faults = find_posts(folder)
     report = LoadReport(faults=faults)
     histories, site = _Histories(folder, report), SiteFolder(folder)
+    report.faults.extend(said_of_folders(site, paths))
     progress(0, len(paths))
     try:
         for number, path in enumerate(paths, 1):
