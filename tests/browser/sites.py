@@ -10,6 +10,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,7 +25,18 @@ from tests.systems.support import silent
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-__all__ = ["AXE", "Arrive", "Scheme", "arriving", "faults_of", "faults_of_load", "letter", "serving", "sign_in"]
+__all__ = [
+    "AXE",
+    "Arrive",
+    "Scheme",
+    "arriving",
+    "faults_of",
+    "faults_of_load",
+    "hearing",
+    "letter",
+    "serving",
+    "sign_in",
+]
 
 HOST = "127.0.0.1"
 TIMEOUT_MS = 15_000
@@ -38,15 +50,15 @@ Arrive = Callable[..., "Page"]
 
 
 @contextmanager
-def serving(name: str, count: int) -> Iterator[tuple[Any, str]]:
-    """A system with a sample, and the address of its site beside its API."""
+def serving(name: str, count: int, settings: Path | None = None) -> Iterator[tuple[Any, str]]:
+    """A system with a sample, and the address of its site beside its API, with a settings file of its own."""
     brought = system(name)
     assert brought.site is not None
     with brought.design.open(":memory:", secret="s") as design, socket.socket() as listener:
         brought.sample(design, count, silent)
         listener.bind((HOST, 0))
         listener.listen()
-        site = brought.site(design, SiteOptions(b"a secret of the tests in a browser", (HOST,)))
+        site = brought.site(design, SiteOptions(b"a secret of the tests in a browser", (HOST,), settings=settings))
         served = Beside(app(design, hosts=(HOST,), policy=site.policy), site.application)
         server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -82,6 +94,31 @@ def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
     for context in contexts:
         context.close()
     assert [text for text in said if not REFUSED.search(text)] == [], said
+
+
+@contextmanager
+def hearing() -> Iterator[tuple[str, queue.Queue[tuple[dict[str, str], bytes]]]]:
+    """An address on this machine, and what is sent to it: headers and body."""
+    heard: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
+
+    class Hearing(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            """Take what was sent."""
+            heard.put((dict(self.headers), self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
+            """Say nothing."""
+
+    with ThreadingHTTPServer((HOST, 0), Hearing) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://{HOST}:{server.server_port}/hook", heard
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 class _Letters(logging.Handler):

@@ -4,19 +4,27 @@ keyboard, on a desktop and on a phone; and how every kind of page looks.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
+from queue import Queue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from keyplan import now
 from keyplan_systems.cms.sample import DEMO_PASSWORD as CMS_PASSWORD
+from keyplan_systems.cms.webhooks import signature
+from keyplan_systems.papers.design import Paper
+from keyplan_systems.shop.entities import HELD
+from keyplan_systems.shop.keeping import release_unpaid
 from keyplan_systems.shop.sample import DEMO_PASSWORD as SHOP_PASSWORD
 from keyplan_systems.shop.sample import DEMO_USERS as SHOP_USERS
 from keyplan_systems.social.sample import DEMO_PASSWORD as SOCIAL_PASSWORD
 from keyplan_systems.social.sample import DEMO_USERS as SOCIAL_USERS
-from tests.browser.sites import Arrive, arriving, faults_of_load, letter, serving, sign_in
+from tests.browser.sites import TIMEOUT_MS, Arrive, arriving, faults_of_load, hearing, letter, serving, sign_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -24,6 +32,8 @@ if TYPE_CHECKING:
 CUSTOMER, MERCHANT = (email for email, _ in SHOP_USERS)
 PRIVATE = "u_0019"
 """The last of the network's sample, whose account is private."""
+SECRET = "a secret of the webhook"
+Heard = Queue[tuple[dict[str, str], bytes]]
 COUNTS = {"shop": 40, "social": 20, "papers": 30, "cms": 25}
 
 
@@ -35,9 +45,22 @@ class Place(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[dict[str, tuple[Any, str]]]:
-    with ExitStack() as stack:
-        yield {name: stack.enter_context(serving(name, count)) for name, count in COUNTS.items()}
+def hook() -> Iterator[tuple[str, Heard]]:
+    with hearing() as (url, heard):
+        yield url, heard
+
+
+@pytest.fixture(scope="module")
+def served(hook: tuple[str, Heard], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Any, str]]]:
+    """Each site; the CMS tells a webhook what was published, without waiting long."""
+    settings = tmp_path_factory.mktemp("cms") / "cms.toml"
+    settings.write_text(f'[[webhooks]]\nname = "site"\nurl = "{hook[0]}"\nsecret = "{SECRET}"\n', encoding="utf-8")
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("keyplan_systems.cms.site.making.KEEP_SECONDS", 0.5)
+        yield {
+            name: stack.enter_context(serving(name, count, settings if name == "cms" else None))
+            for name, count in COUNTS.items()
+        }
 
 
 @pytest.fixture
@@ -133,6 +156,32 @@ def test_from_the_shelf_to_a_refund(shop: Place) -> None:
     seller.goto(order_path.replace("/orders/", "/selling/"))
     seller.get_by_role("button", name="It is here").click()
     seller.get_by_text("Received").wait_for()
+    an_order_that_nobody_pays_is_released(shop, page)
+
+
+def an_order_that_nobody_pays_is_released(shop: Place, page: Page) -> None:
+    """Its goods are in stock again after half an hour, and the customer sees why."""
+    before = shop.design.product("green-tea").stock
+    page.goto("/products/green-tea")
+    page.get_by_role("button", name="Put in the cart").click()
+    page.get_by_role("button", name=re.compile("^Order for €")).click()
+    page.get_by_text("The order is placed.").wait_for()
+    assert shop.design.product("green-tea").stock == before - 1
+    assert release_unpaid(shop.design, moment=now() + HELD) >= 1
+    page.reload()
+    page.locator(".badge", has_text="Cancelled").wait_for()
+    assert page.get_by_label("Card number").count() == 0
+    assert shop.design.product("green-tea").stock == before
+    page.goto("/account")
+    with page.expect_download() as started:
+        page.get_by_role("link", name="Download your data").click()
+    taken = json.loads(Path(started.value.path()).read_text(encoding="utf-8"))
+    assert (taken["profile"]["name"], len(taken["orders"])) == ("Nora Brook", 2)
+    page.get_by_label("Password").fill("a quiet sentence of mine")
+    page.get_by_role("button", name="Delete my account").press("Enter")
+    page.get_by_text("2 orders, in the books of those who sold").wait_for()
+    page.goto("/orders")
+    page.wait_for_url("**/sign-in?next=**")
 
 
 def test_a_merchant_goes_through_the_orders_by_keyboard(shop: Place) -> None:
@@ -255,6 +304,9 @@ def test_a_private_account_lets_people_in(social: Place) -> None:
 
 
 def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
+    """One that was added by hand, which stands first in its collection."""
+    paper = Paper(paper_id="by-hand", title="Added by hand", collection="data-and-storage", status="published")
+    papers.design.add_paper(paper, {"ada-almeida": "author"})
     page = papers.arrive()
     page.goto("/")
     page.get_by_role("main").get_by_role("textbox").focus()
@@ -262,13 +314,14 @@ def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
     page.keyboard.press("Enter")
     page.wait_for_url("**/collections/data-and-storage")
     page.locator(".entries a").first.click()
+    page.get_by_role("heading", level=1, name="Added by hand").wait_for()
     page.get_by_role("heading", name="Cite this paper").wait_for()
     with page.expect_download() as started:
         page.get_by_role("link", name="BibTeX").click()
     assert started.value.suggested_filename == "paper.bib"
 
 
-def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place) -> None:
+def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place, hook: tuple[str, Heard]) -> None:
     """An author on a phone writes by keyboard; an editor at a desk corrects, compares, schedules and publishes."""
     page = cms.arrive(390, "dark")
     sign_in(page, "Email", "author@example.com", CMS_PASSWORD)
@@ -296,6 +349,11 @@ def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place) -> Non
     editor.get_by_label("Text").fill("Some strong words.\n\nAnd more.")
     editor.get_by_role("button", name="Save and publish").click()
     editor.get_by_text("The article is published.").wait_for()
+    headers, body = hook[1].get(timeout=TIMEOUT_MS / 1000)
+    told = json.loads(body)
+    assert (told["kind"], told["title"], told["version"]) == ("article.published", "A loaf, step by step", 2)
+    seconds = int(headers["Keyplan-Signature"].removeprefix("t=").partition(",")[0])
+    assert headers["Keyplan-Signature"] == signature(SECRET, seconds, body)
     editor.get_by_role("link", name="All versions").click()
     editor.get_by_role("link", name="Version 2").click()
     editor.locator(".difference .new").get_by_text("And more.").wait_for()
@@ -344,7 +402,7 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
         sold = design.orders_to_ship("leafhouse").items[0].order_id
         seen = [
             (stranger, ("/", "/merchants/lumen", "/products/green-tea", "/search?q=tea", "/sign-in", "/nothing")),
-            (customer, ("/products/green-tea", "/cart", "/addresses", "/orders", f"/orders/{bought[0]}")),
+            (customer, ("/products/green-tea", "/cart", "/addresses", "/orders", f"/orders/{bought[0]}", "/account")),
             (seller, ("/selling", f"/selling/{sold}", "/selling/goods")),
         ]
     elif name == "social":
