@@ -4,6 +4,7 @@ caller's fault, and the API's description is for strangers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -94,3 +95,13 @@ def test_what_strangers_read_of_the_api_names_no_file(served: Served) -> None:
         answer = served.public.get(path)
         assert answer.status_code == 200
         assert not [text for text in (served.place, "-table.db", str(ROOT), '.py"') if text in answer.text]
+
+
+def test_what_a_readme_asks_the_api_for_is_given_to_strangers(served: Served) -> None:
+    name = served.place.rpartition("/")[2].removesuffix("-table.db")
+    readme = (ROOT / "systems" / "src" / "keyplan_systems" / name / "README.md").read_text(encoding="utf-8")
+    for line in re.findall(r"^curl .*127\.0\.0\.1:8000/api/.*", readme, re.MULTILINE):
+        if "$TOKEN" not in line:
+            assert "POST" not in line, line
+            address = line.partition("127.0.0.1:8000")[2].partition("'")[0]
+            assert served.public.get(address).status_code == 200, line
