@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Design, Entity, Key, Range, Table, read
+from keyplan import Design, Entity, Index, Key, Range, Table, read
 from keyplan.design.compiled.plans import QueryPlan
 
 
@@ -111,6 +111,34 @@ def test_what_is_known_of_the_sort_key(
     asked: dict[str, str], others: dict[str, str], known: dict[str, Any], expected: list[str]
 ) -> None:
     assert apart(asked, others, known) == expected
+
+
+def test_items_whose_sort_keys_mix_or_are_no_texts_are_read_together() -> None:
+    assert apart({"A": "A#{n:03d}", "C": "C#{n:03d}"}, {"B": "B#{n:03d}"}) == ["A", "C"]
+    assert apart({"A": "A#{n:03d}"}, {"B": "B#{n:03d}"}) == []
+    assert apart({"A": "{t}#A", "C": "C#{n:03d}"}, {"B": "B#{n:03d}"}) == []
+    by_p = Index("ByP", "by_p")
+
+    class A(Entity):
+        p: str
+        n: int
+        primary = Key("P#{p}", "A#{n:03d}")
+        listed = Key("P#{p}", index=by_p)
+
+    class B(Entity):
+        p: str
+        n: int
+        primary = Key("P#{p}", "B#{n:03d}")
+        listed = Key("P#{p}", index=by_p)
+
+    class Unsorted(Design):
+        table = Table("unsorted", indexes=[by_p])
+
+        @read("T1", key=A.listed)
+        def listed(self, p: str) -> list[A | B]: ...
+
+    plan: Any = Unsorted.compiled.reads["listed"].plan
+    assert (plan.key.index, plan.apart) == (by_p, ())
 
 
 def test_the_other_direction_reads_them_the_other_way_round() -> None:

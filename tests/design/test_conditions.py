@@ -58,6 +58,7 @@ class Thing(Entity):
     tags: set[str] = Field(default_factory=lambda: {"a"})
     words: list[str] = Field(default_factory=lambda: ["a"])
     place: Place = Place(city="Bern", since=NOON)
+    counts: dict[str, int] = Field(default_factory=dict[str, int])
     closed_at: datetime | None = None
 
     primary = Key("THING#{thing_id}", "HEAD")
@@ -188,6 +189,17 @@ def test_parts_of_items_are_compared_by_their_own_types() -> None:
         store.put(Thing(thing_id="2", place=Place(city="Bern", since=NOON - timedelta(days=1))))
         things: list[Thing] = store.asked(NOON)  # type: ignore[attr-defined]
         assert [element.thing_id for element in things] == ["1"]
+
+
+def test_what_a_map_holds_is_compared_by_its_own_type() -> None:
+    design = asking("counts.red >= :value", int)
+    with design.open(":memory:") as store:
+        store.put(Thing(thing_id="1", counts={"red": 2}))
+        store.put(Thing(thing_id="2", counts={"blue": 2}))
+        things: list[Thing] = store.asked(2)  # type: ignore[attr-defined]
+        assert [element.thing_id for element in things] == ["1"]
+    with pytest.raises(DesignError, match=r"counts\.red"):
+        asking("counts.red >= :value", str)
 
 
 def test_each_stands_for_the_options_of_an_in() -> None:

@@ -41,6 +41,7 @@ class Computed(Entity):
     c: str = ""
     mode: Literal["a", "b"] = "a"
     count: int = 0
+    at: datetime = datetime(2026, 1, 1, tzinfo=UTC)
 
     primary = Key("A#{a}", "B#{b}")
 
@@ -104,6 +105,16 @@ class Computed(Entity):
 
     @computed_field  # type: ignore[prop-decorator]
     @property
+    def of_a_far_moment(self) -> str:
+        return self.a if self.at.year > 2100 else "soon"
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def of_the_first_moment(self) -> str:
+        return self.a if self.at.timestamp() == 0 else "later"
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
     def whole(self) -> str:
         return str(sorted(self.model_dump(exclude_computed_fields=True)))
 
@@ -123,7 +134,7 @@ class Computed(Entity):
         return str(datetime.now(UTC).timestamp())
 
 
-EVERYTHING = {"a", "b", "c", "mode", "count"}
+EVERYTHING = {"a", "b", "c", "mode", "count", "at"}
 
 
 @pytest.mark.parametrize(
@@ -139,6 +150,8 @@ EVERYTHING = {"a", "b", "c", "mode", "count"}
         ("by_operator", {"b"}),
         ("of_a_choice", {"b", "mode"}),
         ("of_a_bound", {"c", "count"}),
+        ("of_a_far_moment", {"a", "at"}),
+        ("of_the_first_moment", {"a", "at"}),
         ("whole", EVERYTHING),
         ("of_its_dict", EVERYTHING),
         ("by_the_way", EVERYTHING),

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from keyplan import Design, Entity, Index, Key, Table, Unreadable, read
+from keyplan import Design, Entity, Index, Key, Table, Through, Unreadable, read
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern
 from keyplan.diff.entities import entity_changes
 from keyplan.errors import DesignError
@@ -335,6 +335,33 @@ def test_a_key_that_is_named_is_one_of_the_answer() -> None:
     message, hint = told(define)[1:]
     assert message == "key= names OTHER#{other_id}, HEAD, which is no key of Visit"
     assert hint == "give one of theirs: Visit.primary, Visit.by_length, Visit.by_country"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"key": "by_length"}, "key= takes the key of an entity, such as Ticket.by_project, not 'by_length'"),
+        ({"order_by": 5}, "order_by= takes the name of a field, not 5"),
+        ({"where": 5}, "where= takes a mapping of fields to values, or the text of a filter, not 5"),
+        ({"all_of": "GSI1"}, "all_of= takes an index, not 'GSI1'"),
+        ({"total": 5}, "total= takes the name of a field, not 5"),
+        ({"of": 5}, "of= takes an entity's class, or several of them, not 5"),
+        ({"of": [Visit, "Visit"]}, "of= takes an entity's class, or several of them, not 'Visit'"),
+        ({"through": {}}, "through= takes an entity's class, or several of them, not {}"),
+        ({"through": 5}, "through= takes an entity's class, or several of them, not 5"),
+        ({"through": [Other, Through(int)]}, "through= takes an entity's class, or several of them, not"),  # type: ignore[type-var]
+    ],
+)
+def test_what_a_decorator_is_given_is_of_its_kind(given: dict[str, Any], message: str) -> None:
+    def define() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", **given)
+            def visits(self, page: str) -> list[Visit]: ...
+
+    place, problem, _ = told(define)
+    assert (place, problem[: len(message)]) == ("Wrong.visits", message)
 
 
 def test_a_key_that_is_named_must_serve() -> None:

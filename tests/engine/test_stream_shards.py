@@ -173,6 +173,8 @@ def test_wrong_iterators(engine: Engine) -> None:
     assert told(ShardIteratorType="bulle")[0] == "ValidationException"
     assert told(ShardIteratorType="LATEST", ShardId="s" * 30)[0] == "ResourceNotFoundException"
     assert told(ShardIteratorType="LATEST", StreamArn="x" * 40)[0] == "ValidationException"
+    for kind in ("LATEST", "AT_SEQUENCE_NUMBER"):  # the ARN is looked at first
+        assert told(ShardIteratorType=kind, StreamArn="x" * 40) == ("ValidationException", "Invalid StreamArn")
     missing = arn.replace("table/orders", "table/others")
     assert told(ShardIteratorType="LATEST", StreamArn=missing)[0] == "ResourceNotFoundException"
     good = iterator(engine, arn, "LATEST")

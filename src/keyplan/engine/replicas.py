@@ -13,7 +13,7 @@ from keyplan.engine.copies import check_free, make_table
 from keyplan.engine.database import Database, Group
 from keyplan.engine.filling import fill_table
 from keyplan.engine.globaltables import MEMBER, Replication, replication_of
-from keyplan.engine.removal import drop_replication
+from keyplan.engine.removal import forget_table
 from keyplan.engine.requests import Request
 from keyplan.engine.settling import COPYING, SETTLING, check_changeable
 from keyplan.engine.storage.transactions import Reader, Writer
@@ -313,11 +313,7 @@ def _drop(database: Database, name: str) -> None:
             return
         if table.stream is not None:
             disable(writer.changes, table.definition, database.clock())
-        drop_replication(writer, table)
-        writer.archives.end_history(table.stored.layout.id)
-        for index in table.vector_indexes:
-            writer.vectors.drop(table.stored.layout.id, index.number)
-        writer.drop_table(table.stored)
+        forget_table(writer, table)
 
     database.write(work)
     database.refresh()

@@ -16,6 +16,7 @@ from keyplan.design.compiled.collisions import can_collide
 from keyplan.design.compiled.compiler import compile_read, junctions_of
 from keyplan.design.compiled.entities import compile_entity
 from keyplan.design.compiled.names import entity_problems, pattern_problem
+from keyplan.design.compiled.option_checks import check_kinds
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
 from keyplan.design.compiled.seen import view_problems
@@ -223,6 +224,7 @@ class _Compiler:
         for name, pattern in patterns.items():
             place = f"{self.cls.__name__}.{name}"
             try:
+                check_kinds(pattern.options)
                 result[name] = signature_of(pattern.function, place, self.namespace)
             except Problem as problem:
                 self.fault(place, problem)

@@ -10,12 +10,42 @@ from typing import Any
 
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
 from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
+from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.keys import Key
 from keyplan.design.declared.options import Options
+from keyplan.design.declared.parameters import Through
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
+from keyplan.errors import shown
 
-__all__ = ["check_field", "check_options", "check_read_whole"]
+__all__ = ["check_field", "check_kinds", "check_options", "check_read_whole"]
+
+_KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "key": (Key, "the key of an entity, such as Ticket.by_project"),
+    "order_by": (str, "the name of a field"),
+    "where": ((Mapping, str), "a mapping of fields to values, or the text of a filter"),
+    "all_of": (Index, "an index"),
+    "total": (str, "the name of a field"),
+}
+
+
+def check_kinds(options: Options) -> None:
+    """What a decorator was given is of the kinds that it takes. Raises Problem."""
+    for name, (kind, words) in _KINDS.items():
+        given = getattr(options, name)
+        if given is not None and not isinstance(given, kind):
+            raise Problem(f"{name}= takes {words}, not {shown(given)}")
+    for name, given in (("of", options.of), ("through", () if options.through is None else options.through)):
+        several = given if isinstance(given, Sequence) else (given,)
+        wrong = [each for each in several if not _is_entity(each.entity if isinstance(each, Through) else each)]
+        if wrong:
+            raise Problem(f"{name}= takes an entity's class, or several of them, not {shown(wrong[0])}")
+
+
+def _is_entity(given: Any) -> bool:
+    return isinstance(given, type) and issubclass(given, Entity)
 
 
 def check_options(

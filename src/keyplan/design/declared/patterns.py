@@ -8,7 +8,7 @@ the plain call is awaitable. Compiling is ``model.py``'s work; running is the op
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -336,7 +336,7 @@ def read(
     A question that no key answers is a DesignError when the design's class is made.
     """
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
-    told_of = (of,) if isinstance(of, type) else tuple(of)
+    told_of = (of,) if isinstance(of, type) or not isinstance(of, Iterable) else tuple(of)
     return ReadDecorator(
         Options(
             id,
