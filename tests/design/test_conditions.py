@@ -202,6 +202,24 @@ def test_what_a_map_holds_is_compared_by_its_own_type() -> None:
         asking("counts.red >= :value", str)
 
 
+@pytest.mark.parametrize(
+    ("where", "annotation", "value", "others"),
+    [
+        ("contains(text, :value)", str, "b", "x"),
+        ("contains(blob, :value)", bytes, b"b", b"x"),
+        ("contains(tags, :value)", str, "a", "x"),
+        ("contains(words, :value)", str, "a", "x"),
+        ("begins_with(text, :value)", str, "b", "x"),
+        ("begins_with(blob, :value)", bytes, b"b", b"x"),
+    ],
+)
+def test_what_a_text_or_a_list_holds(where: str, annotation: Any, value: Any, others: Any) -> None:
+    with asking(where, annotation).open(":memory:") as store:
+        store.put(Thing(thing_id="1"))
+        assert len(store.asked(value)) == 1  # type: ignore[attr-defined]
+        assert store.asked(others) == []  # type: ignore[attr-defined]
+
+
 def test_each_stands_for_the_options_of_an_in() -> None:
     design = asking("expires_at IN (:value)", Each[datetime])
     with design.open(":memory:") as store:

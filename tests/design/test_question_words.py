@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 import pytest
 
-from keyplan import Design, Entity, Index, Key, Table, Through, Unreadable, read
+from keyplan import Design, Each, Entity, Index, Key, Range, Table, Through, Unreadable, read
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern
+from keyplan.design.compiled.questions import signature_of
 from keyplan.diff.entities import entity_changes
-from keyplan.errors import DesignError
+from keyplan.errors import ArgumentError, DesignError
 from keyplan.explain.explanation import explain
 from keyplan.web.openapi import openapi
 from tests.contract.asking import Asking, Ticket
@@ -393,3 +397,32 @@ def test_a_key_that_is_named_must_serve() -> None:
             def visits(self) -> list[Visit]: ...
 
     assert told(scanned)[1:] == ("what is read whole is asked by no key", "leave key= out")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given"),
+    [
+        (int, "5"),
+        (int, True),
+        (int, 5.0),
+        (str, 5),
+        (bool, "true"),
+        (float, "1.5"),
+        (Decimal, "1.5"),
+        (datetime, "2026-01-01T00:00:00Z"),
+        (UUID, "00000000-0000-0000-0000-000000000007"),
+        (Each[int], ["5"]),
+        (Range[int], Range(ge="5")),
+    ],
+)
+def test_a_call_from_python_converts_nothing(annotation: Any, given: Any) -> None:
+    """Texts are converted for the command line and the REST API alone."""
+
+    def ask(self: Any, asked: Any) -> None: ...
+
+    ask.__annotations__ = {"asked": annotation, "return": list[Visit]}
+    signature = signature_of(ask, "Visits.ask", {})
+    with pytest.raises(ArgumentError, match="asked"):
+        signature.bind((given,), {})
+    if not isinstance(given, bool | int | float | Range):
+        assert signature.bind((given,), {}, strict=False)

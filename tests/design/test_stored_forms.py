@@ -15,6 +15,7 @@ from keyplan import Add, Design, Entity, Include, Index, Key, Range, Stored, Tab
 from keyplan.errors import ArgumentError, ConditionFailed, DesignError, ItemNotReadable, UpdateRefused
 from keyplan.testing import verify
 from tests.contract.forms import GSI1, MOMENT, WHOLE, Reading, Readings
+from tests.design.items import round_trip
 
 YEAR = datetime(2025, 1, 1, tzinfo=UTC)
 COUNT = iter(range(1000))
@@ -252,3 +253,16 @@ def test_a_range_of_what_a_key_holds_a_part_of_says_so() -> None:
 
             @read("H1")
             def holds(self, tenant: str, until: Range[datetime]) -> list[Hold]: ...
+
+
+class Blob(Entity):
+    name: str
+    packed: Annotated[bytes, Stored("zlib")] = b""
+    zipped: Annotated[bytes, Stored("gzip")] = b""
+
+    primary = Key("BLOB#{name}", "HEAD")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\x00\xfe", b"text", bytes(range(256)) * 40])
+def test_packed_bytes_come_back_whatever_they_are(content: bytes) -> None:
+    assert round_trip(Blob(name="a", packed=content, zipped=content)).keys() >= {"packed", "zipped"}

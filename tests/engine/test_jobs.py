@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,17 @@ def test_jobs_behind_are_done_in_the_end(tmp_path: Path, s3: Path, clock: Clock)
     with Engine.open(path, s3=s3, clock=clock) as engine:
         result = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
         assert (result["ExportStatus"], result["ItemCount"]) == ("COMPLETED", 30)
+
+
+def test_jobs_end_with_the_engine(tmp_path: Path, s3: Path) -> None:
+    """What was begun is finished, and no thread stays."""
+    before = set(threading.enumerate())
+    with Engine.open(tmp_path / "store.db", s3=s3, jobs_behind=True) as engine:
+        create(engine)
+        keep_history(engine)
+        arn = export(engine)["ExportArn"]
+        assert set(threading.enumerate()) - before
+    assert set(threading.enumerate()) == before
+    with Engine.open(tmp_path / "store.db", s3=s3) as engine:
+        described = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
+        assert described["ExportStatus"] == "COMPLETED"

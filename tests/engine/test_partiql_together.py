@@ -196,3 +196,12 @@ def test_gets_among_several_statements_are_planned_once(engine: Engine, monkeypa
     filtered = [{"Statement": f'SELECT * FROM orders {KEYED} AND "number" = 6'}]
     assert engine.call("ExecuteTransaction", {"TransactStatements": filtered})["Responses"] == [{}]
     assert planned == ["orders"]
+
+
+def test_a_cancelled_transaction_gives_the_items_that_are_asked_for(engine: Engine) -> None:
+    failing = f"UPDATE orders SET number = 6 {KEYED} AND number = 9"
+    for wanted, shown in (("ALL_OLD", True), ("NONE", False), (None, False)):
+        more = {} if wanted is None else {"ReturnValuesOnConditionCheckFailure": wanted}
+        reasons = answer(engine, "ExecuteTransaction", {"TransactStatements": [{"Statement": failing, **more}]})
+        (reason,) = reasons["CancellationReasons"]
+        assert (reason["Code"], "Item" in reason) == ("ConditionalCheckFailed", shown)

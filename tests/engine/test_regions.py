@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine, Regions
+from keyplan.engine.replicas import _set_regions
 from tests.engine.support import answer, create, n, s
 from tests.engine.test_backups import Clock
 
@@ -265,6 +266,9 @@ def test_strong_consistency_is_of_three_regions_at_once(regions: Regions) -> Non
     assert replicas(east, add(WEST), **strong)["error"].endswith("ValidationException")
     table = replicas(east, add(WEST), add(SOUTH), **strong)["TableDescription"]
     assert table["MultiRegionConsistency"] == "STRONG"
+    for region in (east, west, south):
+        assert described(region)["MultiRegionConsistency"] == "STRONG"
+        assert "DisassociationProtectionEnabled" not in described(region)
     put(west, "1", 1)
     assert items(east) == items(south) == {"1": "1"}
 
@@ -434,3 +438,12 @@ def test_arns_name_the_region_of_their_store(tmp_path: Path) -> None:
             # Those of another region are taken, as every ARN is.
             other = table["TableArn"].replace(region, "eu-west-1")
             assert engine.call("GetItem", {"TableName": other, "Key": {"pk": s("a"), "sk": s("b")}}) == {}
+
+
+def test_a_table_that_goes_meanwhile_leaves_its_group(regions: Regions) -> None:
+    """Another process may delete it between a look and the transaction."""
+    east = regions.engines[EAST]
+    create(east, TableName="alone")
+    for name in ("alone", "missing"):
+        _set_regions(east._database, name, [EAST])
+    assert "Replicas" not in answer(east, "DescribeTable", {"TableName": "alone"})["Table"]

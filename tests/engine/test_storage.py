@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import apsw
 import pytest
@@ -297,4 +298,15 @@ def test_a_segment_in_memory_is_looked_at_in_pieces(
             looked_at[:] = [0]
             assert table.page(index, bounds, limit, bytes_max) == whole
             assert max(looked_at) <= 7
+    storage.close()
+
+
+def test_a_connection_that_still_reads_is_discarded(tmp_path: Path) -> None:
+    storage = Storage.file(str(tmp_path / "store.db"))
+    connection = storage.pool.take()
+    rows = connection.execute("SELECT name FROM sqlite_schema; SELECT 1")
+    assert next(rows)
+    storage.pool.discard(connection)
+    with pytest.raises(apsw.CursorClosedError):
+        next(rows)
     storage.close()

@@ -223,6 +223,7 @@ def test_names_come_sorted(engine: Engine) -> None:
         ),
         ({"SSESpecification": {"Enabled": False, "SSEType": "KMS"}}, "SSEType can not be specified if Enabled is false"),
         ({"SSESpecification": {"Enabled": True, "SSEType": "AES256"}}, "SSEType AES256 is not supported"),
+        ({"SSESpecification": {"KMSMasterKeyId": "alias/own"}}, "SSEType KMS is required if KMSMasterKeyId is specified"),
         ({"SSESpecification": {"Enabled": True, "KMSMasterKeyId": "alias/mine"}}, "SSEType KMS is required if KMSMasterKeyId is specified"),
         (
             {"GlobalSecondaryIndexes": [{**index("ByG", "g", "h"), "OnDemandThroughput": {"MaxReadRequestUnits": 0}}]},
@@ -311,3 +312,18 @@ def test_one_index_more_than_there_may_be(engine: Engine) -> None:
         "LimitExceededException: Subscriber limit exceeded: "
         "Number of global secondary indexes exceeds per-table limit of 20"
     )
+
+
+@pytest.mark.parametrize(
+    ("members", "encrypted"),
+    [
+        ({"Enabled": True}, True),
+        ({"SSEType": "KMS"}, True),
+        ({"SSEType": "KMS", "KMSMasterKeyId": "alias/own"}, True),
+        ({"Enabled": False}, False),
+        ({}, False),
+    ],
+)
+def test_a_key_of_ones_own_is_asked_for_by_any_member(engine: Engine, members: dict[str, Any], encrypted: bool) -> None:
+    create(engine, SSESpecification=members)
+    assert ("SSEDescription" in described(engine)) == encrypted

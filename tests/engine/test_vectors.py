@@ -577,3 +577,28 @@ def test_a_search_is_read_strictly(engine: Engine, changes: dict[str, Any], erro
     params = {"TableName": "absent", "IndexName": "vix", "SearchVector": [n(1)], "TopK": 1, **changes}
     params = {name: value for name, value in params.items() if value is not ...}
     assert answer(engine, "SearchVectors", params) == {"error": error, "message": told}
+
+
+def test_vectors_of_a_large_index_are_counted_once_in_a_while(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a small one each time."""
+    create(engine, VectorIndexes=[vectors("plain")])
+    calls = 0
+    count = Vectors.count
+
+    def counting(self: Vectors, *of: int) -> int:
+        nonlocal calls
+        calls += 1
+        return count(self, *of)
+
+    def told() -> tuple[int, int]:
+        table = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
+        return table["VectorIndexes"][0]["ItemCount"], calls
+
+    monkeypatch.setattr(Vectors, "count", counting)
+    monkeypatch.setattr("keyplan.engine.describe.COUNTED_ROWS_MAX", 2)
+    for number in range(3):
+        put(engine, str(number), 1, 2, 3)
+        assert told() == (number + 1, number + 1)
+    assert told() == (3, 3)
+    put(engine, "3", 1, 2, 3)
+    assert told() == (3, 3)

@@ -5,6 +5,7 @@ and judged, others are answered.
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import json
 import os
@@ -26,11 +27,12 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
-from keyplan.server import answers, parsing
+from keyplan.server import answers, aside, parsing
 from keyplan.server.connection import Connection, Connections
 from keyplan.server.service import Incoming, Service
 from keyplan.server.settings import Limits
 from keyplan.wire import reading
+from keyplan.wire.operations import OPERATIONS
 from tests.server.support import CREATE, TABLE, Answer, Server, request, s, serving
 
 KEY = {"pk": s("a"), "sk": s("1")}
@@ -436,3 +438,25 @@ def test_where_a_fault_stands_is_counted_in_parts(monkeypatch: pytest.MonkeyPatc
     assert refused.value.message.endswith(f"expected i32 at line 1 column {column}")
     assert max(written) <= 10_000
     assert len(written) >= 3
+
+
+def test_as_many_old_members_are_taken_as_are_looked_at() -> None:
+    """Each with the values that it lists."""
+    put = OPERATIONS["PutItem"]
+    listed: dict[str, Any] = {f"{number:x}": {"AttributeValueList": [s("x")]} for number in range(4999)}
+    put.check_old_count({"Expected": {**listed, "last": {"AttributeValueList": [s("x")]}}})
+    put.check_old_count({"Expected": {**listed, "last": {}, "exists": {"Exists": True}}})
+    with pytest.raises(DynamoDBError, match="less than or equal to 10000"):
+        put.check_old_count({"Expected": {**listed, "last": {"AttributeValueList": [s("x"), s("y")]}}})
+
+
+def test_the_collector_rests_until_the_last_large_request_is_answered() -> None:
+    usual_s = sys.getswitchinterval()
+    with aside.resting:
+        with aside.resting, aside.resting:
+            assert (gc.isenabled(), sys.getswitchinterval() < usual_s) == (False, True)
+        assert (gc.isenabled(), sys.getswitchinterval() < usual_s) == (False, True)
+    assert (gc.isenabled(), sys.getswitchinterval()) == (True, usual_s)
+    with aside.resting:
+        assert not gc.isenabled()
+    assert gc.isenabled()

@@ -108,7 +108,7 @@ def keep_encryption(definition: Definition, request: Mapping[str, Any], *, updat
     if wanted.get("KMSMasterKeyId") is not None and wanted.get("SSEType") is None:
         raise one_or_more("SSEType KMS is required if KMSMasterKeyId is specified")
     before = definition.get("SSESpecification") or {}
-    is_on = enabled is True or (enabled is None and bool(wanted.get("SSEType") or wanted.get("KMSMasterKeyId")))
+    is_on = bool(wanted.get("SSEType") if enabled is None else enabled)
     if updates and not is_on and not before.get("Enabled"):
         raise one_or_more("Table is already encrypted by default")
     definition["SSESpecification"] = {**wanted, "Enabled": is_on}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
@@ -206,8 +206,8 @@ def _string_end(body: bytes, place: int) -> int:
     """Where the string ends that begins at a place, however long it is."""
     place += 1
     while place < len(body):
-        part = _STRING.match(body, place, place + _LOOKED_AT_BYTES)
-        place = place if part is None else part.end()
+        part = cast("re.Match[bytes]", _STRING.match(body, place, place + _LOOKED_AT_BYTES))  # an empty one at least
+        place = part.end()
         if body[place : place + 1] == b'"':
             return place + 1
         if body[place : place + 1] == b"\\":  # its other half is in the next part

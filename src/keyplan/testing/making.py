@@ -25,7 +25,6 @@ E = TypeVar("E", bound=Entity)
 
 _SERIALS = 1_000_000
 """Instances of one seed, before those of the next one begin."""
-_TRIES = 4
 
 
 class Maker:
@@ -52,15 +51,16 @@ class Maker:
             for name, info in entity.model_fields.items()
             if name not in given and (info.is_required() or info.default_factory in {now, ulid})
         }
-        for tries in itertools.count(1):
+        others: dict[str, Any] = {}
+        while True:
             try:
-                return entity.model_validate({**made, **given}, by_name=True)
+                return entity.model_validate({**made, **others, **given}, by_name=True)
             except ValidationError as error:
-                wrong = {str(element["loc"][0]) for element in error.errors(include_url=False) if element["loc"]}
-                if not wrong & made.keys() or tries == _TRIES:
+                refused = {str(element["loc"][0]) for element in error.errors(include_url=False) if element["loc"]}
+                wrong = refused & made.keys() - others.keys()
+                if not wrong:
                     raise _refused(entity, error) from None
-                made |= {name: _accepted(entity, name, error) for name in wrong & made.keys()}
-        raise AssertionError("unreachable")
+                others |= {name: _accepted(entity, name, error) for name in wrong}
 
     def many(self, entity: type[E], count: int, /, **given: Any) -> list[E]:
         """So many instances."""

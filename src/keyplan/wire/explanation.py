@@ -15,7 +15,19 @@ from typing import Any, Literal
 import orjson
 
 from keyplan.wire.errors import SerializationException, ValidationException
-from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole, text_faults
+from keyplan.wire.shapes import (
+    Flag,
+    ListOf,
+    MapOf,
+    Real,
+    Shape,
+    Structure,
+    Text,
+    Value,
+    Whole,
+    length_faults,
+    text_faults,
+)
 
 Wording = Literal["enveloped", "current", "older"]
 """How AWS words what is wrong with an operation's request by itself, whatever the tables hold: in its current words and
@@ -142,10 +154,10 @@ def _look_for_integers(shape: Shape) -> bool:
 def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
     """Raise for a name whose length the service has a sentence of its own for."""
     for name, member in shape.members.items():
-        if isinstance(member, Text) and member.length_told is not None and request.get(name) is not None:
-            length = len(request[name])
-            if length < (member.min or 0) or (member.max is not None and length > member.max):
-                raise ValidationException(member.length_told)
+        if not isinstance(member, Text) or member.length_told is None or request.get(name) is None:
+            continue
+        if any(length_faults(member, request[name])):
+            raise ValidationException(member.length_told)
 
 
 def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -> None:

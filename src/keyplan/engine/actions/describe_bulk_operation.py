@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.resources import check_job_arn
 from keyplan.engine.s3.bulk import KIND
 from keyplan.engine.s3.jobs import described_job, job_not_found
 
@@ -12,8 +11,7 @@ from keyplan.engine.s3.jobs import described_job, job_not_found
 def describe_bulk_operation(database: Database, request: Request) -> Answer:
     """How far a bulk operation is, and what it came to."""
     arn: str = request["BulkOperationArn"]
-    check_job_arn(arn, KIND, "BulkOperation")
-    description = described_job(database, KIND, arn, "BulkOperationArn", "BulkOperationStatus")
+    description = described_job(database, KIND, arn, "BulkOperation")
     if description is None:
         raise job_not_found(arn)
     return {"BulkOperationDescription": description}

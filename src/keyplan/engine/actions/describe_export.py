@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.resources import check_job_arn
 from keyplan.engine.s3.exports import KIND
 from keyplan.engine.s3.jobs import described_job
 from keyplan.wire.errors import ExportNotFoundException
@@ -13,8 +12,7 @@ from keyplan.wire.errors import ExportNotFoundException
 def describe_export(database: Database, request: Request) -> Answer:
     """How far an export is, and what it came to."""
     arn: str = request["ExportArn"]
-    check_job_arn(arn, KIND, "Export")
-    description = described_job(database, KIND, arn, "ExportArn", "ExportStatus")
+    description = described_job(database, KIND, arn, "Export")
     if description is None:
         raise ExportNotFoundException(f"Export not found: Export not found: {arn}")
     return {"ExportDescription": description}

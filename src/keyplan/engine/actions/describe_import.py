@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.resources import check_job_arn
 from keyplan.engine.s3.imports import KIND
 from keyplan.engine.s3.jobs import described_job
 from keyplan.wire.errors import ImportNotFoundException
@@ -13,8 +12,7 @@ from keyplan.wire.errors import ImportNotFoundException
 def describe_import(database: Database, request: Request) -> Answer:
     """How far an import is, and what it came to."""
     arn: str = request["ImportArn"]
-    check_job_arn(arn, KIND, "Import")
-    description = described_job(database, KIND, arn, "ImportArn", "ImportStatus")
+    description = described_job(database, KIND, arn, "Import")
     if description is None:
         raise ImportNotFoundException(f"Import not found: {arn}")
     return {"ImportTableDescription": description}

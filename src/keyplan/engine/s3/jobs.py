@@ -17,6 +17,7 @@ import orjson
 
 from keyplan.engine.database import Database
 from keyplan.engine.processes import has_ended, this_process
+from keyplan.engine.resources import check_job_arn
 from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.errors import KeyplanError
@@ -105,14 +106,18 @@ def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str
     return [_told(job, status) for job in reversed(database.storage.read(lambda reader: all_jobs(reader, kind)))]
 
 
-def described_job(database: Database, kind: Kind, arn: str, named: str, status: str) -> dict[str, Any] | None:
-    """The description of a job by its ARN, in any region; None when there is none. ``named`` is the member that holds
-    the ARN.
+def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[str, Any] | None:
+    """The description of a job by its ARN, in any region; None when there is none. ``title`` is what its members are
+    named by: ``ExportArn``, ``ExportStatus``.
+
+    Raises:
+        ValidationException: it is no ARN of such a job.
     """
+    check_job_arn(arn, kind, title)
     job = database.storage.read(lambda reader: find_job(reader, kind, arn.rpartition("/")[2]))
-    if job is None or job["Description"][named].split(":table/")[1] != arn.split(":table/")[1]:
+    if job is None or job["Description"][f"{title}Arn"].split(":table/")[1] != arn.split(":table/")[1]:
         return None
-    return _told(job, status)
+    return _told(job, f"{title}Status")
 
 
 def _told(job: Job, status: str) -> dict[str, Any]:
