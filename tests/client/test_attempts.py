@@ -30,10 +30,15 @@ from keyplan import (
     read,
     write,
 )
+from keyplan.client.conversations import Request
+from keyplan.client.findings import Findings
+from keyplan.client.transactions import Refusal
+from keyplan.client.writes import Operation
 from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, TransactionFailed, ValueTaken, WriteFailed
 from tests.client.support import record
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+KEYS = Index("KEYS", "gsi2pk", "gsi2sk", projection="KEYS_ONLY")
 
 
 class Member(Entity):
@@ -398,3 +403,30 @@ def test_a_put_over_an_older_version_is_tried_once(club: Club) -> None:
         with pytest.raises(ConditionFailed):
             tasks.work([], [Put(task)])
         assert _writes(requests) == 1
+
+
+def test_what_was_read_is_compared_with_what_stands_there() -> None:
+    """Of what was read whole, a further attribute is a change too; of what an index holds of it, only what it holds."""
+    table = Table("club", indexes=[GSI1, KEYS])
+    item: dict[str, Any] = {"pk": {"S": "A"}, "sk": {"S": "B"}, "v": {"N": "1"}}
+    listed = {"Items": [item], "Count": 1}
+    reads: list[tuple[Request, dict[str, Any], bool]] = [
+        (Request("GetItem", {"Key": item}), {"Item": item}, True),
+        (Request("BatchGetItem", {"RequestItems": {"club": {"Keys": [item]}}}), {"Responses": {"club": [item]}}, True),
+        (Request("Query", {}), listed, True),
+        (Request("Scan", {}), listed, True),
+        (Request("Query", {"IndexName": "GSI1"}), listed, True),
+        (Request("Query", {"IndexName": "KEYS"}), listed, False),
+    ]
+    entity = Club.compiled.entities[Line]
+    operation = Operation("Update", {"Key": {"pk": item["pk"], "sk": item["sk"]}}, entity, "item", {}, {})
+    for request, response, whole in reads:
+        findings = Findings(table)
+        findings._note(request, response)
+        findings._listed.clear()  # what was listed may have grown
+
+        def curable(*now: dict[str, Any] | None, of: Findings = findings) -> list[bool]:
+            return [of.curable([Refusal(operation, there)], gave_up=False) for there in now]
+
+        assert curable(item, {**item, "v": {"N": "2"}}, None) == [False, True, True]
+        assert curable({**item, "more": {"N": "2"}}) == [whole]

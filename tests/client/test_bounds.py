@@ -13,6 +13,7 @@ import pytest
 
 from keyplan import Design, Entity, Index, Key, Number, Prefix, Range, Table, read
 from keyplan.client.answers import Answer
+from keyplan.client.bounds import order_of, text_of
 from keyplan.client.conversations import converse
 from keyplan.design.compiled.compiler import compile_read
 from keyplan.design.stored.entity import CompiledEntity
@@ -164,3 +165,16 @@ def test_nothing_is_asked_where_nothing_can_lie(stored: Things) -> None:
         assert ask({"number": Range(ge=9, le=2)}) == []
         stored.store.transport = before
     assert recorder.requests == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [
+        ("S", ["", "a", "b", "é"]),
+        ("N", ["-12.5", "0", "3", "21"]),
+        ("B", ["", "AA==", "AAE=", "/w=="]),
+    ],
+)
+def test_what_a_key_is_ordered_by_leads_back_to_its_text(kind: str, texts: list[str]) -> None:
+    assert sorted(reversed(texts), key=lambda text: order_of(text, kind)) == texts
+    assert [text_of(order_of(text, kind), kind) for text in texts] == texts

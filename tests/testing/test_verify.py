@@ -4,23 +4,31 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
+from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import TypeAliasType
 
 import keyplan.client.answers
 import keyplan.client.merges
 import keyplan.client.reads
 from keyplan import (
+    Add,
+    Append,
     Create,
     Cursor,
     Design,
+    Discard,
     Each,
     Entity,
+    Field,
+    Include,
     Index,
     Key,
     Number,
@@ -44,6 +52,7 @@ from keyplan.errors import KeyFieldError, Refused
 from keyplan.testing import verify
 from keyplan.testing.oracle import Oracle
 from keyplan.testing.samples import samples
+from keyplan.testing.steps import Steps
 from keyplan.testing.world import scan
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
@@ -429,3 +438,52 @@ def test_moments_are_in_order_to_the_unit_that_their_key_keeps(unit: Literal["ms
     assert [{event.at for event in group if isinstance(event, Event)} for group in groups] == [
         {first, second} for first, second in zip(moments[::2], moments[1::2], strict=True)
     ]
+
+
+class Kinds(Entity):
+    """A field of each kind that a change may depend on."""
+
+    kinds_id: str
+    count: int = 0
+    tags: set[str] = Field(default_factory=set[str])
+    words: list[str] = Field(default_factory=list[str])
+    price: float = 0.0
+
+    primary = Key("KINDS#{kinds_id}", "HEAD")
+
+
+class KindsDesign(Design):
+    table = Table("kinds", entities=[Kinds])
+
+
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({}, {"count": {int, Add}, "tags": {set, Include, Discard}, "words": {list, Append}, "price": {float}}),
+        ({"count": st.just(5)}, {"count": {int}, "words": {list, Append}}),
+        (
+            {int: st.just(5), list[str]: st.just(["a"])},
+            {"count": {int}, "tags": {set, Include, Discard}, "words": {list}},
+        ),
+    ],
+)
+def test_changes_of_every_kind_are_drawn(own: dict[Any, Any], expected: dict[str, set[type]]) -> None:
+    """Where a strategy of one's own gives a field's values, nothing else is put there."""
+    drawn: dict[str, set[type]] = defaultdict(set)
+
+    compiled = KindsDesign.compiled
+
+    @given(Steps(compiled, own)._change(compiled.entities[Kinds]))
+    def draw(change: Any) -> None:
+        for name, value in change.changes.items():
+            drawn[name].add(type(value))
+            assert name not in own or value == 5
+
+    draw()
+    assert {name: drawn[name] for name in expected} == expected
+
+
+def test_samples_of_an_alias_are_those_of_what_it_names() -> None:
+    few = Annotated[int, Field(ge=5, le=900)]
+    assert samples(TypeAliasType("Few", few)) == samples(few)
+    assert {5, 900} <= set(samples(few))
