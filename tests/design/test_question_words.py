@@ -353,7 +353,7 @@ def test_a_key_that_is_named_is_one_of_the_answer() -> None:
         ({"of": [Visit, "Visit"]}, "of= takes an entity's class, or several of them, not 'Visit'"),
         ({"through": {}}, "through= takes an entity's class, or several of them, not {}"),
         ({"through": 5}, "through= takes an entity's class, or several of them, not 5"),
-        ({"through": [Other, Through(int)]}, "through= takes an entity's class, or several of them, not"),  # type: ignore[type-var]
+        ({"through": [Other, Through(int)]}, "through= takes an entity's class, or several of them, not"),  # type: ignore[arg-type]
     ],
 )
 def test_what_a_decorator_is_given_is_of_its_kind(given: dict[str, Any], message: str) -> None:

@@ -18,6 +18,7 @@ import orjson
 import pytest
 
 from keyplan import Put
+from keyplan.client.conversations import Request
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.http1 import Reply
 from keyplan.client.transports.http_async import AsyncPool
@@ -388,7 +389,7 @@ def test_what_waits_for_a_thread_is_not_sent_once_another_request_failed(store: 
     location = parse_url(store.url("parallel=1"), "notes")
     http = Http(Endpoint(location), exchange)
     with pytest.raises(KeyplanError, match="no"):
-        http.call_all([("GetItem", {})] * 6)
+        http.call_all([Request("GetItem", {})] * 6)
     http.close()
     assert sent == 2
 
