@@ -24,6 +24,12 @@ PIECE_ROWS = 500
 PIECE_BYTES = 500_000
 """After so many bytes of items such a transaction ends."""
 
+
+def piece_rows(writes: int) -> int:
+    """How many items such a transaction has, each of which takes so many writes."""
+    return max(1, PIECE_ROWS // writes)
+
+
 _ITEM_BYTES = 100
 """What each item costs besides, however small it is."""
 _TERM_BYTES = 40

@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from keyplan.engine import effort
 from keyplan.engine.copies import check_free, make_table
 from keyplan.engine.database import Database
 from keyplan.engine.filling import fill_table
@@ -93,15 +94,18 @@ def _restore_piece(database: Database, writer: Writer, table: Table, progress: P
     Raises:
         TableNotFoundException: the table of which it is restored is gone.
     """
+    writes = 1 + len(table.indexes) + len(table.vector_indexes)
     if "Backup" in progress:
-        rows, more = writer.archives.backed_up_after(progress["Backup"], progress["Row"])
+        rows_max = effort.piece_rows(writes)
+        rows, more = writer.archives.backed_up_after(progress["Backup"], progress["Row"], rows_max)
         _fill(writer, table, rows)
         return {**progress, "Row": rows[-1][0]} if more else None
     source = database.fresh(writer).get(progress["Table"])
     if source is None or source.stored.layout.id != progress["TableId"] or not source.keeps_history:
         raise TableNotFoundException(f"Table not found: {progress['Table']}")
     mark = table.stored.layout.id
-    rows, more = writer.archives.writes_from(progress["TableId"], progress["Write"])
+    rows_max = effort.piece_rows(writes + 2)
+    rows, more = writer.archives.writes_from(progress["TableId"], progress["Write"], rows_max)
     first = [row for row in rows if writer.archives.mark(mark, row[1:3])]
     # One that was restored by its row, and written later, stands there as it was.
     _fill(writer, table, [row for row in first if writer.find(table.stored, *row[1:3]) is None])
@@ -109,7 +113,7 @@ def _restore_piece(database: Database, writer: Writer, table: Table, progress: P
         progress = {**progress, "Write": rows[-1][0] + 1}
     if more:
         return progress
-    rows, more = writer.archives.unchanged_after(source.stored, progress["Row"], mark)
+    rows, more = writer.archives.unchanged_after(source.stored, progress["Row"], mark, rows_max)
     _fill(writer, table, rows)
     return {**progress, "Row": rows[-1][0]} if more else None
 

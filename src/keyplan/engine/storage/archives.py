@@ -130,31 +130,31 @@ class Archives:
         """The number of the first write after a moment, that one not included; of the next one where there is none."""
         return self._first(table_id, moment_us + 1)
 
-    def writes_from(self, table_id: int, first: int) -> tuple[list[Written], bool]:
+    def writes_from(self, table_id: int, first: int, rows_max: int) -> tuple[list[Written], bool]:
         """Some writes, by their numbers from one on; whether there may be more."""
         text = f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608
-        return self._some(text, first)
+        return self._some(text, first, rows_max)
 
-    def backed_up_after(self, name: str, row: int) -> tuple[list[Written], bool]:
+    def backed_up_after(self, name: str, row: int, rows_max: int) -> tuple[list[Written], bool]:
         """Some items of a backup behind a row; whether there may be more."""
         # The table of a backup of long ago has no other id.
         text = (
             f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
             "WHERE rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT ?"
         )
-        return self._some(text, row)
+        return self._some(text, row, rows_max)
 
-    def unchanged_after(self, table: StoredTable, row: int, mark: int) -> tuple[list[Written], bool]:
+    def unchanged_after(self, table: StoredTable, row: int, mark: int, rows_max: int) -> tuple[list[Written], bool]:
         """Some items behind a row; whether there may be more. Those whose keys are marked have no body."""
         text = (
             f"SELECT id, pk, sk, size, iif(EXISTS (SELECT 1 FROM {_marks_name(mark)} m "  # noqa: S608
             "WHERE m.pk = i.pk AND m.sk = i.sk), NULL, body) "
             f"FROM {sql.items_name(table.layout)} i WHERE id > ? ORDER BY id LIMIT ?"
         )
-        return self._some(text, row)
+        return self._some(text, row, rows_max)
 
-    def _some(self, text: str, first: int) -> tuple[list[Written], bool]:
-        cursor = self._run(text, (first, effort.PIECE_ROWS))
+    def _some(self, text: str, first: int, rows_max: int) -> tuple[list[Written], bool]:
+        cursor = self._run(text, (first, rows_max))
         rows: list[Written] = []
         size_bytes = 0
         for row in cast("Iterator[Written]", cursor):
@@ -163,7 +163,7 @@ class Archives:
             if size_bytes >= effort.PIECE_BYTES:
                 cursor.close(True)
                 return rows, True
-        return rows, len(rows) == effort.PIECE_ROWS
+        return rows, len(rows) == rows_max
 
     def begin_marks(self, mark: int) -> None:
         """Begin to mark keys: those that were written since a moment that is being restored."""

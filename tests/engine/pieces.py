@@ -1,0 +1,162 @@
+"""What the tests of what is done in pieces share: stores, others who write between two pieces, and what they wrote."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, effort
+from keyplan.engine.storage.sqlite import Storage
+from tests.engine.support import index, n, pages, s
+
+TABLE = {"TableName": "orders"}
+ROWS = 4
+"""Items of a piece."""
+Item = dict[str, Any]
+Key = tuple[str, str]
+
+
+@pytest.fixture(params=["memory", "file", "two"])
+def engines(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[Engine]]:
+    """A store, by one who has it, or by two."""
+    path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
+    with Engine.open(path) as engine:
+        if request.param != "two":
+            yield [engine]
+            return
+        with Engine.open(path) as other:
+            yield [engine, other]
+
+
+@pytest.fixture
+def between(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
+    """Let something be done between all pieces from now on; how often that was."""
+
+    def begin(work: Callable[[], None], rows: int = ROWS) -> list[int]:
+        monkeypatch.setattr(effort, "PIECE_ROWS", rows)
+        count: list[int] = []
+
+        def let_others_in(storage: Storage) -> None:
+            count.append(len(count))
+            monkeypatch.setattr(Storage, "let_others_in", lambda _: None)  # what is done in between is left alone
+            try:
+                work()
+            finally:
+                monkeypatch.setattr(Storage, "let_others_in", let_others_in)
+
+        monkeypatch.setattr(Storage, "let_others_in", let_others_in)
+        return count
+
+    return begin
+
+
+class Others:
+    """Others who write at random, and a plain dict of what stands in the table."""
+
+    def __init__(self, engines: list[Engine], seed: int) -> None:
+        self.engines = engines
+        self.chance = random.Random(seed)
+        self.stored: dict[Key, Item] = {}
+
+    def write(self, count: int = 3) -> None:
+        """Write some items, through any of the engines."""
+        for _ in range(count):
+            engine, chance = self.chance.choice(self.engines), self.chance
+            key = (chance.choice("ab"), f"{chance.randrange(24):02}")
+            asked = {"pk": s(key[0]), "sk": s(key[1])}
+            kind = chance.choice(("put", "put", "update", "delete"))
+            if kind == "put":
+                item = {**asked, **self.attributes()}
+                engine.call("PutItem", {**TABLE, "Item": item})
+                self.stored[key] = item
+            elif kind == "update":
+                given = self.attributes()
+                sets = ", ".join(f"{name} = :{name}" for name in given)
+                values = {f":{name}": value for name, value in given.items()}
+                engine.call(
+                    "UpdateItem",
+                    {**TABLE, "Key": asked, "UpdateExpression": f"SET {sets}", "ExpressionAttributeValues": values},
+                )
+                self.stored[key] = {**self.stored.get(key, asked), **given}
+            else:
+                engine.call("DeleteItem", {**TABLE, "Key": asked})
+                self.stored.pop(key, None)
+
+    def attributes(self) -> Item:
+        chance = self.chance
+        more: Item = {"x": s(chance.choice("pqr"))} if chance.random() < 0.8 else {"y": s("no x")}
+        vector = {"L": [n(chance.randrange(9)), n(1)]}
+        return {**more, "times": n(chance.randrange(1000)), **({"v": vector} if chance.random() < 0.8 else {})}
+
+    def check(self) -> None:
+        """What is in the table is what was written."""
+        for engine in self.engines:
+            assert by_key(pages(engine, "Scan", {**TABLE, "ConsistentRead": True})) == self.stored
+
+
+def by_key(items: list[Item]) -> dict[Key, Item]:
+    result = {(item["pk"]["S"], item["sk"]["S"]): item for item in items}
+    assert len(result) == len(items)
+    return result
+
+
+BY_X = index("ByX", "x")
+KEYS = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
+ADD_ATTRIBUTES = [{"AttributeName": "x", "AttributeType": "S"}]
+ADD = {
+    **TABLE,
+    "AttributeDefinitions": ADD_ATTRIBUTES,
+    "GlobalSecondaryIndexUpdates": [{"Create": BY_X}],
+}
+DROP = {**TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByX"}}]}
+QUERY = {
+    **TABLE,
+    "IndexName": "ByX",
+    "KeyConditionExpression": "x = :x",
+    "ExpressionAttributeValues": {":x": s("p")},
+}
+ADD_VECTORS = {
+    **TABLE,
+    "VectorIndexUpdates": [
+        {
+            "Create": {
+                "IndexName": "ByV",
+                "VectorAttribute": {"AttributeName": "v"},
+                "Dimensions": 2,
+                "DistanceFunction": "EUCLIDEAN",
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        }
+    ],
+}
+DROP_VECTORS = {**TABLE, "VectorIndexUpdates": [{"Delete": {"IndexName": "ByV"}}]}
+SEARCH = {**TABLE, "IndexName": "ByV", "SearchVector": [{"N": "0"}, {"N": "1"}], "TopK": 100}
+HISTORY = {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
+COPY = {"TableName": "copy"}
+LATEST = {"SourceTableName": "orders", "TargetTableName": "copy", "UseLatestRestorableTime": True}
+
+
+def back_up(engine: Engine, name: str = "first") -> str:
+    arn: str = engine.call("CreateBackup", {**TABLE, "BackupName": name})["BackupDetails"]["BackupArn"]
+    return arn
+
+
+def restored(engine: Engine, arn: str, name: str = "copy") -> dict[Key, Item]:
+    engine.call("RestoreTableFromBackup", {"TargetTableName": name, "BackupArn": arn})
+    items = by_key(pages(engine, "Scan", {"TableName": name}))
+    assert by_key(pages(engine, "Scan", {"TableName": name, "IndexName": "ByG"})).keys() == {
+        key for key, item in items.items() if "g" in item and "h" in item
+    }
+    return items
+
+
+def tables_of(engine: Engine) -> set[str]:
+    """The names of all tables in the file."""
+    connection = engine._storage.pool.take()
+    names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    engine._storage.pool.give(connection)
+    return names

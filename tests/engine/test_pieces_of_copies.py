@@ -1,0 +1,326 @@
+"""Backups and restores are made in pieces: they are what the table was at one moment, whatever others do meanwhile."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, backups, restoring
+from keyplan.errors import StoreError
+from keyplan.values import item_size
+from tests.engine.pieces import (
+    ADD_ATTRIBUTES,
+    ADD_VECTORS,
+    COPY,
+    HISTORY,
+    KEYS,
+    LATEST,
+    ROWS,
+    SEARCH,
+    TABLE,
+    Item,
+    Key,
+    Others,
+    back_up,
+    between,
+    by_key,
+    engines,
+    restored,
+    tables_of,
+)
+from tests.engine.support import answer, create, index, pages, put, s
+
+__all__ = ["between", "engines"]
+
+# --- backups ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_backup_is_what_the_table_was_when_it_began(engines: list[Engine], between: Any, seed: int) -> None:
+    others = Others(engines, seed)
+    create(engines[0])
+    others.write(60)
+    expected = dict(others.stored)
+    seen: list[Any] = []
+
+    def meanwhile() -> None:
+        # The highest rows go, and their numbers are taken anew.
+        for sk in range(others.chance.randrange(8)):
+            others.engines[0].call("DeleteItem", {**TABLE, "Key": {"pk": s("b"), "sk": s(f"{sk:02}")}})
+            others.stored.pop(("b", f"{sk:02}"), None)
+        others.write(6)
+        (backup,) = engines[-1].call("ListBackups", {})["BackupSummaries"]
+        seen.append(backup["BackupStatus"])
+        for operation, params in (
+            ("DeleteBackup", {}),
+            ("RestoreTableFromBackup", {"TargetTableName": "early"}),
+        ):
+            refused = answer(engines[-1], operation, {"BackupArn": backup["BackupArn"], **params})
+            assert refused["error"] == "BackupInUseException"
+        assert answer(engines[-1], "DeleteTable", TABLE)["error"] == "ResourceInUseException"
+
+    between(meanwhile)
+    arn = back_up(engines[0])
+    assert seen
+    assert set(seen) == {"CREATING"}
+    others.check()
+    between(lambda: None)
+    others.write(20)
+    for number, engine in enumerate(engines):
+        described = engine.call("DescribeBackup", {"BackupArn": arn})["BackupDescription"]
+        assert described["BackupDetails"]["BackupStatus"] == "AVAILABLE"
+        assert described["SourceTableDetails"]["ItemCount"] == len(expected)
+        sizes = sum(item_size(item) for item in expected.values())
+        assert described["BackupDetails"]["BackupSizeBytes"] == sizes
+        assert restored(engine, arn, f"copy{number}") == expected
+        assert engine.check() == []
+    # A table that isn't being backed up pays nothing.
+    before = engines[0].statements
+    engines[0].call("PutItem", {**TABLE, "Item": {"pk": s("c"), "sk": s("d")}})
+    assert engines[0].statements - before <= 5
+
+
+@pytest.mark.parametrize("row", [15, 20])
+def test_a_new_item_in_the_row_of_an_old_one_isnt_backed_up(between: Any, row: int) -> None:
+    """SQLite gives the numbers of the highest rows again when these are gone, those among them of rows that were gone
+    before the backup began.
+    """
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        for number in range(20):
+            put(engine, "a", f"{number:02}", x=s("p"))
+
+        def delete(*rows: int) -> None:
+            for number in rows:
+                engine.call("DeleteItem", {**TABLE, "Key": {"pk": s("a"), "sk": s(f"{number - 1:02}")}})
+
+        delete(row)
+        expected = by_key(pages(engine, "Scan", TABLE))
+        changed: list[int] = []
+
+        def meanwhile() -> None:
+            if not changed:
+                changed.append(row)
+                delete(*range(row + 1, 21), 19)
+                put(engine, "b", "new", x=s("p"))
+                put(engine, "b", "new", x=s("changed"))
+                put(engine, "b", "newer", x=s("p"))
+
+        between(meanwhile)
+        assert restored(engine, back_up(engine)) == expected
+
+
+def test_several_backups_at_once(between: Any) -> None:
+    with Engine.open(":memory:") as engine:
+        others = Others([engine], 3)
+        create(engine)
+        others.write(60)
+        expected = [dict(others.stored)]
+        arns: list[str] = []
+
+        def meanwhile() -> None:
+            others.write()
+            if not arns:
+                expected.append(dict(others.stored))
+                arns.append(back_up(engine, "second"))
+
+        between(meanwhile)
+        arns.insert(0, back_up(engine))
+        between(lambda: None)
+        for number, (arn, items) in enumerate(zip(arns, expected, strict=True)):
+            assert restored(engine, arn, f"copy{number}") == items
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, StoreError("The disk failed")])
+def test_a_backup_that_cant_be_made_isnt_there(between: Any, fault: BaseException | type[BaseException]) -> None:
+    with Engine.open(":memory:") as engine:
+        others = Others([engine], 5)
+        create(engine)
+        others.write(60)
+        before = tables_of(engine) - {"keyplan_records"}
+
+        def fail() -> None:
+            raise fault
+
+        between(fail)
+        with pytest.raises((KeyboardInterrupt, StoreError)):
+            back_up(engine)
+        assert engine.call("ListBackups", {})["BackupSummaries"] == []
+        others.write(5)
+        assert {name.partition("_")[0] for name in tables_of(engine) - before} <= {"items", "keyplan"}
+        between(lambda: None)
+        assert restored(engine, back_up(engine)) == others.stored
+
+
+def test_whoever_meets_a_backup_left_half_made_goes_on(
+    engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = Others(engines, 7)
+    create(engines[0])
+    others.write(60)
+    expected = dict(others.stored)
+
+    def fail(*_: Any) -> None:
+        raise StoreError("The disk failed")
+
+    between(fail)
+    with monkeypatch.context() as patch:
+        patch.setattr(backups, "_give_up", fail)
+        with pytest.raises(StoreError, match="The disk failed"):
+            back_up(engines[0])
+    others.write(20)
+    between(lambda: others.write(3))
+    (backup,) = engines[-1].call("ListBackups", {})["BackupSummaries"]
+    assert backup["BackupStatus"] == "AVAILABLE"
+    assert restored(engines[0], backup["BackupArn"]) == expected
+
+
+def test_a_deleted_table_leaves_its_items_as_they_are(engines: list[Engine], between: Any) -> None:
+    others = Others(engines, 8)
+    create(engines[0])
+    engines[0].call(
+        "UpdateContinuousBackups",
+        {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}},
+    )
+    engines[0].call("UpdateTable", ADD_VECTORS)
+    engines[0].call("UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": {"AttributeName": "t", "Enabled": True}})
+    others.write(60)
+    between(lambda: None)
+    before = engines[0].statements
+    engines[0].call("DeleteTable", TABLE)
+    assert engines[0].statements - before <= 30
+    (backup,) = engines[-1].call("ListBackups", {"BackupType": "SYSTEM"})["BackupSummaries"]
+    assert {name.partition("_")[0] for name in tables_of(engines[0])} == {"keyplan", "backup", "sqlite"}
+    described = engines[0].call("DescribeBackup", {"BackupArn": backup["BackupArn"]})["BackupDescription"]
+    assert described["SourceTableDetails"]["ItemCount"] == len(others.stored)
+    assert restored(engines[0], backup["BackupArn"], "orders") == others.stored
+    assert engines[0].check() == []
+
+
+# --- restores ---------------------------------------------------------------------------------------------
+
+
+def meet(engine: Engine, operation: str, params: dict[str, Any]) -> None:
+    """See a table that is being restored."""
+    shown = engine.call("DescribeTable", COPY)["Table"]
+    assert (shown["TableStatus"], shown["RestoreSummary"]["RestoreInProgress"]) == ("CREATING", True)
+    assert {each["IndexStatus"] for each in shown["GlobalSecondaryIndexes"]} == {"CREATING"}
+    for asked, more, error in (
+        ("Scan", COPY, "ResourceNotFoundException"),
+        ("DeleteTable", COPY, "ResourceInUseException"),
+        (operation, params, "TableInUseException"),
+    ):
+        assert answer(engine, asked, more)["error"] == error
+
+
+def test_a_backup_is_restored_in_pieces(engines: list[Engine], between: Any) -> None:
+    others = Others(engines, 9)
+    create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
+    engines[0].call("UpdateTable", ADD_VECTORS)
+    others.write(60)
+    restore = {"BackupArn": back_up(engines[0]), "TargetTableName": "copy"}
+    expected = dict(others.stored)
+
+    def meanwhile() -> None:
+        others.write()
+        for engine in engines:
+            meet(engine, "RestoreTableFromBackup", restore)
+            assert answer(engine, "DeleteBackup", {"BackupArn": restore["BackupArn"]})["error"] == (
+                "BackupInUseException"
+            )
+
+    count = between(meanwhile)
+    engines[0].call("RestoreTableFromBackup", restore)
+    assert len(count) >= 3
+    check_copy(engines, expected)
+
+
+def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:
+    for engine in engines:
+        assert "RestoreSummary" not in engine.call("DescribeTable", COPY)["Table"]
+        assert by_key(pages(engine, "Scan", COPY)) == expected
+        by_x = by_key(pages(engine, "Scan", {**COPY, "IndexName": "ByX"}))
+        assert by_x == {key: item for key, item in expected.items() if "x" in item}
+        results = [each["Item"] for each in engine.call("SearchVectors", {**SEARCH, **COPY})["SearchResults"]]
+        assert by_key(results).keys() == {key for key, item in expected.items() if "v" in item}
+        assert engine.check() == []
+    assert not [name for name in tables_of(engines[0]) if name.startswith("restoring")]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_moment_is_restored_while_others_write(engines: list[Engine], between: Any, seed: int) -> None:
+    others = Others(engines, seed)
+    create(engines[0], GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
+    engines[0].call("UpdateTable", ADD_VECTORS)
+    others.write(40)
+    engines[0].call("UpdateContinuousBackups", HISTORY)
+    others.write(20)
+    expected = dict(others.stored)
+    moment_s = time.time()
+    clock = [moment_s + 1]
+    for engine in engines:
+        engine.database.clock = engine._storage.clock = lambda: clock[0]
+    others.write(10 * seed)
+    restore = {**LATEST, "UseLatestRestorableTime": False, "RestoreDateTime": moment_s}
+
+    def meanwhile() -> None:
+        others.write(3)  # fewer than a piece takes, else it would never catch up
+        meet(engines[-1], "RestoreTableToPointInTime", restore)
+        assert answer(engines[-1], "DeleteTable", TABLE)["error"] == "ResourceInUseException"
+        off = {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": False}}
+        assert answer(engines[-1], "UpdateContinuousBackups", off)["error"] == "ContinuousBackupsUnavailableException"
+
+    count = between(meanwhile, 5 * ROWS)
+    engines[0].call("RestoreTableToPointInTime", restore)
+    assert len(count) >= 3
+    others.check()
+    check_copy(engines, expected)
+
+
+def test_a_restore_that_fails_leaves_nothing(between: Any) -> None:
+    with Engine.open(":memory:") as engine:
+        others = Others([engine], 5)
+        create(engine)
+        others.write(60)
+        engine.call("UpdateContinuousBackups", HISTORY)
+        arn = back_up(engine)
+        before = tables_of(engine)
+
+        def fail() -> None:
+            raise StoreError("The disk failed")
+
+        between(fail)
+        from_backup = {"BackupArn": arn, "TargetTableName": "copy"}
+        for operation, params in (("RestoreTableFromBackup", from_backup), ("RestoreTableToPointInTime", LATEST)):
+            with pytest.raises(StoreError):
+                engine.call(operation, params)
+            assert engine.call("ListTables", {})["TableNames"] == ["orders"]
+            assert tables_of(engine) == before
+
+
+@pytest.mark.parametrize("operation", ["RestoreTableFromBackup", "RestoreTableToPointInTime"])
+def test_whoever_meets_a_table_left_half_restored_goes_on(
+    engines: list[Engine], between: Any, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    others = Others(engines, 7)
+    create(engines[0])
+    others.write(60)
+    engines[0].call("UpdateContinuousBackups", HISTORY)
+    params = {"BackupArn": back_up(engines[0]), "TargetTableName": "copy"} if "Backup" in operation else LATEST
+    expected = dict(others.stored)
+
+    def fail(*_: Any) -> None:
+        raise StoreError("The disk failed")
+
+    between(fail)
+    with monkeypatch.context() as patch:
+        patch.setattr(restoring, "_give_up", fail)
+        with pytest.raises(StoreError, match="The disk failed"):
+            engines[0].call(operation, params)
+    between(lambda: others.write(3), 5 * ROWS)
+    for engine in engines:
+        assert engine.call("DescribeTable", COPY)["Table"]["TableStatus"] == "ACTIVE"
+        assert by_key(pages(engine, "Scan", COPY)) == expected
+        assert engine.check() == []
