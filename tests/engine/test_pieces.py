@@ -29,6 +29,7 @@ from tests.engine.pieces import (
     between,
     by_key,
     engines,
+    tables_of,
 )
 from tests.engine.support import answer, create, n, pages, put, s
 
@@ -190,6 +191,48 @@ def test_whoever_meets_an_index_left_half_filled_goes_on(
     assert engines[0].check() == []
 
 
+# --- items that expire ------------------------------------------------------------------------------------
+
+EXPIRE = {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enabled": True}}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_table_is_looked_through_while_others_write(engines: list[Engine], between: Any, fails: bool) -> None:
+    """An item's ``times`` is over when it is at most 500. Who fails leaves it to the next who starts."""
+    for engine in engines:
+        engine.database.clock = engine._storage.clock = lambda: 500.0
+    others = Others(engines, 4)
+    create(engines[0])
+    others.write(60)
+    met: list[int] = []
+
+    def meanwhile() -> None:
+        others.write()
+        met.append(1)
+        if fails and len(met) == 2:
+            raise StoreError("The disk failed")
+
+    between(meanwhile)
+    if fails:
+        with pytest.raises(StoreError, match="The disk failed"):
+            engines[0].call("UpdateTimeToLive", EXPIRE)
+        assert engines[-1].call("DescribeTimeToLive", TABLE)["TimeToLiveDescription"]["TimeToLiveStatus"] == "ENABLED"
+        between(others.write)
+    else:
+        engines[0].call("UpdateTimeToLive", EXPIRE)
+    assert len(met) >= 2
+    engines[-1].sweep(0)  # looks whether something was left half done
+    between(lambda: None)
+    left = {key: item for key, item in others.stored.items() if int(item.get("times", n(501))["N"]) > 500}
+    assert engines[-1].sweep() == len(others.stored) - len(left)
+    others.stored = left
+    others.check()
+    engines[0].call(
+        "UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enabled": False}}
+    )
+    assert not [name for name in tables_of(engines[0]) if name.startswith("expires")]
+
+
 # --- how much a transaction does --------------------------------------------------------------------------
 
 
@@ -214,6 +257,7 @@ def test_no_transaction_does_more_than_a_piece(between: Any, monkeypatch: pytest
         arn = back_up(engine)
         from_backup = {"BackupArn": arn, "TargetTableName": "other"}
         for operation, params in (
+            ("UpdateTimeToLive", EXPIRE),
             ("UpdateTable", ADD),
             ("UpdateTable", ADD_VECTORS),
             ("CreateBackup", backup),

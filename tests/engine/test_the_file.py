@@ -318,7 +318,7 @@ def damaged(request: pytest.FixtureRequest, path: str) -> str:
             engine.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": specification})
         for number in range(5):
             put(engine, "a", str(number), g=s("g"), h=s(str(number)), until=n(4_000_000_000 + number))
-    spoil(path, "DROP INDEX IF EXISTS expiry_1")
+    spoil(path, "DROP TRIGGER IF EXISTS expires_1_update")
     spoil(path, "UPDATE items_1_1 SET body = CAST(substr(CAST(body AS TEXT), 1, 20) AS BLOB) WHERE sk = '1'")
     spoil(path, "UPDATE items_1_1 SET body = CAST('[1]' AS BLOB) WHERE sk = '2'")
     return path
@@ -349,13 +349,21 @@ def test_a_damaged_item_is_told_replaced_and_removed(damaged: str) -> None:
         put(engine, "a", "9", until=n(1))
 
 
-def test_a_damaged_item_under_an_index_of_expiry(path: str) -> None:
+@pytest.mark.parametrize("is_of_before", [False, True])
+def test_a_damaged_item_of_a_table_whose_items_expire(path: str, is_of_before: bool) -> None:
+    """Before there were triggers, files had an index of what their items say."""
     with Engine.open(path) as engine:
         create(engine)
         put(engine, "a", "1")
         put(engine, "a", "2")
         specification = {"Enabled": True, "AttributeName": "until"}
         engine.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": specification})
+    if is_of_before:
+        seconds = "CAST(CAST(body AS TEXT) ->> '$.\"until\".N' AS REAL)"
+        spoil(path, f"CREATE INDEX expiry_1 ON items_1_1 ({seconds}) WHERE {seconds} IS NOT NULL")
+        for event in ("insert", "update", "delete"):
+            spoil(path, f"DROP TRIGGER expires_1_{event}")
+        spoil(path, "DROP TABLE expires_1")
     # Flipped on the disk, behind SQLite's back.
     raw = Path(path).read_bytes()
     assert raw.count(b'{"pk":{"S":"a"},"sk":{"S":"1"}}') == 1
@@ -365,8 +373,9 @@ def test_a_damaged_item_under_an_index_of_expiry(path: str) -> None:
         put(engine, "a", "1", x=s("y"))
         assert get(engine, "a", "1") == {"pk": s("a"), "sk": s("1"), "x": s("y")}
         engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("2")}})
+        put(engine, "a", "3", until=n(int(time.time()) - 5))
     with Engine.open(path) as engine:
-        assert engine.sweep() == 0
+        assert engine.sweep() == 1
         assert engine.check() == []
 
 

@@ -19,7 +19,7 @@ from keyplan.engine.backups import expire_backups, go_on_backing_up
 from keyplan.engine.check import Finding, check_storage
 from keyplan.engine.database import Database, Group, Realism
 from keyplan.engine.errors import error_of
-from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
+from keyplan.engine.expiry import REMOVED_TOGETHER, go_on_expiring, sweep
 from keyplan.engine.filling import go_on_filling
 from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
@@ -63,7 +63,7 @@ class Engine:
         self._storage = storage
         self._database = Database(storage, clock, show, realism or Realism(), shard_life, s3)
         self._database.go_on = self._go_on
-        self._has_expiry_indexes = False
+        self._knows_what_expires = False
         self._tidy_s = 0.0
         """When it is time to tidy again."""
         self._actions = {name: (operation, ACTIONS[name]) for name, operation in OPERATIONS.items()}
@@ -259,9 +259,9 @@ class Engine:
             StoreError: the store failed; what was removed before stays removed.
         """
         self._tidy()
-        if not self._has_expiry_indexes:
-            index_expiring_tables(self._database)
-            self._has_expiry_indexes = True
+        if not self._knows_what_expires:
+            self._database.jobs.run(self._go_on)
+            self._knows_what_expires = True
         removed = 0
         while items_max is None or removed < items_max:
             wanted = REMOVED_TOGETHER if items_max is None else min(REMOVED_TOGETHER, items_max - removed)
@@ -284,7 +284,7 @@ class Engine:
 
     def _go_on(self) -> None:
         """Go on with what others began, and left half done. It never raises: nobody waits for it."""
-        for begun in (go_on_filling, go_on_backing_up, go_on_restoring):
+        for begun in (go_on_filling, go_on_backing_up, go_on_restoring, go_on_expiring):
             try:
                 begun(self._database)
             except (KeyplanError, orjson.JSONDecodeError) as fault:

@@ -7,14 +7,35 @@ consumes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import orjson
+
 from keyplan.engine.database import Database
 from keyplan.engine.judging import Write
+from keyplan.engine.processes import begin_work, end_work, is_given_up
+from keyplan.engine.settling import is_usable
 from keyplan.engine.storage.transactions import Reader, Writer
+from keyplan.engine.tables import Table
 from keyplan.engine.writes import perform
 
 REMOVED_TOGETHER = 200
 """Items of one transaction, so that other writers wait some milliseconds and no longer."""
 PAST_S_MAX = 5 * 365 * 86_400.0
+_KIND = "expiring"
+"""The kind of the records that say how far a table was looked through for items that expire."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expiring:
+    """A table that is looked through for items that expire, and the note of who does it."""
+
+    table: str
+    table_id: int
+    worker: Mapping[str, Any]
 
 
 def sweep(database: Database, items_max: int) -> int:
@@ -33,17 +54,95 @@ def sweep(database: Database, items_max: int) -> int:
     return removed
 
 
-def index_expiring_tables(database: Database) -> None:
-    """Give each table whose items expire the means to find them quickly: files of before have settings only."""
+def expire_by(writer: Writer, table: Table, attribute: str | None) -> Expiring | None:
+    """Let the items of a table expire by an attribute, or by none any more; what is left to be looked through for it.
+    Items that are written are known from now on; those that are there are, when they have been looked through.
+    """
+    table_id = table.stored.layout.id
+    writer.archives.drop_record(_KIND, str(table_id))
+    writer.expire_by(table.stored, attribute)
+    after = None if attribute is None else writer.fill_expiry(table.stored, attribute, 0)
+    if after is None:
+        return None
+    expiring = Expiring(table.name, table_id, begin_work())
+    _keep(writer, expiring, after)
+    return expiring
 
-    def work(writer: Writer) -> None:
-        for table in database.fresh(writer).values():
-            attribute: str | None = table.definition.get("TimeToLive")
-            if attribute is not None:
-                writer.expire_by(table.stored, attribute)
 
-    if any(table.definition.get("TimeToLive") for table in database.storage.read(database.fresh).values()):
-        database.write(work)
+def finish_expiring(database: Database, expiring: Expiring) -> None:
+    """Look through the rest of a table, in pieces. What fails is gone on with at the next start.
+
+    Raises:
+        StoreError: the store failed.
+    """
+    try:
+        is_done = False
+        while not is_done:
+            database.storage.let_others_in()
+            is_done = database.write(partial(_look_through, database, expiring))
+    finally:
+        end_work(expiring.worker)
+
+
+def _look_through(database: Database, expiring: Expiring, writer: Writer) -> bool:
+    """Look through the next piece; whether there is nothing more to do."""
+    table = database.fresh(writer).get(expiring.table)
+    body = writer.archives.record(_KIND, str(expiring.table_id))
+    if table is None or body is None or table.stored.layout.id != expiring.table_id:
+        return True
+    note = orjson.loads(body)
+    if note["Worker"] != expiring.worker:
+        return True
+    after = writer.fill_expiry(table.stored, table.definition["TimeToLive"], note["Row"])
+    if after is None:
+        writer.archives.drop_record(_KIND, str(expiring.table_id))
+    else:
+        _keep(writer, expiring, after)
+    return after is None
+
+
+def _keep(writer: Writer, expiring: Expiring, row: int) -> None:
+    note = {"Worker": expiring.worker, "Row": row}
+    writer.archives.keep_record(_KIND, str(expiring.table_id), orjson.dumps(note))
+
+
+def go_on_expiring(database: Database) -> None:
+    """Look through the tables that nobody looks through any more, or never did: files of before have settings only.
+
+    Raises:
+        StoreError: the store failed.
+    """
+    while database.storage.read(partial(_left, database)) is not None:
+        expiring = database.write(partial(_take_over, database))
+        if expiring is not None:
+            finish_expiring(database, expiring)
+
+
+def _left(database: Database, reader: Reader) -> Table | None:
+    """A table of which it isn't known when all of its items expire, and nobody finds out."""
+    notes = {name: orjson.loads(body) for name, body in reader.archives.records(_KIND)}
+    for table in database.fresh(reader).values():
+        if table.definition.get("TimeToLive") is not None and _is_usable(database, table):
+            note = notes.get(str(table.stored.layout.id))
+            if is_given_up(note["Worker"]) if note is not None else not reader.expires(table.stored):
+                return table
+    return None
+
+
+def _take_over(database: Database, writer: Writer) -> Expiring | None:
+    table = _left(database, writer)
+    if table is None:
+        return None
+    body = writer.archives.record(_KIND, str(table.stored.layout.id))
+    if body is None:
+        return expire_by(writer, table, table.definition["TimeToLive"])
+    expiring = Expiring(table.name, table.stored.layout.id, begin_work())
+    _keep(writer, expiring, orjson.loads(body)["Row"])
+    return expiring
+
+
+def _is_usable(database: Database, table: Table) -> bool:
+    return table.is_settled or is_usable(database.states(table))
 
 
 def _tables_with_expired(database: Database, reader: Reader, until_s: float) -> list[str]:
@@ -51,7 +150,8 @@ def _tables_with_expired(database: Database, reader: Reader, until_s: float) -> 
         table.name
         for table in database.fresh(reader).values()
         if table.definition.get("TimeToLive") is not None
-        and reader.expired(table.stored, table.definition["TimeToLive"], until_s - PAST_S_MAX, until_s, 1)
+        and _is_usable(database, table)
+        and reader.expired(table.stored, until_s - PAST_S_MAX, until_s, 1)
     ]
 
 
@@ -59,10 +159,9 @@ def _remove(database: Database, name: str, until_s: float, items_max: int) -> in
     def work(writer: Writer) -> int:
         # Everything is judged anew: the table may be gone, and an item may have been given more time.
         table = database.fresh(writer).get(name)
-        attribute = None if table is None else table.definition.get("TimeToLive")
-        if table is None or attribute is None:
+        if table is None or table.definition.get("TimeToLive") is None:
             return 0
-        keys = writer.expired(table.stored, attribute, until_s - PAST_S_MAX, until_s, items_max)
+        keys = writer.expired(table.stored, until_s - PAST_S_MAX, until_s, items_max)
         for key in keys:
             perform(writer, Write(table, key, removes=True, by_expiry=True))
         return len(keys)

@@ -235,14 +235,14 @@ def _copy(source: Database, reader: Reader, target: Database, name: str, region:
         made = make_table(target, writer, name, definition)
         table_id = made.stored.layout.id
         writer.replicas.begin(table_id)
+        if definition.get("TimeToLive"):
+            writer.expire_by(made.stored, definition["TimeToLive"])
         fill_table(writer, made, items)
         for noted in reader.replicas.since(table.stored.layout.id, 0):
             writer.replicas.note(table_id, noted.key, noted.version)
         for other in definition[MEMBER]["Regions"]:
             last = reader.replicas.last(table.stored.layout.id) if other == source.region else 0
             writer.archives.keep_record("replica", f"{name}/{other}", str(last).encode())
-        if definition.get("TimeToLive"):
-            writer.expire_by(made.stored, definition["TimeToLive"])
         writer.define(table_id, json.dumps(enable(writer.changes, name, table_id, definition, target.clock())))
 
     target.write(work)

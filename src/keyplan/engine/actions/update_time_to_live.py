@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.engine.database import Database, plain_name
+from keyplan.engine.expiry import Expiring, expire_by, finish_expiring
 from keyplan.engine.replicas import others_of
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.settling import check_expiring
@@ -26,7 +27,7 @@ def update_time_to_live(database: Database, request: Request) -> Answer:
 
 
 def _store(database: Database, name: str, wanted: Mapping[str, Any]) -> None:
-    def work(writer: Writer) -> None:
+    def work(writer: Writer) -> Expiring | None:
         table = database.fresh(writer).get(name)
         if table is None:
             raise table_not_found(name)
@@ -46,8 +47,10 @@ def _store(database: Database, name: str, wanted: Mapping[str, Any]) -> None:
                 "TimeToLive is active on a different AttributeName: current AttributeName is " + now
             )
         attribute = wanted["AttributeName"] if wanted["Enabled"] else None
-        writer.expire_by(table.stored, attribute)
         writer.define(table.stored.layout.id, json.dumps({**table.definition, "TimeToLive": attribute}))
+        return expire_by(writer, table, attribute)
 
-    database.write(work)
+    expiring = database.write(work)
     database.refresh()
+    if expiring is not None:
+        finish_expiring(database, expiring)

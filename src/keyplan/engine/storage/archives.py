@@ -259,15 +259,8 @@ class Archives:
     def back_up(self, name: str, table: StoredTable, after: int, last: int) -> Copied:
         """Keep some items behind a row, up to the last one. What is kept already stays as it is."""
         items, backup = sql.items_name(table.layout), backup_name(name)
-        sizes = f"SELECT id, size FROM {items} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"  # noqa: S608
-        cursor = self._run(sizes, (after, last, effort.PIECE_ROWS))
-        until, size_bytes = last, 0
-        for rows, (row, size) in enumerate(cast("Iterator[tuple[int, int]]", cursor), 1):
-            size_bytes += size
-            if rows == effort.PIECE_ROWS or size_bytes >= effort.PIECE_BYTES:
-                until = row
-                cursor.close(True)
-                break
+        until, more = self.next_rows(table, after, last)
+        until = until if more else last
         self._run(
             f"INSERT OR IGNORE INTO {backup} SELECT id, pk, sk, size, body FROM {items} "  # noqa: S608
             "WHERE id > ? AND id <= ?",
@@ -279,6 +272,19 @@ class Archives:
         )
         count, size_bytes = cast("tuple[int, int]", self._run(counts, (after, until)).fetchone())
         return Copied(until, count, size_bytes)
+
+    def next_rows(self, table: StoredTable, after: int, last: int = 2**62) -> tuple[int, bool]:
+        """Up to which row a piece goes that begins behind one, and whether there may be more."""
+        text = f"SELECT id, size FROM {sql.items_name(table.layout)} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"  # noqa: S608
+        cursor = self._run(text, (after, last, effort.PIECE_ROWS))
+        size_bytes = 0
+        for rows, (row, size) in enumerate(cast("Iterator[tuple[int, int]]", cursor), 1):
+            after = row
+            size_bytes += size
+            if rows == effort.PIECE_ROWS or size_bytes >= effort.PIECE_BYTES:
+                cursor.close(True)
+                return row, True
+        return after, False
 
     def keep_old(self, name: str, last: int, table: StoredTable, old: tuple[int, int, bytes] | None, key: Key) -> None:
         """Keep, for a backup that is being made, the item that a write replaces, unless it is kept already; or that

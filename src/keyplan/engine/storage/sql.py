@@ -9,6 +9,8 @@ write names it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import orjson
 
 from keyplan.engine.storage.layouts import Bounds, IndexLayout, KeyText, ScalarType, TableLayout
@@ -122,33 +124,61 @@ def create_index(layout: TableLayout, index: IndexLayout) -> str:
     )
 
 
-def _seconds(attribute: str) -> str:
-    """The expression of a Number attribute, NULL where an item has none: SQLite's own functions, so that every program
-    that opens the file keeps the index on it. The label is written as the JSON has it.
-    """
+def _seconds(attribute: str, body: str = "body") -> str:
+    """The expression of a Number attribute, NULL where an item has none. The label is written as the JSON has it."""
     label = orjson.dumps(attribute).decode().replace("'", "''")
-    return f"CAST(CAST(body AS TEXT) ->> '$.{label}.N' AS REAL)"
+    return f"CAST(CAST({body} AS TEXT) ->> '$.{label}.N' AS REAL)"
 
 
-def expired(layout: TableLayout, attribute: str) -> str:
-    """The statement that gives the keys of items whose attribute lies between two numbers, and at most so many."""
-    seconds = _seconds(attribute)
+def expires_name(layout: TableLayout) -> str:
+    """The name of the table that says when items expire."""
+    return f"expires_{layout.id}"
+
+
+def expired(layout: TableLayout) -> str:
+    """The statement that gives the keys of items that expire between two moments, and at most so many."""
     return (
-        f"SELECT pk, sk FROM {items_name(layout)} "  # noqa: S608 - names of our making
-        f"WHERE {seconds} IS NOT NULL AND {seconds} > ? AND {seconds} <= ? ORDER BY {seconds} LIMIT ?"
+        f"SELECT i.pk, i.sk FROM {expires_name(layout)} e JOIN {items_name(layout)} i ON i.id = e.item "  # noqa: S608
+        "WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"
     )
 
 
-def create_expiry(layout: TableLayout, attribute: str) -> str:
-    """The statement that makes ``expired`` quick: an index that SQLite keeps with every write."""
-    seconds = _seconds(attribute)
+def create_expiry(layout: TableLayout, attribute: str) -> Sequence[str]:
+    """The statements that make ``expired`` right from now on: triggers, with SQLite's own functions, so that every
+    program that opens the file keeps them.
+    """
+    name, items = expires_name(layout), items_name(layout)
+    seconds = _seconds(attribute, "NEW.body")
+    entry = f"INSERT OR REPLACE INTO {name} SELECT NEW.id, {seconds} WHERE {seconds} IS NOT NULL"
+    gone = f"DELETE FROM {name} WHERE item = OLD.id"  # noqa: S608
     return (
-        f"CREATE INDEX IF NOT EXISTS expiry_{layout.id} ON {items_name(layout)} ({seconds}) WHERE {seconds} IS NOT NULL"
+        f"CREATE TABLE {name} (item INTEGER PRIMARY KEY, at REAL NOT NULL)",
+        f"CREATE INDEX {name}_by ON {name} (at)",
+        f"CREATE TRIGGER {name}_insert AFTER INSERT ON {items} BEGIN {entry}; END",
+        f"CREATE TRIGGER {name}_update AFTER UPDATE OF body ON {items} BEGIN {gone}; {entry}; END",
+        f"CREATE TRIGGER {name}_delete AFTER DELETE ON {items} BEGIN {gone}; END",
     )
 
 
-def drop_expiry(layout: TableLayout) -> str:
-    """The statement that ends that."""
+def fill_expiry(layout: TableLayout, attribute: str) -> str:
+    """The statement that adds the items between two rows to those that expire. A damaged one stays out."""
+    seconds = _seconds(attribute)
+    return (
+        f"INSERT OR REPLACE INTO {expires_name(layout)} SELECT id, at FROM "  # noqa: S608 - names of our making
+        f"(SELECT id, CASE WHEN json_valid(CAST(body AS TEXT)) THEN {seconds} END AS at "
+        f"FROM {items_name(layout)} WHERE id > ? AND id <= ?) WHERE at IS NOT NULL"
+    )
+
+
+def drop_expiry(layout: TableLayout) -> Sequence[str]:
+    """The statements that end that, in files of before, too, which have an index for it."""
+    name = expires_name(layout)
+    triggers = [f"DROP TRIGGER IF EXISTS {name}_{event}" for event in ("insert", "update", "delete")]
+    return (*triggers, f"DROP TABLE IF EXISTS {name}", drop_expiry_index(layout))
+
+
+def drop_expiry_index(layout: TableLayout) -> str:
+    """The statement that removes the index of a file of before."""
     return f"DROP INDEX IF EXISTS expiry_{layout.id}"
 
 

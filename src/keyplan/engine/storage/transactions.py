@@ -103,10 +103,22 @@ class Reader:
         row = self._run(table.texts.indexes[index].entry, (*entry.key, *key)).fetchone()
         return None if row is None else _stored_entry(row)
 
-    def expired(self, table: StoredTable, attribute: str, after_s: float, until_s: float, limit: int) -> list[Key]:
-        """The keys of items whose Number ``attribute`` is over ``after_s`` and at most ``until_s``, the least first."""
-        text = sql.expired(table.layout, attribute)
-        return cast("list[Key]", self._run(text, (after_s, until_s, limit)).fetchall())
+    def expires(self, table: StoredTable) -> bool:
+        """Whether it is kept when the items of a table expire."""
+        text = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+        return self._run(text, (sql.expires_name(table.layout),)).fetchone() is not None
+
+    def expired(self, table: StoredTable, after_s: float, until_s: float, limit: int) -> list[Key]:
+        """The keys of items whose time is over ``after_s`` and at most ``until_s``, the least first; of a table of
+        which it isn't kept, none.
+        """
+        try:
+            rows = self._run(sql.expired(table.layout), (after_s, until_s, limit)).fetchall()
+        except apsw.SQLError as error:
+            if f"no such table: {sql.expires_name(table.layout)}" in str(error):
+                return []
+            raise
+        return cast("list[Key]", rows)
 
     def tables(self) -> list[TableRecord]:
         """The catalogue, by name."""
@@ -167,15 +179,15 @@ class Writer(Reader):
         self._run_over_old(table, table.texts.remove, (row,))
 
     def _run_over_old(self, table: StoredTable, text: str, values: Sequence[object]) -> None:
-        """Run a statement for which SQLite reads the item as it was, if it keeps an index for its expiry. A damaged
-        item must not keep that from happening: then the index goes, and is made again at the next start.
+        """Run a statement for which SQLite reads the item as it was, if it keeps an index for its expiry, as in files
+        of before. A damaged item must not keep that from happening: then the index goes.
         """
         try:
             self._run(text, values)
         except apsw.SQLError as error:
             if "malformed JSON" not in str(error):
                 raise
-            self._run(sql.drop_expiry(table.layout))
+            self._run(sql.drop_expiry_index(table.layout))
             self._run(text, values)
 
     def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
@@ -215,6 +227,7 @@ class Writer(Reader):
     def drop_table(self, table: StoredTable) -> None:
         """Remove a table, its items and its indexes."""
         layout = table.layout
+        self.expire_by(table, None)
         self._run(f"DROP TABLE {sql.items_name(layout)}")
         for index in layout.indexes:
             self._run(f"DROP TABLE {sql.index_name(layout, index.number)}")
@@ -223,7 +236,7 @@ class Writer(Reader):
     def empty_table(self, table: StoredTable, kept_as: str) -> None:
         """Take its items out of a table, with their index entries: they stand in another one of that name then."""
         layout = table.layout
-        self._run(sql.drop_expiry(layout))
+        self.expire_by(table, None)
         self._run(f"ALTER TABLE {sql.items_name(layout)} RENAME TO {kept_as}")
         self._run(sql.create_items(layout))
         for index in layout.indexes:
@@ -248,11 +261,19 @@ class Writer(Reader):
         return StoredTable(self._storage, layout)
 
     def expire_by(self, table: StoredTable, attribute: str | None) -> None:
-        """Make ``expired`` quick for this attribute, or, with None, for none any more. It may be so already."""
-        if attribute is None:
-            self._run(sql.drop_expiry(table.layout))
-        else:
-            self._run(sql.create_expiry(table.layout, attribute))
+        """Keep from now on when the items that are written expire by this attribute, or, with None, by none any more.
+        What is there already: ``fill_expiry``.
+        """
+        for text in sql.drop_expiry(table.layout):
+            self._run(text)
+        for text in sql.create_expiry(table.layout, attribute) if attribute is not None else ():
+            self._run(text)
+
+    def fill_expiry(self, table: StoredTable, attribute: str, after: int) -> int | None:
+        """Keep when some of the items behind a row expire; the last of them, or None when there are no more."""
+        until, more = self.archives.next_rows(table, after)
+        self._run(sql.fill_expiry(table.layout, attribute), (after, until))
+        return until if more else None
 
     def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
         """What is stored under an idempotency token since ``since_s``."""
