@@ -12,6 +12,24 @@ from tests.cost.test_command import BEFORE, MORE
 from tests.diff.shop import SHOP
 
 EVERYTHING = "tests.contract.design:Everything"
+CLINIC = "tests.cli.clinic:Clinic"
+OF_CLINIC = """
+[table]
+billing = "provisioned"
+
+[patterns]
+visits = { per_second = 20, items = 12 }
+waiting = { per_second = 700, peak_per_second = 4_000, items = 40, kept = 0.5, hottest = 0.4 }
+noted = { per_second = 0.01 }
+file = { per_second = 3, items = 9 }
+see = { per_second = 15, hottest = 0.4 }
+leave = { per_second = 0.001 }
+come = { per_second = 5 }
+
+[entities]
+Patient = { count = 20_000 }
+Visit = { count = 600_000, item_bytes = 2_500 }
+"""
 TRAFFIC = """
 [table]
 region = "eu-west-1"
@@ -65,11 +83,28 @@ COMMANDS = [
     ("cost", "after.py:Notes", "before.py:Notes", "--traffic", "notes.toml", "--json"),
     ("check", LIBRARY, "--traffic", "traffic.toml", "--all"),
     ("check", EVERYTHING, "--format", "json"),
-    ("check", "before.py:Notes", "--format", "sarif"),
     ("diff", "shop.py:Shop", "new_shop.py:Shop"),
     ("diff", "shop.py:Shop", "new_shop.py:Shop", "--markdown"),
     ("diff", "shop.py:Shop", "new_shop.py:Shop", "--json"),
     ("traffic", LIBRARY),
+    ("explain", CLINIC),
+    *(("explain", CLINIC, name) for name in ("visits", "waiting", "noted", "dearest", "see", "leave", "rename")),
+    ("cost", CLINIC, "--traffic", "clinic.toml"),
+    ("cost", CLINIC),
+    *(("cost", CLINIC, "--explain", name) for name in ("waiting", "noted", "file", "dearest", "leave", "rename")),
+    ("check", CLINIC, "--traffic", "clinic.toml"),
+    ("check", CLINIC, "--format", "github"),
+    ("traffic", CLINIC),
+    ("export", CLINIC, "--to", "iam"),
+    ("export", CLINIC, "--to", "markdown"),
+    ("diff", CLINIC, LIBRARY),
+]
+IN_COLOUR = [
+    ("explain", CLINIC, "visits"),
+    ("cost", CLINIC, "--traffic", "clinic.toml"),
+    ("cost", CLINIC, "--explain", "leave"),
+    ("check", CLINIC, "--traffic", "clinic.toml"),
+    ("diff", CLINIC, LIBRARY),
 ]
 
 
@@ -77,6 +112,7 @@ COMMANDS = [
 def files(folder: Path) -> None:
     """What the commands name."""
     (folder / "traffic.toml").write_text(TRAFFIC)
+    (folder / "clinic.toml").write_text(OF_CLINIC)
     (folder / "before.py").write_text(BEFORE.format(projection="", more=MORE))
     (folder / "after.py").write_text(BEFORE.format(projection=', projection="KEYS_ONLY"', more=""))
     (folder / "notes.toml").write_text(
@@ -95,3 +131,10 @@ def test_what_is_printed_is_as_it_was_agreed_upon(command: tuple[str, ...]) -> N
     result = run(*command)
     assert result.exit_code in {0, 1}, result.output
     assert_agreed(result.output)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("command", IN_COLOUR, ids=" ".join)
+def test_colours_are_as_they_were_agreed_upon(command: tuple[str, ...]) -> None:
+    result = run(*command, env={"FORCE_COLOR": "1", "TERM": "xterm-256color"})
+    assert_agreed(result.output.replace("\x1b", "ESC"))
