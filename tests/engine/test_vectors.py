@@ -15,6 +15,7 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.engine.storage.vectors import Vectors
+from tests.engine.scenarios import fault
 from tests.engine.support import answer, create, n, s
 
 SEARCHING = importlib.import_module("keyplan.engine.actions.search_vectors")
@@ -273,8 +274,8 @@ BEGIN = "One or more parameter values were invalid"
         (
             vector(1, 2, "1e39"),
             (
-                f"{BEGIN}. Invalid type for parameter embedding[2], Expected: 32-bit floating point number, "
-                "Actual: N. IndexName: plain"
+                f"{BEGIN}. Invalid value for parameter embedding[2], Value: 1E+39 is outside valid range "
+                "[-3.4028235E38, 3.4028235E38]. IndexName: plain"
             ),
         ),
     ],
@@ -317,7 +318,49 @@ def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], messa
             in_tenant("x", SearchConditionExpression="g.a = :g"),
             (
                 "Invalid SearchConditionExpression: "
-                "SearchConditionExpressions cannot have conditions on nested attributes"
+                "SearchConditionExpression cannot have conditions on nested attributes"
+            ),
+        ),
+        *[
+            (
+                in_tenant("x", SearchConditionExpression=twice),
+                (
+                    "Invalid SearchConditionExpression: "
+                    "SearchConditionExpression must only contain one condition per attribute"
+                ),
+            )
+            for twice in ("g = :g AND g = :g", ":g = g AND h = :g AND g = :g")
+        ],
+        (
+            in_tenant("x", SearchConditionExpression="g = :none"),
+            (
+                "Invalid SearchConditionExpression: "
+                "An expression attribute value used in expression is not defined; attribute value: :none"
+            ),
+        ),
+        (
+            in_tenant("x", ExpressionAttributeValues={":g": n(1)}),
+            "Type of 'g' attribute in SearchConditionExpression (N) does not match type in search schema (S)",
+        ),
+        (
+            in_tenant(""),
+            (
+                "One or more parameter values are not valid. "
+                "The AttributeValue for a key attribute cannot contain an empty string value. Key: g"
+            ),
+        ),
+        (
+            {"IndexName": "ab"},
+            (
+                "1 validation error detected: Value at 'IndexName' failed to satisfy constraint: "
+                "Member must have length greater than or equal to 3"
+            ),
+        ),
+        (
+            {"SearchVector": []},
+            (
+                "1 validation error detected: Value at 'SearchVector' failed to satisfy constraint: "
+                "Member must have length greater than or equal to 1"
             ),
         ),
         (
@@ -373,10 +416,37 @@ def test_searches_that_are_refused(shop: Engine, more: dict[str, Any], message: 
         *[
             (
                 [vectors("one", VectorAttribute={"AttributeName": name})],
-                f"VectorAttribute {name} must not be an attribute of AttributeDefinitions",
+                (
+                    f"Conflicting attribute definition for '{name}'. "
+                    "An attribute cannot be defined in AttributeDefinitions when used as a VectorAttribute."
+                ),
             )
             for name in ("pk", "g")
         ],
+        ([], "List of VectorIndexes is empty"),
+        (
+            [
+                vectors(
+                    "one",
+                    SearchSchema=[
+                        {"AttributeName": "g", "SearchSchemaElementType": kind} for kind in ("HASH", "INLINE_FILTER")
+                    ],
+                )
+            ],
+            "SearchSchema contains a duplicate AttributeName",
+        ),
+        (
+            [
+                vectors(
+                    "one",
+                    SearchSchema=[{"AttributeName": name, "SearchSchemaElementType": "HASH"} for name in ("pk", "g")],
+                )
+            ],
+            (
+                "Value '2' at 'SearchSchema' failed to satisfy constraint: "
+                "Member must have HASH count less than or equal to 1"
+            ),
+        ),
         (
             [
                 vectors(
@@ -435,7 +505,11 @@ def test_indexes_come_and_go(engine: Engine) -> None:
     put(engine, "1", 1, 2, 3, g=s("x"))
     put(engine, "2", 1, 2)
     put(engine, "3", g=s("x"), embedding=s("none"))
-    added = {"TableName": "orders", "VectorIndexUpdates": [{"Create": vectors("tenants", **TENANTS)}]}
+    added = {
+        "TableName": "orders",
+        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("g", "h")],
+        "VectorIndexUpdates": [{"Create": vectors("tenants", **TENANTS)}],
+    }
     table = engine.call("UpdateTable", added)["TableDescription"]
     assert table["VectorIndexes"] == [
         {
@@ -458,7 +532,9 @@ def test_indexes_come_and_go(engine: Engine) -> None:
     removed = {"TableName": "orders", "VectorIndexUpdates": [{"Delete": {"IndexName": "tenants"}}]}
     assert "VectorIndexes" not in engine.call("UpdateTable", removed)["TableDescription"]
     put(engine, "2", 1, 2)
-    assert answer(engine, "UpdateTable", removed)["error"].endswith("ResourceNotFoundException")
+    assert answer(engine, "UpdateTable", removed) == fault(
+        "Requested resource not found: Index tenants for table orders", "ResourceNotFoundException"
+    )
     engine.call("UpdateTable", added)
     engine.call("DeleteTable", {"TableName": "orders"})
     create(engine)
@@ -484,6 +560,106 @@ def test_bytes(engine: Engine) -> None:
     put(engine, "1", *numbers, g=s("y"))
     key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}, "ReturnConsumedCapacity": "TOTAL"}
     assert engine.call("DeleteItem", key)["ConsumedCapacity"].keys() == {"TableName", "CapacityUnits"}
+
+
+def test_the_larger_side_of_an_entry_counts(engine: Engine) -> None:
+    create(engine, VectorIndexes=[vectors("plain")])
+    given = [put(engine, "1", 1, 0, 0, pad=s("x" * length)) for length in (3000, 1500)]
+    size = {"VectorWriteRequestBytes": 3000 + 4 * 3 + len("pkask1embeddingpad")}
+    assert [each["ConsumedCapacity"]["VectorIndexes"] for each in given] == [{"plain": size}] * 2
+
+
+def change(engine: Engine, create: dict[str, Any], **types: str) -> dict[str, Any]:
+    attributes = [{"AttributeName": name, "AttributeType": kind} for name, kind in types.items()]
+    update = {"TableName": "orders", "VectorIndexUpdates": [{"Create": create}], "AttributeDefinitions": attributes}
+    return answer(engine, "UpdateTable", {key: value for key, value in update.items() if value})
+
+
+def test_indexes_that_cannot_be_added(shop: Engine) -> None:
+    def redefined(existing: str, new: str) -> str:
+        return (
+            f"{BEGIN}: Attributes cannot be redefined. "
+            "Please check that your attribute has the same type as previously defined. "
+            f"Existing schema: {existing} New schema: {new}"
+        )
+
+    keys = "Schema:[SchemaElement: key{pk:S:HASH}, SchemaElement: key{sk:S:RANGE}]"
+    by_key = vectors("one", VectorAttribute={"AttributeName": "pk"})
+    assert change(shop, by_key)["message"] == redefined(keys, "VectorIndexSchema:[VectorAttribute: key{pk:L:3}]")
+    conflict = "An attribute cannot be defined in AttributeDefinitions when used as a VectorAttribute."
+    told = f"{BEGIN}: Conflicting attribute definition for 'embedding'. {conflict}"
+    assert change(shop, vectors("one"), embedding="S")["message"] == told
+    vector_of = "VectorIndexSchema:[VectorAttribute: key{{embedding:L:{}}}]".format
+    assert change(shop, vectors("one", Dimensions=4))["message"] == redefined(vector_of(3), vector_of(4))
+    index = {
+        "IndexName": "keyed",
+        "KeySchema": [{"AttributeName": "embedding", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    update = {
+        "TableName": "orders",
+        "AttributeDefinitions": [{"AttributeName": "embedding", "AttributeType": "S"}],
+        "GlobalSecondaryIndexUpdates": [{"Create": index}],
+    }
+    assert answer(shop, "UpdateTable", update)["message"] == redefined(
+        vector_of(3), "Schema:[SchemaElement: key{embedding:S:HASH}]"
+    )
+    undefined = f"{BEGIN}: One element in SearchSchema is not defined in attribute definitions"
+    assert change(shop, vectors("one", **TENANTS))["message"] == undefined
+    assert "cannot be redefined" in change(shop, vectors("one", **TENANTS), g="N", h="S")["message"]
+    # What the new index has no use of stays as it is.
+    described = change(shop, vectors("one"), pk="N", unused="S")["TableDescription"]["AttributeDefinitions"]
+    assert [(each["AttributeName"], each["AttributeType"]) for each in described if each["AttributeName"] == "pk"] == [
+        ("pk", "S")
+    ]
+    assert "unused" not in str(described)
+    for name in ("two", "three"):
+        change(shop, vectors(name))
+    assert change(shop, vectors("four")) == fault(
+        "Subscriber limit exceeded: Number of vector secondary indexes exceeds per-table limit of 5",
+        "LimitExceededException",
+    )
+
+
+def test_attributes_of_a_search_schema(shop: Engine) -> None:
+    told = f"{BEGIN}. Attribute 'g' type mismatch. Expected: S, Actual: N. IndexName: tenants"
+    create(shop, "only", VectorIndexes=[vectors("tenants", **TENANTS)], GlobalSecondaryIndexes=None)
+    item = {"pk": s("a"), "sk": s("1")}
+    assert answer(shop, "PutItem", {"TableName": "only", "Item": {**item, "g": n(1)}})["message"] == told
+    empty = {
+        "TableName": "only",
+        "Key": item,
+        "UpdateExpression": "SET g = :g",
+        "ExpressionAttributeValues": {":g": s("")},
+    }
+    assert answer(shop, "UpdateItem", empty)["message"] == (
+        "One or more parameter values are not valid. "
+        "The update expression attempted to update a secondary index key to a value that is not supported. "
+        "The AttributeValue for a key attribute cannot contain an empty string value."
+    )
+
+
+@pytest.mark.parametrize(
+    ("operation", "more", "message"),
+    [
+        ("Query", {}, "Query operation not supported on this index type."),
+        ("Query", {"ConsistentRead": True}, "Consistent reads are not supported on global secondary indexes"),
+        (
+            "Query",
+            {"KeyConditionExpression": "pk = :none"},
+            (
+                "Invalid KeyConditionExpression: "
+                "An expression attribute value used in expression is not defined; attribute value: :none"
+            ),
+        ),
+        ("Scan", {"ConsistentRead": True}, "Scan operation not supported on this index type"),
+    ],
+)
+def test_neither_query_nor_scan_reads_them(shop: Engine, operation: str, more: dict[str, Any], message: str) -> None:
+    asked = {"TableName": "orders", "IndexName": "plain", **more}
+    if operation == "Query":
+        asked = {"KeyConditionExpression": "pk = :pk", "ExpressionAttributeValues": {":pk": s("a")}, **asked}
+    assert answer(shop, operation, asked)["message"] == message
 
 
 def test_copies_have_them(engine: Engine) -> None:
@@ -519,6 +695,8 @@ def test_a_search_counts_what_it_examines(shop: Engine) -> None:
     assert given["ConsumedCapacity"]["VectorSearchRequestBytes"] > 50 * 12
     assert given["ConsumedCapacity"] == search(shop, 0, 0, 0, ReturnConsumedCapacity="INDEXES")["ConsumedCapacity"]
     assert "ConsumedCapacity" not in search(shop, 0, 0, 0)
+    given = search(shop, 0, 0, 0, TopK=1, ReturnConsumedCapacity="TOTAL", **in_tenant("x"))
+    assert given["ConsumedCapacity"] == {"VectorSearchRequestBytes": 1024}
 
 
 def test_the_check_finds_what_does_not_agree(engine: Engine) -> None:

@@ -195,7 +195,7 @@ def check_index_keys(table: Table, item: Item) -> None:
                 continue
             text = value.get(attribute.type)
             if text is None:
-                raise type_mismatch(attribute, value, index.name)
+                raise _type_mismatch(attribute, value, index.name)
             if not text:
                 check_not_empty(attribute, value, index.name)
             # Shorter than this, it is within the limits in any encoding.
@@ -240,9 +240,18 @@ def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> N
             if value is None:
                 continue
             if attribute.type not in value:
-                raise type_mismatch(attribute, value, index.name)
-            if not value[attribute.type]:
-                raise ValidationException(_EMPTY_UPDATED.format(kind=_kind(attribute)))
+                raise _type_mismatch(attribute, value, index.name)
+            check_updated_not_empty(attribute, value)
+
+
+def check_updated_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
+    """Refuse an empty string or binary that an update gives the key of an index.
+
+    Raises:
+        ValidationException: it is empty.
+    """
+    if not value[attribute.type]:
+        raise ValidationException(_EMPTY_UPDATED.format(kind=_kind(attribute)))
 
 
 def check_scalars(table: Table, nested: Collection[str]) -> None:
@@ -262,7 +271,7 @@ def check_scalars(table: Table, nested: Collection[str]) -> None:
                 raise SchemaFault(f"{_NOT_SCALAR}IndexKey: {attribute.name}")
 
 
-def type_mismatch(attribute: KeyAttribute, value: Mapping[str, Any], index: str) -> SchemaFault:
+def _type_mismatch(attribute: KeyAttribute, value: Mapping[str, Any], index: str) -> SchemaFault:
     """What is wrong with an attribute that has another type than an index of that name wants."""
     return _unfit(
         f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "

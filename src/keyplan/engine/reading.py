@@ -21,6 +21,8 @@ from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import ValidationException, one_or_more
 from keyplan.wire.limits import PAGE_BYTES_MAX
 
+_CONSISTENT = "Consistent reads are not supported on global secondary indexes"
+
 Item = dict[str, Any]
 
 
@@ -61,10 +63,14 @@ def target_of(database: Database, table: Table, request: Request, operation: str
     index = table.index_by_name.get(name)
     if index is None:
         if any(each.name == name for each in table.vector_indexes):
-            raise ValidationException(f"{operation} operation not supported on this index type")
+            # Of Query's text the full stop is the service's, and that its ConsistentRead comes first.
+            if operation == "Query" and request.get("ConsistentRead"):
+                raise ValidationException(_CONSISTENT)
+            stop = "." if operation == "Query" else ""
+            raise ValidationException(f"{operation} operation not supported on this index type{stop}")
         raise ValidationException(f"The table does not have the specified index: {name}")
     if request.get("ConsistentRead") and not index.is_local:
-        raise ValidationException("Consistent reads are not supported on global secondary indexes")
+        raise ValidationException(_CONSISTENT)
     database.check_index(table, name)
     return Target(table, index)
 

@@ -9,7 +9,14 @@ from typing import Any
 
 from keyplan.engine.tags import check_tags, with_tags
 from keyplan.engine.throughput import check_maximum, check_warm, warm_units
-from keyplan.engine.vectorrules import check_on_demand, check_vector_indexes, is_defined
+from keyplan.engine.vectorrules import (
+    check_on_demand,
+    check_vector_indexes,
+    check_vector_names,
+    printed_schema,
+    printed_vector,
+    redefined,
+)
 from keyplan.wire.errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.wire.limits import (
     GLOBAL_INDEXES_MAX,
@@ -46,14 +53,15 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
     _check_settings(request, request.get("BillingMode") or "PROVISIONED")
     if len(defined) < len(request["KeySchema"]):
         raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes"):
         if request.get(member) == []:
             raise one_or_more(f"List of {member} is empty")
     _check_keys(request["KeySchema"], defined)
+    vectors: Sequence[Mapping[str, Any]] = request.get("VectorIndexes") or ()
+    check_vector_names(vectors, defined)
     _check_unused(request, defined)
     _check_local(request, defined)
     _check_global(request.get("GlobalSecondaryIndexes"), defined, request.get("BillingMode"))
-    vectors: Sequence[Mapping[str, Any]] = request.get("VectorIndexes") or ()
     check_vector_indexes(vectors, defined, request.get("BillingMode"))
     _check_all_indexes(request)
     names = [index["IndexName"] for index in (*_indexes(request), *vectors)]
@@ -175,20 +183,17 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
     if not attributes:
         raise one_or_more(f"AttributeDefinitions is not specified for index: {name}")
     known = {each["AttributeName"]: dict(each) for each in definition["AttributeDefinitions"]}
-    for each in attributes:
-        before = known.setdefault(each["AttributeName"], dict(each))
-        if before["AttributeType"] != each["AttributeType"]:
-            types = {key: value["AttributeType"] for key, value in known.items()}
-            new = {**types, **{other["AttributeName"]: other["AttributeType"] for other in attributes}}
-            raise one_or_more(
-                "Attributes cannot be redefined. Please check that your attribute has the same type as previously "
-                f"defined. Existing schema: {_printed_schema(definition['KeySchema'], types)} "
-                f"New schema: {_printed_schema(create['KeySchema'], new)}"
-            )
-    of_vectors = {index["VectorAttribute"]["AttributeName"] for index in definition.get("VectorIndexes") or ()}
+    types = {name: each["AttributeType"] for name, each in known.items()}
+    new = {**types, **{each["AttributeName"]: each["AttributeType"] for each in attributes}}
+    of_vectors = {index["VectorAttribute"]["AttributeName"]: index for index in definition.get("VectorIndexes") or ()}
     for key in create["KeySchema"]:
-        if key["AttributeName"] in of_vectors:
-            raise is_defined(key["AttributeName"])
+        attribute = key["AttributeName"]
+        if attribute in of_vectors:
+            raise redefined(printed_vector(of_vectors[attribute]), printed_schema(create["KeySchema"], new))
+        if types.get(attribute) not in {None, new.get(attribute)}:
+            raise redefined(printed_schema(definition["KeySchema"], types), printed_schema(create["KeySchema"], new))
+    # What another type is given to, and the new index has no use of, stays as it is (recorded of the service).
+    known = {**{each["AttributeName"]: dict(each) for each in attributes}, **known}
     if len(definition.get("GlobalSecondaryIndexes") or ()) >= GLOBAL_INDEXES_MAX:
         raise LimitExceededException(
             "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of "
@@ -207,15 +212,6 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
     }
     _check_all_indexes(changed)
     return changed
-
-
-def _printed_schema(schema: Schema, types: Mapping[str, str]) -> str:
-    """A key schema as the service prints it."""
-    elements = (
-        f"SchemaElement: key{{{key['AttributeName']}:{types.get(key['AttributeName'])}:{key['KeyType']}}}"
-        for key in schema
-    )
-    return f"Schema:[{', '.join(elements)}]"
 
 
 def without_index(definition: Definition, name: str) -> Definition:

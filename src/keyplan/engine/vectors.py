@@ -11,10 +11,11 @@ import struct
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from operator import mul
 from typing import Any
 
-from keyplan.engine.keys import SchemaFault, check_not_empty, type_mismatch
+from keyplan.engine.keys import SchemaFault, check_not_empty, check_updated_not_empty
 from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.storage.vectors import DistanceFunction
@@ -27,6 +28,7 @@ _WRITE_BYTES_MIN = 1024
 _FLOAT_BYTES = 4
 _INVALID = "One or more parameter values were invalid."
 _FLOAT = "32-bit floating point number"
+_FLOATS = "[-3.4028235E38, 3.4028235E38]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,15 @@ def check_vectors(table: Table, item: Item, touched: frozenset[str] | None = Non
             if value is None or (touched is not None and attribute.name not in touched):
                 continue
             if attribute.type not in value:
-                raise type_mismatch(attribute, value, index.name)
+                raise SchemaFault(
+                    f"{_INVALID} Attribute '{attribute.name}' type mismatch. Expected: {attribute.type}, "
+                    f"Actual: {next(iter(value))}. IndexName: {index.name}"
+                )
             if index.has_hash and not number:
-                check_not_empty(attribute, value, index.name)
+                if touched is None:
+                    check_not_empty(attribute, value, index.name)
+                else:
+                    check_updated_not_empty(attribute, value)
         value = item.get(index.attribute)
         if value is not None and (touched is None or index.attribute in touched):
             _check_vector(index, value)
@@ -73,7 +81,13 @@ def _check_vector(index: VectorIndex, value: Mapping[str, Any]) -> None:
     if vector_of(components) is not None:
         return
     for number, component in enumerate(components):
-        if vector_of([component]) is None:
+        if "N" in component and vector_of([component]) is None:
+            raise SchemaFault(
+                f"{_INVALID} Invalid value for parameter {name}[{number}], "
+                f"Value: {Decimal(component['N']).normalize()} is outside valid range {_FLOATS}. "
+                f"IndexName: {index.name}"
+            )
+        if "N" not in component:
             raise SchemaFault(
                 f"{_INVALID} Invalid type for parameter {name}[{number}], Expected: {_FLOAT}, "
                 f"Actual: {next(iter(component))}. IndexName: {index.name}"
@@ -135,8 +149,8 @@ def shown_of(index: VectorIndex, item: Item) -> dict[str, Any]:
 
 
 def write_bytes(index: VectorIndex, old: Item | None, new: Item | None) -> int:
-    """The bytes that a write counts in a vector index: those of what is written in it, one KB at least; both sides
-    where the item goes from one HASH value to another; nothing where nothing of it changes.
+    """The bytes that a write counts in a vector index: those of what was in it or is now, the larger, one KB at least;
+    both where the item goes from one HASH value to another; nothing where nothing of it changes.
     """
     before = vector_entry_of(index, old) if old is not None else None
     after = vector_entry_of(index, new) if new is not None else None
@@ -148,7 +162,7 @@ def write_bytes(index: VectorIndex, old: Item | None, new: Item | None) -> int:
         return old_bytes + new_bytes
     if before == after and shown_of(index, old or {}) == shown_of(index, new or {}):
         return 0
-    return new_bytes
+    return max(old_bytes, new_bytes)
 
 
 def _entry_bytes(index: VectorIndex, item: Item) -> int:

@@ -116,7 +116,7 @@ VECTOR_INDEX = structure(
         "VectorAttribute": structure({"AttributeName": KEY_NAME}),
         "Projection": PROJECTION,
         "Dimensions": Whole(1),
-        "DistanceFunction": Text(enum=("COSINE", "DOT_PRODUCT", "EUCLIDEAN")),
+        "DistanceFunction": Text(enum=("DOT_PRODUCT", "COSINE", "EUCLIDEAN")),
     },
     SearchSchema=ListOf(
         structure(

@@ -333,8 +333,8 @@ _ALL = (
         structure(
             {
                 **_TABLE,
-                "IndexName": PLAIN_NAME,
-                "SearchVector": ListOf(Value(), 1, 4096),
+                "IndexName": replace(PLAIN_NAME, named="both"),
+                "SearchVector": ListOf(Value(), 1, 4096, named="both"),
                 "TopK": Whole(1, bits=32, named="both"),
             },
             ReturnConsumedCapacity=RETURN_CONSUMED,

@@ -62,7 +62,10 @@ def query(database: Database, request: Request) -> Answer:
         raise ValidationException(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
         )
-    target = target_of(database, _table(database, request), request, "Query")
+    table = _table(database, request)
+    if any(index.name == request.get("IndexName") for index in table.vector_indexes):
+        _check_expressions(request)
+    target = target_of(database, table, request, "Query")
     question = _question(target, request)
     return answer_page(database, question, request)
 
@@ -72,15 +75,20 @@ def _table(database: Database, request: Request) -> Table:
     try:
         return database.table(request["TableName"])
     except ResourceNotFoundException:
-        parts = _Parts(request)
-        if parts.given is not None:
-            condition_of(request, parts.given, "KeyConditionExpression")
-        parts.filter(request)
-        parts.projection(request)
-        parts.check_unused()
-        if parts.given is not None and parts.old_key is None:
-            check_key_condition(request["KeyConditionExpression"], parts.given)
+        _check_expressions(request)
         raise
+
+
+def _check_expressions(request: Request) -> None:
+    """Refuse what is wrong with the expressions of a query whatever its table is."""
+    parts = _Parts(request)
+    if parts.given is not None:
+        condition_of(request, parts.given, "KeyConditionExpression")
+    parts.filter(request)
+    parts.projection(request)
+    parts.check_unused()
+    if parts.given is not None and parts.old_key is None:
+        check_key_condition(request["KeyConditionExpression"], parts.given)
 
 
 def _question(target: Target, request: Request) -> Question:

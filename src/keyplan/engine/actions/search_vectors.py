@@ -22,7 +22,7 @@ from keyplan.engine.tables import Table, VectorIndex
 from keyplan.engine.vectors import Scale, shown_of, vector_of
 from keyplan.expressions import BoundProjection, ExpressionFault, Placeholders, parse_condition, tree
 from keyplan.values import ValueFault, check_item, item_size, key_text
-from keyplan.wire.errors import ValidationException, one_or_more
+from keyplan.wire.errors import ValidationException
 from keyplan.wire.limits import SEARCH_BYTES_MAX, SEARCH_RESULTS_MAX
 
 _CONDITION = "SearchConditionExpression"
@@ -31,6 +31,7 @@ _NO_VECTOR = (
     "All values in the search vector must be a 32-bit floating-point number attribute"
 )
 _EXAMINED_BY_STEP = 16
+_BILLED_BYTES_MIN = 1024.0
 _SPARE = 64
 """Candidates more than are wanted, so that those equally near are told apart by their keys."""
 
@@ -50,7 +51,10 @@ def search_vectors(database: Database, request: Request) -> Answer:
     given = placeholders(request, (_CONDITION,), "ProjectionExpression") or Placeholders(None, None)
     condition = _parsed(request)
     projection = projection_of(request, given)
-    terms = _terms(condition, given)
+    try:
+        terms = _terms(condition, given)
+    except ExpressionFault as fault:
+        raise ExpressionFault(f"Invalid {_CONDITION}: {fault.message}") from None
     given.check_unused()
     count: int = request["TopK"]
     if count > SEARCH_RESULTS_MAX:
@@ -76,7 +80,8 @@ def search_vectors(database: Database, request: Request) -> Answer:
     answer: Answer = {"SearchResults": results}
     if wants_capacity(request) is not None:
         entries = database.counts.vectors(table, index.number)
-        answer["ConsumedCapacity"] = {"VectorSearchRequestBytes": _examined(index, entries, count) + returned_bytes}
+        read_bytes = _examined(index, entries, count) + returned_bytes
+        answer["ConsumedCapacity"] = {"VectorSearchRequestBytes": max(_BILLED_BYTES_MIN, read_bytes)}
     return answer
 
 
@@ -115,20 +120,25 @@ def _terms(condition: tree.Condition | None, given: Placeholders) -> dict[str, M
     """
     terms: dict[str, Mapping[str, Any]] = {}
     stack = [] if condition is None else [condition]
+
+    def add(part: str, value: str) -> None:
+        name = given.name(part)
+        if name in terms:
+            raise ExpressionFault(f"{_CONDITION} must only contain one condition per attribute")
+        terms[name] = given.value(value)
+
     while stack:
         match stack.pop():
             case tree.And(inner):
                 stack.extend(inner)
             case tree.Compare("=", tree.Path((str(part),)), tree.Value(name)):
-                terms[given.name(part)] = given.value(name)
+                add(part, name)
             case tree.Compare("=", tree.Value(name), tree.Path((str(part),))):
-                terms[given.name(part)] = given.value(name)
+                add(part, name)
             case tree.Compare("=", tree.Path(), tree.Value()) | tree.Compare("=", tree.Value(), tree.Path()):
-                raise ExpressionFault(
-                    f"Invalid {_CONDITION}: {_CONDITION}s cannot have conditions on nested attributes"
-                )
+                raise ExpressionFault(f"{_CONDITION} cannot have conditions on nested attributes")
             case _:
-                raise ExpressionFault(f"Invalid {_CONDITION}: Invalid comparator used in {_CONDITION}")
+                raise ExpressionFault(f"Invalid comparator used in {_CONDITION}")
     return terms
 
 
@@ -152,8 +162,18 @@ def _wanted(index: VectorIndex, terms: Mapping[str, Mapping[str, Any]]) -> Wante
     wanted: Wanted = []
     for name, value in terms.items():
         number = numbers[name]
-        if index.schema[number].type not in value:
-            raise one_or_more("Condition parameter type does not match schema type")
+        attribute = index.schema[number]
+        if attribute.type not in value:
+            raise ValidationException(
+                f"Type of '{name}' attribute in {_CONDITION} ({next(iter(value))}) "
+                f"does not match type in search schema ({attribute.type})"
+            )
+        if index.has_hash and not number and not value[attribute.type]:
+            kind = "binary" if attribute.type == "B" else "string"
+            raise ValidationException(
+                "One or more parameter values are not valid. "
+                f"The AttributeValue for a key attribute cannot contain an empty {kind} value. Key: {name}"
+            )
         wanted.append((number, key_text(dict(value))))
     return wanted
 

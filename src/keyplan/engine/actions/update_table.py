@@ -190,6 +190,9 @@ def _update(database: Database, name: str, request: Request) -> None:
             _change_stream(database, writer, table, definition, request)
         elif vectors is not None:
             attributes = request.get("AttributeDefinitions") or []
+            removed = vectors["Delete"]["IndexName"] if vectors.get("Delete") else None
+            if removed is not None and all(index.name != removed for index in table.vector_indexes):
+                raise ResourceNotFoundException(f"Requested resource not found: Index {removed} for table {name}")
             definition = with_used_attributes(with_vector_change(definition, vectors, attributes))
             return change_indexes(database, writer, table, definition)
         elif change is None:
