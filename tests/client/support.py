@@ -9,13 +9,15 @@ from keyplan import Design
 
 __all__ = ["Recorder", "record"]
 
+REQUESTS_MAX = 2000
 Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 
 class Recorder:
     """Stands before a design's transport: remembers requests, and lets a test bend the answers.
 
-    ``before`` is called with each request, and may raise; ``bend`` makes another answer of the store's.
+    ``before`` is called with each request, and may raise; ``around`` makes another answer of the store's. What asks on
+    and on is ended.
     """
 
     def __init__(self, design: Design) -> None:
@@ -26,6 +28,7 @@ class Recorder:
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         self.requests.append((operation, parameters))
+        assert len(self.requests) < REQUESTS_MAX, "a call that has no end"
         self.before(operation, parameters)
         return self.around(self.inner.call, operation, parameters)
 

@@ -430,3 +430,48 @@ def test_what_was_read_is_compared_with_what_stands_there() -> None:
 
         assert curable(item, {**item, "v": {"N": "2"}}, None) == [False, True, True]
         assert curable({**item, "more": {"N": "2"}}) == [whole]
+
+
+def test_what_a_batch_has_not_read_is_not_known() -> None:
+    """What it asked for and isn't there was read as missing; what it left for later, and what failed, wasn't read."""
+
+    def key(number: str) -> dict[str, Any]:
+        return {"pk": {"S": "A"}, "sk": {"S": number}}
+
+    asked = Request("BatchGetItem", {"RequestItems": {"club": {"Keys": [key("1"), key("2"), key("3")]}}})
+    response = {"Responses": {"club": [key("1")]}, "UnprocessedKeys": {"club": {"Keys": [key("2")]}}}
+    findings = Findings(Table("club"))
+    findings._observe(asked, response, None)
+    findings._observe(Request("GetItem", {"Key": key("4")}), None, WriteFailed("no"))
+    findings._observe([Request("GetItem", {"Key": key("5")}), Request("GetItem", {"Key": key("6")})], [{}, {}], None)
+    entity = Club.compiled.entities[Line]
+    curable: list[bool] = []
+    for number in "123456":
+        operation = Operation("Update", {"Key": key(number)}, entity, "item", {}, {})
+        there = {**key(number), "v": {"N": "1"}}
+        curable.append(findings.curable([Refusal(operation, there)], gave_up=False))
+    assert curable == [True, False, True, False, True, True]
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_write_that_raises_behind_its_actions_is_run_once(kept: bool) -> None:
+    """Where what it raises isn't for what an action leaves."""
+    runs = 0
+
+    class Raising(Design):
+        table = Table("club", indexes=[GSI1])
+
+        @write("W1")
+        def fail(self, line: Line) -> Writes:
+            nonlocal runs
+            runs += 1
+            if runs > 3:
+                pytest.fail("it is run again and again")
+            left = yield Create(line)
+            also = [left] if kept else []
+            raise WriteFailed("no", place=f"{len(also)}")
+
+    with Raising.open(":memory:") as design:
+        with pytest.raises(WriteFailed, match="no"):
+            design.fail(Line(book="b", number=1))
+        assert (runs, design.get(Line, book="b", number=1)) == (1, None)

@@ -502,3 +502,11 @@ def test_an_item_created_with_a_version_keeps_it(shop: Shop) -> None:
     assert note.version == 7
     assert shop.note("n").version == 7
     assert shop.put(note).version == 8
+
+
+def test_actions_are_shown_as_they_are_written() -> None:
+    note = Note(note_id="1")
+    assert repr(Update(note, text="a")) == f"Update({note!r})"
+    assert repr(Delete(note)) == f"Delete({note!r})"
+    assert repr(Update(Note, note_id="1")) == "Update(Note, note_id='1')"
+    assert repr(Delete(Note, note_id="1")) == "Delete(Note, note_id='1')"

@@ -12,6 +12,8 @@ from uuid import UUID
 import pytest
 
 from keyplan import Design, Each, Entity, Index, Key, Range, Table, Through, Unreadable, read
+from keyplan.client.reads import ScanReader
+from keyplan.client.target import Target
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern
 from keyplan.design.compiled.questions import signature_of
 from keyplan.diff.entities import entity_changes
@@ -426,3 +428,35 @@ def test_a_call_from_python_converts_nothing(annotation: Any, given: Any) -> Non
         signature.bind((given,), {})
     if not isinstance(given, bool | int | float | Range):
         assert signature.bind((given,), {}, strict=False)
+
+
+def test_a_strong_scan_asks_no_global_index_to_be_consistent() -> None:
+    """Which the service refuses; what an earlier read of the same call asked strongly is read as it can be."""
+    local = Index("LOCAL", "pk", "lsk", local=True)
+
+    class Held(Entity):
+        name: str
+        kind: str
+        primary = Key("HELD#{name}", "HEAD")
+        by_kind = Key("KIND#{kind}", "{name}", index=GSI1)
+        in_order = Key("HELD#{name}", "{kind}", index=local)
+
+    class Whole(Design):
+        table = Table("whole", indexes=[GSI1, local])
+
+        @read("W1", scan=True)
+        def every(self) -> list[Held]: ...
+
+        @read("W2", all_of=GSI1)
+        def by_kind(self) -> list[Held]: ...
+
+        @read("W3", all_of=local)
+        def in_order(self) -> list[Held]: ...
+
+    asked: dict[str, Any] = {}
+    for name, pattern in Whole.compiled.reads.items():
+        plan: Any = pattern.plan
+        for consistent in (False, True):
+            reader = ScanReader(plan, Target("whole", Whole.table, consistent=consistent))
+            asked[name, consistent] = reader.request({}).get("ConsistentRead")
+    assert {place for place, told in asked.items() if told} == {("every", True), ("in_order", True)}

@@ -173,6 +173,10 @@ def test_an_incremental_export_has_what_each_key_came_to(engine: Engine, clock: 
     only_new = {**specification, "ExportViewType": "NEW_IMAGE"}
     done = export(engine, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=only_new)
     assert not any(b"OldImage" in line for line in lines_of(s3, done))
+    put(engine, "now", "3", number=n(1))  # in the very moment up to which an export without an end goes
+    specification = {"ExportFromTime": to_s}
+    done = export(engine, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=specification)
+    assert {json.loads(line)["Keys"]["sk"]["S"] for line in lines_of(s3, done)} == {"0000", "0002", "3"}
 
 
 def test_an_export_may_be_filtered(engine: Engine, s3: Path) -> None:

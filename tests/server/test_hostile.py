@@ -460,3 +460,24 @@ def test_the_collector_rests_until_the_last_large_request_is_answered() -> None:
     with aside.resting:
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_what_waits_for_a_thread_at_the_end_is_not_begun() -> None:
+    """What was begun is finished."""
+    going_on, begun = threading.Event(), 0
+
+    def work() -> bytes:
+        nonlocal begun
+        begun += 1
+        going_on.wait(60)
+        return b""
+
+    async def end() -> None:
+        threads = aside.Threads(asyncio.get_running_loop())
+        for _ in range(20):
+            threads.submit(work, None, lambda _: None)
+        threading.Timer(0.05, going_on.set).start()
+        threads.close()
+
+    asyncio.run(end())
+    assert 0 < begun <= 3
