@@ -453,7 +453,7 @@ def test_a_strong_scan_asks_no_global_index_to_be_consistent() -> None:
         @read("W3", all_of=local)
         def in_order(self) -> list[Held]: ...
 
-    asked: dict[str, Any] = {}
+    asked: dict[tuple[str, bool], Any] = {}
     for name, pattern in Whole.compiled.reads.items():
         plan: Any = pattern.plan
         for consistent in (False, True):
