@@ -411,12 +411,21 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
         me = design.user_by_handle(SOCIAL_USERS[0])
         post = max(design.feed(me.user_id).items, key=lambda each: each.comments)
         author = design.profile(post.user_id).handle
-        own = ("/", f"/posts/{post.post_id}", f"/people/{author}", "/messages", f"/messages/{author}", "/settings")
+        own = (
+            "/",
+            f"/posts/{post.post_id}",
+            f"/people/{author}",
+            "/messages",
+            f"/messages/{author}",
+            "/settings",
+            "/account",
+        )
         more = (
             "/notifications",
             f"/people/{author}/followers",
             f"/people/{design.profile(PRIVATE).handle}",
             "/password",
+            "/account",
         )
         seen = [(stranger, ("/", f"/people/{author}", "/sign-up")), (member, (*own, *more))]
     elif name == "cms":

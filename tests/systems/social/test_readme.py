@@ -51,6 +51,7 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
     asked = {"user_id": user_id(1), "follower_id": "new"}
     quiet, other = user_id(COUNT - 1), social.posts_of_user(star, limit=2).items[1]
     delivery = Delivery(user_id=quiet, reader_id=reader)
+    leaver = social.join("leaver", "Leaver", "hash").user_id
     return {
         "S1": lambda: social.feed(reader),
         "S2": lambda: social.profile(star),
@@ -90,6 +91,7 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
         "S11": lambda: social.follow_requests(user_id(1)),
         "W25": lambda: social.accept_request(**asked),
         "W26": lambda: social.decline_request(**asked),
+        "W27": lambda: social.leave(leaver),
         "W23": lambda: social.remove_follower(**asked),
         "S10": lambda: social.notifications(star, Range(gt=NEWEST)),
         "S10b": lambda: social.notifications_seen(star),

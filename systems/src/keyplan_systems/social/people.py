@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Create, Delete, Put, Update, Writes, ulid, write
+from keyplan import Batch, Create, Delete, Put, Update, Writes, ulid, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.social.entities import Block, Credential, Handle, Id, Name, NotificationsSeen, User
 from keyplan_systems.social.reads import Reads
@@ -80,6 +80,22 @@ class PeopleWrites(Reads):
     def see_notifications(self, user_id: str, until: datetime) -> Writes:
         """Note that a user has seen their notifications until a moment."""
         yield Put(NotificationsSeen(user_id=user_id, until=until))
+
+    @write("W27", attempts=10)
+    def leave(self, user_id: str) -> Writes:
+        """A user leaves, when their posts and follows are gone: profile and credential go, and the handle is free.
+
+        Raises ItemNotFound; Refused while there is a post, or somebody follows or is followed.
+        """
+        user = yield from self._user(user_id)
+        tallies = (yield from self.user_tallies.ask(user_id)) if user.shards else []
+        followers = sum(tally.followers for tally in tallies) if user.shards else user.followers
+        if user.posts or user.following or followers:
+            raise Refused("posts and follows go first", place="Social.leave")
+        yield Delete(user).only_if(posts=0, following=0, followers=user.followers, audience=0)
+        yield Delete(Credential, user_id=user_id)
+        yield Delete(NotificationsSeen, user_id=user_id)
+        yield Batch(Delete(tally) for tally in tallies)
 
     def _user(self, user_id: str) -> Writes[User]:
         user = yield from self.profile.ask(user_id)

@@ -16,6 +16,7 @@ from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.social.design import Social
+from keyplan_systems.social.leaving import SocialLeaving
 from keyplan_systems.social.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.social.site import hearing, pages
 from keyplan_systems.social.site.people import SocialPeople
@@ -79,6 +80,7 @@ def make_site(social: Social, options: SiteOptions) -> ServedSite:
             ("/notifications", hearing.answer, "person"),
             ("/messages/{handle}", pages.write, "person"),
         ),
+        leaving=SocialLeaving(social),
     )
     return ServedSite(application, TablePolicy(site, rules(social)), sample_logins(site, DEMO_USERS, DEMO_PASSWORD))
 
