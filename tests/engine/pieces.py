@@ -65,8 +65,9 @@ class Others:
     def write(self, count: int = 3) -> None:
         """Write some items, through any of the engines."""
         for _ in range(count):
-            engine, chance = self.chance.choice(self.engines), self.chance
+            chance = self.chance
             key = (chance.choice("ab"), f"{chance.randrange(24):02}")
+            engine = self.engine_of(key)
             asked = {"pk": s(key[0]), "sk": s(key[1])}
             kind = chance.choice(("put", "put", "update", "delete"))
             if kind == "put":
@@ -85,6 +86,10 @@ class Others:
             else:
                 engine.call("DeleteItem", {**TABLE, "Key": asked})
                 self.stored.pop(key, None)
+
+    def engine_of(self, key: Key) -> Engine:
+        """By whom a key is written."""
+        return self.chance.choice(self.engines)
 
     def attributes(self) -> Item:
         chance = self.chance

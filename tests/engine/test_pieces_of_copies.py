@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from itertools import count
 from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, backups, restoring
+from keyplan.engine import Engine, Regions, backups, joining, restoring
 from keyplan.errors import StoreError
 from keyplan.values import item_size
 from tests.engine.pieces import (
@@ -231,9 +232,9 @@ def test_a_backup_is_restored_in_pieces(engines: list[Engine], between: Any) -> 
                 "BackupInUseException"
             )
 
-    count = between(meanwhile)
+    pieces = between(meanwhile)
     engines[0].call("RestoreTableFromBackup", restore)
-    assert len(count) >= 3
+    assert len(pieces) >= 3
     check_copy(engines, expected)
 
 
@@ -272,9 +273,9 @@ def test_a_moment_is_restored_while_others_write(engines: list[Engine], between:
         off = {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": False}}
         assert answer(engines[-1], "UpdateContinuousBackups", off)["error"] == "ContinuousBackupsUnavailableException"
 
-    count = between(meanwhile, 5 * ROWS)
+    pieces = between(meanwhile, 5 * ROWS)
     engines[0].call("RestoreTableToPointInTime", restore)
-    assert len(count) >= 3
+    assert len(pieces) >= 3
     others.check()
     check_copy(engines, expected)
 
@@ -298,6 +299,95 @@ def test_a_restore_that_fails_leaves_nothing(between: Any) -> None:
                 engine.call(operation, params)
             assert engine.call("ListTables", {})["TableNames"] == ["orders"]
             assert tables_of(engine) == before
+
+
+# --- replicas ---------------------------------------------------------------------------------------------
+
+REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
+
+
+class InTheirRegions(Others):
+    """Others who each write keys of their own: what they write at once in two regions isn't put together."""
+
+    def engine_of(self, key: Key) -> Engine:
+        return self.engines["ab".index(key[0])]
+
+
+def add_region(engine: Engine, region: str) -> None:
+    engine.call("UpdateTable", {**TABLE, "ReplicaUpdates": [{"Create": {"RegionName": region}}]})
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: bool) -> None:
+    """Writes of two regions, brought over now and then, while a third one joins them: in the end all have the same."""
+    moments = count(1_800_000_000)
+    with Regions.open(":memory:", REGIONS, clock=lambda: float(next(moments))) as regions:
+        east, west, eu = (regions.engines[name] for name in REGIONS)
+        create(east, GlobalSecondaryIndexes=[index("ByX", "x")], AttributeDefinitions=[*KEYS, *ADD_ATTRIBUTES])
+        east.call("UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": {"AttributeName": "t", "Enabled": True}})
+        Others([east], seed).write(60)
+        between(lambda: None)
+        add_region(east, REGIONS[1])
+        regions.finish()
+        others = InTheirRegions([east, west], seed)
+        others.stored = by_key(pages(east, "Scan", TABLE))
+        met: list[Any] = []
+
+        def meanwhile() -> None:
+            others.write()
+            met.append(eu.call("DescribeTable", TABLE)["Table"]["TableStatus"])
+            assert answer(eu, "Scan", TABLE)["error"] == "ResourceNotFoundException"
+            if others.chance.random() < 0.6:
+                regions.finish()
+            if fails and len(met) == 2:
+                raise StoreError("The disk failed")
+
+        between(meanwhile, 8 * ROWS)
+        if fails:
+            with pytest.raises(StoreError, match="The disk failed"):
+                add_region(east, REGIONS[2])
+            assert answer(eu, "DescribeTable", TABLE)["error"] == "ResourceNotFoundException"
+            replicas = east.call("DescribeTable", TABLE)["Table"]["Replicas"]
+            assert [each["RegionName"] for each in replicas] == [REGIONS[1]]
+        add_region(east, REGIONS[2])
+        assert len(met) >= 3
+        assert set(met) == {"CREATING"}
+        between(lambda: None)
+        regions.finish()
+        for engine in (east, west, eu):
+            items = by_key(pages(engine, "Scan", TABLE))
+            assert items == others.stored
+            assert by_key(pages(engine, "Scan", {**TABLE, "IndexName": "ByX"})) == {
+                key: item for key, item in items.items() if "x" in item
+            }
+            assert engine.check() == []
+        eu.call("PutItem", {**TABLE, "Item": {"pk": s("c"), "sk": s("d")}})
+        regions.finish()
+        assert east.call("GetItem", {**TABLE, "Key": {"pk": s("c"), "sk": s("d")}})["Item"]
+
+
+def test_whoever_meets_a_replica_left_half_filled_goes_on(between: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Regions.open(":memory:", REGIONS[:2]) as regions:
+        east, west = (regions.engines[name] for name in REGIONS[:2])
+        create(east)
+        others = Others([east], 1)
+        others.write(60)
+
+        def fail(*_: Any) -> None:
+            raise StoreError("The disk failed")
+
+        between(fail, 8 * ROWS)
+        with monkeypatch.context() as patch:
+            patch.setattr(joining, "_give_up", fail)
+            patch.setattr("keyplan.engine.replicas.leave", lambda *_: None)
+            with pytest.raises(StoreError, match="The disk failed"):
+                add_region(east, REGIONS[1])
+        between(others.write, 8 * ROWS)
+        assert west.call("DescribeTable", TABLE)["Table"]["TableStatus"] == "ACTIVE"
+        regions.finish()
+        assert by_key(pages(west, "Scan", TABLE)) == others.stored
+        assert west.check() == []
 
 
 @pytest.mark.parametrize("operation", ["RestoreTableFromBackup", "RestoreTableToPointInTime"])

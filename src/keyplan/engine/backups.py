@@ -61,7 +61,8 @@ def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backu
     """Back a table up as it is now: the backup, or what is left to be copied."""
     number = f"{int(now_s * 1000):014d}-{secrets.token_hex(4)}"
     stored = _stored(number)
-    last = writer.archives.begin_backup(stored, table.stored)
+    last = writer.last_row(table.stored)
+    writer.archives.begin_backup(stored)
     copied = writer.archives.back_up(stored, table.stored, 0, last)
     backup = _backup(table, number, name, "USER", (copied.count, copied.size_bytes), now_s)
     if copied.until == last:

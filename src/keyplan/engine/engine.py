@@ -23,6 +23,7 @@ from keyplan.engine.expiry import REMOVED_TOGETHER, go_on_expiring, sweep
 from keyplan.engine.filling import go_on_filling
 from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
+from keyplan.engine.joining import go_on_joining
 from keyplan.engine.judging import UnjudgedError
 from keyplan.engine.restoring import go_on_restoring
 from keyplan.engine.runners import Behind
@@ -284,7 +285,7 @@ class Engine:
 
     def _go_on(self) -> None:
         """Go on with what others began, and left half done. It never raises: nobody waits for it."""
-        for begun in (go_on_filling, go_on_backing_up, go_on_restoring, go_on_expiring):
+        for begun in (go_on_filling, go_on_backing_up, go_on_restoring, go_on_joining, go_on_expiring):
             try:
                 begun(self._database)
             except (KeyplanError, orjson.JSONDecodeError) as fault:

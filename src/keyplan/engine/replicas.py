@@ -9,14 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.engine.consistency import Changes, check_consistency, has_witness
-from keyplan.engine.copies import check_free, make_table
 from keyplan.engine.database import Database, Group
-from keyplan.engine.filling import fill_table
 from keyplan.engine.globaltables import MEMBER, Replication, replication_of
+from keyplan.engine.joining import abandon, begin_replica, finish_joining
 from keyplan.engine.removal import forget_table
 from keyplan.engine.requests import Request
 from keyplan.engine.settling import COPYING, SETTLING, check_changeable
-from keyplan.engine.storage.transactions import Reader, Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import STREAM, disable, enable
 from keyplan.engine.tables import Table, layout_of
 from keyplan.wire.errors import ValidationException, one_or_more, table_not_found
@@ -182,31 +181,42 @@ def _disassociate(database: Database, table: Table, request: Request) -> None:
 
 
 def _add(group: Group, database: Database, name: str, region: str, more: Mapping[str, Any]) -> None:
-    own = database.region
+    own, there = database.region, group.database(region)
+    table = database.described_table(name)
+    last = 0
+    if replication_of(table) is not None:
+        last = database.storage.read(lambda reader: reader.replicas.last(table.stored.layout.id))
+    # First the replica: what is written from the next step on is brought to it.
+    joining = begin_replica(there, name, _replica(table, own, region, more), own, last)
 
     def begin(writer: Writer) -> list[str]:
         table = database.fresh(writer).get(name)
         if table is None:
             raise table_not_found(name)
-        replication = replication_of(table) or _new_group(own, more)
-        regions = [*replication["Regions"], region]
+        replication = _with_region(table, own, region, more)
         if replication_of(table) is None:
             writer.replicas.begin(table.stored.layout.id)
-        definition: Definition = {**table.definition, MEMBER: {**replication, "Regions": regions}}
+        definition: Definition = {**table.definition, MEMBER: replication}
         if table.stream is None:
             wanted = {**definition, "StreamSpecification": _STREAM}
             definition = enable(writer.changes, name, table.stored.layout.id, wanted, database.clock())
         _store(writer, table, definition)
-        return regions
+        return replication["Regions"]
 
-    regions = database.write(begin)
+    try:
+        regions = database.write(begin)
+    except BaseException:
+        abandon(there, joining)
+        raise
     database.refresh()
-    for other in regions:
-        if other not in {own, region} and other in group.names:
-            _set_regions(group.database(other), name, regions)
-    there = group.database(region)
-    database.storage.read(lambda reader: _copy(database, reader, there, name, region))
-    there.refresh()
+    try:
+        for other in regions:
+            if other not in {own, region} and other in group.names:
+                _set_regions(group.database(other), name, regions)
+        finish_joining(there, joining)
+    except BaseException:
+        leave(group, name, region)
+        raise
 
 
 _STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
@@ -221,31 +231,19 @@ def _new_group(own: str, more: Mapping[str, Any]) -> Replication:
     return group
 
 
-def _copy(source: Database, reader: Reader, target: Database, name: str, region: str) -> None:
-    """Make a table in another region as it is in this snapshot."""
-    table = source.fresh(reader)[name]
-    replication = replication_of(table)
+def _with_region(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Replication:
+    """The group of a table with a region more."""
+    replication = replication_of(table) or _new_group(own, more)
+    return {**replication, "Regions": [*replication["Regions"], region]}
+
+
+def _replica(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Definition:
+    """The definition of a table's new replica in a region."""
     kept = {member: value for member, value in table.definition.items() if member not in _REGIONAL}
     definition: Definition = {**kept, "Tags": [], "DeletionProtectionEnabled": False}
-    definition[MEMBER] = {**(replication or {}), "Own": region}
-    items = ((pk, sk, size, body) for _, pk, sk, size, body in reader.rows(table.stored))
-
-    def work(writer: Writer) -> None:
-        check_free(target, writer, name)
-        made = make_table(target, writer, name, definition)
-        table_id = made.stored.layout.id
-        writer.replicas.begin(table_id)
-        if definition.get("TimeToLive"):
-            writer.expire_by(made.stored, definition["TimeToLive"])
-        fill_table(writer, made, items)
-        for noted in reader.replicas.since(table.stored.layout.id, 0):
-            writer.replicas.note(table_id, noted.key, noted.version)
-        for other in definition[MEMBER]["Regions"]:
-            last = reader.replicas.last(table.stored.layout.id) if other == source.region else 0
-            writer.archives.keep_record("replica", f"{name}/{other}", str(last).encode())
-        writer.define(table_id, json.dumps(enable(writer.changes, name, table_id, definition, target.clock())))
-
-    target.write(work)
+    definition["StreamSpecification"] = definition.get("StreamSpecification") or _STREAM
+    definition[MEMBER] = {**_with_region(table, own, region, more), "Own": region}
+    return definition
 
 
 def _store(writer: Writer, table: Table, definition: Definition) -> None:

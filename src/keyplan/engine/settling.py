@@ -7,8 +7,8 @@ state admits, and the texts, are recorded of the service (2026-10).
 
 A table that is imported is CREATING as long as the import goes on, whether states were asked for or not; its note names
 the import and its process, and says nothing any more when that has ended. So is an index CREATING as long as it is
-filled (``keyplan.engine.filling``), and a restored table (``keyplan.engine.restoring``); its note names who fills it,
-and stays until somebody has done so.
+filled (``keyplan.engine.filling``), and a restored table (``keyplan.engine.restoring``) or a new replica
+(``keyplan.engine.joining``); its note names who fills it, and stays until somebody has done so.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ State = Literal["CREATING", "UPDATING", "DELETING", "ACTIVE"]
 
 _FILLS = "Fills"
 """The member of an index's note, or of a restored table's, that says who fills it."""
+_JOINS = "Joins"
+"""The member of a new replica's note that says who fills it."""
 _SOURCE = "Source"
 _IN_USE = "Attempt to change a resource which is still in use: "
 _THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
@@ -130,7 +132,7 @@ def _detail(definition: Mapping[str, Any], change: str | None) -> str:
 
 def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
     """Whether what a note says of the whole table isn't over."""
-    if _FILLS in whole:
+    if _FILLS in whole or _JOINS in whole:
         return True
     return not has_ended(whole) if "Import" in whole else now_s < whole["Until"]
 
@@ -149,9 +151,8 @@ def fillings_of(definition: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 def works_of(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Who does what is done of a table in pieces: indexes and restored tables that are filled, and backups."""
     copying: Mapping[str, Mapping[str, Any]] = definition.get(COPYING) or {}
-    restorer = restorer_of(definition)
-    restorers = [] if restorer is None else [restorer]
-    return [*fillings_of(definition).values(), *(each["Worker"] for each in copying.values()), *restorers]
+    whole = [each for each in (restorer_of(definition), joiner_of(definition)) if each is not None]
+    return [*fillings_of(definition).values(), *(each["Worker"] for each in copying.values()), *whole]
 
 
 def is_left_undone(definition: Mapping[str, Any]) -> bool:
@@ -246,6 +247,22 @@ def end_restoring(definition: Mapping[str, Any]) -> Definition:
     noted: dict[str, Any] = definition[SETTLING]
     whole = {name: value for name, value in noted["Table"].items() if name not in {_FILLS, _SOURCE}}
     return {**definition, SETTLING: {**noted, "Table": whole}} if "Until" in whole else without_note(definition)
+
+
+def joiner_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Who fills a new replica."""
+    whole: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Table") or {}
+    return whole.get(_JOINS)
+
+
+def begin_joining(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
+    """The definition of a new replica that ``worker`` fills."""
+    return {**definition, SETTLING: {"Table": {"Status": "CREATING", _JOINS: dict(worker)}}}
+
+
+def end_joining(definition: Mapping[str, Any]) -> Definition:
+    """The definition of a replica when it is filled."""
+    return without_note(definition)
 
 
 def begin_import(definition: Definition, number: str) -> Definition:

@@ -248,13 +248,11 @@ class Archives:
         """Forget how far an index is filled: it is, or goes."""
         self.drop_record(_FILLING, f"{table_id}/{index}")
 
-    def begin_backup(self, name: str, table: StoredTable) -> int:
-        """Begin to keep the items of a table under a name of letters, digits and underscores, each under its row; the
-        last row. A row without a body had no item.
+    def begin_backup(self, name: str) -> None:
+        """Begin to keep the items of a table under a name of letters, digits and underscores, each under its row. A row
+        without a body had no item.
         """
         self._run(f"CREATE TABLE {backup_name(name)} (id INTEGER PRIMARY KEY, pk, sk, size INTEGER, body BLOB)", None)
-        text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608
-        return cast("tuple[int]", self._run(text, None).fetchone())[0]
 
     def back_up(self, name: str, table: StoredTable, after: int, last: int) -> Copied:
         """Keep some items behind a row, up to the last one. What is kept already stays as it is."""

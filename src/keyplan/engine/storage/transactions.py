@@ -86,6 +86,11 @@ class Reader:
                 return rows, True
         return rows, len(rows) == rows_max
 
+    def last_row(self, table: StoredTable) -> int:
+        """The highest row of an item; 0 while there is none."""
+        text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - names of our making
+        return cast("tuple[int]", self._run(text).fetchone())[0]
+
     def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
         """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
         for row in self._run(table.texts.sealed_rows):
