@@ -57,7 +57,8 @@ class Findings:
         parameters = request.parameters
         match request.operation:
             case "GetItem":
-                self._read(parameters["Key"], _Found(response.get("Item"), whole=True))
+                reading = _Found(response.get("Item"), whole=True)
+                self._items.setdefault(self._identity(parameters["Key"]), []).append(reading)
             case "BatchGetItem":
                 there = [item for items in response.get("Responses", {}).values() for item in items]
                 self._keep(there, whole=True)
@@ -66,7 +67,7 @@ class Findings:
                 asked = [key for keys in parameters["RequestItems"].values() for key in keys["Keys"]]
                 for key in asked:
                     if self._identity(key) not in known:
-                        self._read(key, _Found(None, whole=True))
+                        self._items.setdefault(self._identity(key), []).append(_Found(None, whole=True))
             case "Query" | "Scan":
                 index: str | None = parameters.get("IndexName")
                 names: Mapping[str, str] = parameters.get("ExpressionAttributeNames") or {}
@@ -80,10 +81,7 @@ class Findings:
 
     def _keep(self, items: Any, *, whole: bool) -> None:
         for item in items:
-            self._read(item, _Found(item, whole))
-
-    def _read(self, key: Item, reading: _Found) -> None:
-        self._items.setdefault(self._identity(key), []).append(reading)
+            self._items.setdefault(self._identity(item), []).append(_Found(item, whole))
 
     def _identity(self, item: Item) -> Identity:
         return tuple(next(iter(item[name].values())) for name in self._names)
