@@ -336,7 +336,8 @@ def read(
     A question that no key answers is a DesignError when the design's class is made.
     """
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
-    told_of = (of,) if isinstance(of, type) or not isinstance(of, Iterable) else tuple(of)
+    given: Any = of  # where nothing checks types, it may be anything: then it is a fault of the design
+    told_of = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
     return ReadDecorator(
         Options(
             id,
