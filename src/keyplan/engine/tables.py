@@ -150,7 +150,7 @@ class Table:
     @cached_property
     def notes_writes(self) -> bool:
         """Whether a write leaves a note of itself: in a history, for other regions, or for a backup that is made."""
-        return self.keeps_history or self.own_region is not None or bool(self.copying)
+        return self.keeps_history or self.own_region is not None or COPYING in self.definition
 
     @cached_property
     def has_work(self) -> bool:
