@@ -186,6 +186,8 @@ class Engine:
             if kind.kind == "write" and self._database.group is not None:
                 with effort.without_limit():
                     self._database.group.finish_strong()
+            if "ConsumedCapacity" in answer and str(params.get("TableName")).startswith("arn:"):
+                answer["ConsumedCapacity"]["TableName"] = params["TableName"]
             return answer
         return self._again(kind, action, params)
 

@@ -227,7 +227,7 @@ def _checked_one(operator: str, values: list[Mapping[str, Any]]) -> Plain:
 def _check_operator(request: Request, conditions: Conditions | None) -> None:
     if request.get("ConditionalOperator") is None:
         return
-    if conditions is None:
+    if not conditions:
         raise RequestFault("ConditionalOperator cannot be used without Filter or Expected")
     if len(conditions) < 2:
         raise RequestFault("ConditionalOperator can only be used when Filter or Expected has two or more elements")

@@ -67,6 +67,19 @@ def check_form(request: Request) -> None:
                 raise ExpressionFault(f"Invalid {member}: {fault.message}") from None
 
 
+def without_idle(action: Request) -> Request:
+    """An action of a transaction without the names and values that no expression of it can use: the service doesn't
+    mind them there, as it does elsewhere. What is wrong with them in themselves is told all the same.
+    """
+    if any(action.get(member) is not None for member in (*UPDATE, "ProjectionExpression")):
+        return action
+    idle = ("ExpressionAttributeNames", "ExpressionAttributeValues")
+    if all(action.get(member) is None for member in idle):
+        return action
+    Placeholders(*(action.get(member) for member in idle))
+    return {member: value for member, value in action.items() if member not in idle}
+
+
 def _condition(request: Request) -> BoundCondition | None:
     given = placeholders(request, CONDITION)
     if given is None:

@@ -105,7 +105,7 @@ def read_condition(text: str) -> tree.Condition:
 @lru_cache(_CACHED_TEXTS_MAX)
 def parse_projection(text: str) -> tree.Projection:
     """The tree of a projection expression. Raises ``ExpressionFault`` without a prefix."""
-    rules.check_size(text)
+    rules.check_size(text, tells_size=False)
     parser = Parser(text)
     projection = parser.paths()
     parser.end()
@@ -234,6 +234,8 @@ def check_key_condition(text: str, given: Placeholders) -> None:
 
 def _plain_key_condition(expression: str | tree.Condition, given: Placeholders) -> tree.Condition:
     try:
+        if isinstance(expression, str) and len(expression) > rules.EXPRESSION_BYTES_MAX // 4:
+            rules.check_size(expression, tells_size=False)
         parsed = _parsed(expression)
         bind_predicate(parsed.condition, given)
         _check_count(parsed.operators)

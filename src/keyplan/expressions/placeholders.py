@@ -127,10 +127,11 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, Attribute
 
 
 def _check_key(kind: str, pattern: re.Pattern[str], key: str) -> None:
+    if len(key) > KEY_BYTES_MAX:
+        # Of a value's key the service doesn't say how long it is.
+        size = f" size of key: {len(key)}" if pattern is _NAME_KEY else ""
+        raise ExpressionFault(
+            f"{kind} contains invalid key: The expression attribute map contains a key that is too long;{size}"
+        )
     if pattern.fullmatch(key) is None:
         raise ExpressionFault(f'{kind} contains invalid key: Syntax error; key: "{key}"')
-    if len(key) > KEY_BYTES_MAX:
-        raise ExpressionFault(
-            f"{kind} contains invalid key: The expression attribute map contains a key that is too long; "
-            f"size of key: {len(key)}"
-        )

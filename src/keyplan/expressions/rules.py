@@ -56,7 +56,7 @@ _WHOLE_VALUES = frozenset({"list_append"})
 
 
 def check_size(text: str, *, tells_size: bool = True) -> None:
-    """Refuse an empty text and one of more than 4 KB, whose size the service tells but of an update."""
+    """Refuse an empty text and one of more than 4 KB, whose size the service tells of conditions and filters only."""
     if not text:
         raise ExpressionFault("The expression can not be empty;")
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

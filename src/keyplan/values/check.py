@@ -210,7 +210,12 @@ def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[A
             # The service's own grammar, double space and all.
             what = "Binary sets should not be empty" if tag == "BS" else f"An {kind} set  may not be empty"
             raise ValueFault(INVALID + what)
-        normal = [element(member, depth) for member in content]
+        try:
+            normal = [element(member, depth) for member in content]
+        except ValueFault:
+            if tag == "SS" and None in content:
+                raise ValueFault(f"{INVALID}An string set may not have a null string as a member") from None
+            raise
         if len(normal) > 1:
             if _count_different(normal) != len(normal):
                 raise _duplicates(tag, content, normal)

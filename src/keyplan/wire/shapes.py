@@ -21,6 +21,7 @@ AWS does so in the operations that have its current words (decision 0029).
 
 _MEMO_MAX = 4096
 _ARN_MAX = 1024
+_ARN_COLONS = 5
 _NUMBERS = frozenset((int, float))
 
 
@@ -235,6 +236,7 @@ def text_faults(shape: Text, value: str) -> Iterator[str]:
             yield f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
         return
     if shape.arn and value.startswith("arn:") and len(value) <= _ARN_MAX:
+        yield from _arn_faults(shape, value)
         return
     if shape.never_empty and not value:
         yield "Member must have length greater than or equal to 1"
@@ -245,6 +247,22 @@ def text_faults(shape: Text, value: str) -> Iterator[str]:
     yield from length_faults(shape, value)
     if pattern and shape.length_first:
         yield f"Member must satisfy regular expression pattern: {shape.pattern}"
+
+
+def _arn_faults(shape: Text, arn: str) -> Iterator[str]:
+    """What is wrong with an ARN that stands for a table's name: an index's stands for none."""
+    kind, slash, name = arn.split(":", 5)[-1].partition("/")
+    if slash and arn.count(":") >= _ARN_COLONS and kind != "table":
+        yield "Invalid resource type"
+    elif slash and len(name) < (shape.min or 0):
+        yield f"Table name of ARN must have length greater than or equal to {shape.min}"
+    elif not slash or len(name) > (shape.max or 0) or re.fullmatch(shape.pattern or "", name) is None:
+        yield (
+            "Valid ARN format is 'arn:<awsPartition>:<vendor>:<region>:<subscriber>:resourceType/resourceName', "
+            f"where Resource name must have length less than or equal to {shape.max}, "
+            f"Resource name must have length greater than or equal to {shape.min}, "
+            f"Resource name must satisfy regular expression pattern: {shape.pattern}"
+        )
 
 
 def length_faults(shape: Text, value: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.effort import spend_on_items
 from keyplan.engine.items import decode
 from keyplan.engine.keys import Key, SchemaFault, check_key_values, check_scalars, key_of_request
+from keyplan.engine.prepare import without_idle
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
 from keyplan.engine.storage.layouts import Row
 from keyplan.engine.storage.transactions import Reader
@@ -24,7 +25,7 @@ def transact_get_items(database: Database, request: Request) -> Answer:
     gets = [action["Get"] for action in request["TransactItems"]]
     for get in gets:
         check_key_values(get["Key"])
-    projections = [only_projection(get) for get in gets]
+    projections = [only_projection(without_idle(get)) for get in gets]
     tables = [database.table(get["TableName"]) for get in gets]
     keys = _keys(tables, gets, projections)
     rows = read_together(database, tables, keys)

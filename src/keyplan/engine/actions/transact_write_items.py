@@ -66,7 +66,7 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
 def _step(database: Database, kind: str, action: Request) -> Write | Reason:
     """The write of an action, or why it can't be: what doesn't fit the table cancels the transaction."""
     try:
-        return _PREPARE[kind](database, action)
+        return _PREPARE[kind](database, prepare.without_idle(action))
     except SchemaFault as fault:
         return {"Code": "ValidationError", "Message": fault.message}
     except (ExpressionFault, ValueFault):
