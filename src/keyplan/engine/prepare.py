@@ -45,6 +45,8 @@ _OPERAND_BYTES_MAX = 64
 """More than an operand of a statement counts beside its name or value."""
 CONDITION = ("ConditionExpression",)
 UPDATE = ("UpdateExpression", "ConditionExpression")
+_USING = (*UPDATE, "ProjectionExpression")
+_IDLE = frozenset({"ExpressionAttributeNames", "ExpressionAttributeValues"})
 
 
 def check_form(request: Request) -> None:
@@ -71,13 +73,10 @@ def without_idle(action: Request) -> Request:
     """An action of a transaction without the names and values that no expression of it can use: the service doesn't
     mind them there, as it does elsewhere. What is wrong with them in themselves is told all the same.
     """
-    if any(action.get(member) is not None for member in (*UPDATE, "ProjectionExpression")):
+    if _IDLE.isdisjoint(action) or any(action.get(member) is not None for member in _USING):
         return action
-    idle = ("ExpressionAttributeNames", "ExpressionAttributeValues")
-    if all(action.get(member) is None for member in idle):
-        return action
-    Placeholders(*(action.get(member) for member in idle))
-    return {member: value for member, value in action.items() if member not in idle}
+    Placeholders(action.get("ExpressionAttributeNames"), action.get("ExpressionAttributeValues"))
+    return {member: value for member, value in action.items() if member not in _IDLE}
 
 
 def _condition(request: Request) -> BoundCondition | None:

@@ -15,7 +15,12 @@ from keyplan.engine.transactions import NO_REASON, Reason, check_together, write
 from keyplan.engine.writes import Outcome
 from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
-from keyplan.wire.errors import ResourceNotFoundException, TransactionCanceledException, ValidationException
+from keyplan.wire.errors import (
+    RequestFault,
+    ResourceNotFoundException,
+    TransactionCanceledException,
+    ValidationException,
+)
 
 _PREPARE: dict[str, Callable[[Database, Request], Write]] = {
     "ConditionCheck": prepare.condition_check,
@@ -66,7 +71,12 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
 def _step(database: Database, kind: str, action: Request) -> Write | Reason:
     """The write of an action, or why it can't be: what doesn't fit the table cancels the transaction."""
     try:
-        return _PREPARE[kind](database, prepare.without_idle(action))
+        return _PREPARE[kind](database, action)
+    except RequestFault:
+        rest = prepare.without_idle(action)
+        if rest is action:
+            raise
+        return _step(database, kind, rest)
     except SchemaFault as fault:
         return {"Code": "ValidationError", "Message": fault.message}
     except (ExpressionFault, ValueFault):
