@@ -166,9 +166,8 @@ def _text_check(shape: Text) -> Check:
     if shape.enum:
         enum = frozenset(shape.enum)
         return lambda value: type(value) is str and value in enum
-    if shape.pattern is None and not shape.arn:  # its length alone is judged, of tokens that are new each time
-        low, high = shape.min or int(shape.never_empty), shape.max
-        return lambda value: type(value) is str and len(value) >= low and (high is None or len(value) <= high)
+    if shape.min is None and shape.max is None and shape.pattern is None:
+        return lambda value: type(value) is str
     known: set[str] = set()
 
     def check(value: Any) -> bool:
