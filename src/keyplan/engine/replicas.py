@@ -107,7 +107,7 @@ def change_replicas(database: Database, name: str, request: Request) -> None:
                 "already existed as tables."
             )
     for region in creates:
-        _add(group, database, name, region, {"Strong": True, "Witness": witness} if strong else {})
+        _add(group, database, name, region, {"Witness": witness} if strong else {})
     for region, overrides in {**creates, **updates}.items():
         if overrides:
             _set_apart(group, name, region, overrides)

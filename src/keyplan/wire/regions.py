@@ -70,8 +70,8 @@ def near_region(text: str) -> str | None:
         if place in plain:
             return name
     written = plain.rstrip("abcdef") if plain.rstrip("abcdef") in REGIONS else plain  # an availability zone
-    near = difflib.get_close_matches(written, sorted(REGIONS), n=1)
+    near = difflib.get_close_matches(written, sorted(REGIONS))
     if near:
         return near[0]
-    places = difflib.get_close_matches(plain, sorted(_BY_PLACE), n=1, cutoff=0.75)
+    places = difflib.get_close_matches(plain, sorted(_BY_PLACE), cutoff=0.75)
     return _BY_PLACE[places[0]] if places else None

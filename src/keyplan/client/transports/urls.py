@@ -148,7 +148,7 @@ def _options(text: str, query: str) -> dict[str, str]:
     result: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
+            near = difflib.get_close_matches(name, names)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
             raise StoreError(f"{text}: there is no option {name!r}", hint=hint)
         result[name] = value

@@ -77,7 +77,7 @@ class CompiledDesign:
         if result is None:
             import difflib  # noqa: PLC0415 - needed when a name is wrong only
 
-            near = difflib.get_close_matches(name, self.patterns, n=1)
+            near = difflib.get_close_matches(name, self.patterns)
             hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"
             raise UnknownPattern(f"{self.name} has no pattern {name!r}", place=self.name, hint=hint)
         return result

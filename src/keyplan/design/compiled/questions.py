@@ -233,7 +233,7 @@ def _uncountable(name: str, value: Any, error: ArithmeticError) -> Fault:
 def _closest(name: str, names: Sequence[str]) -> str:
     import difflib  # noqa: PLC0415 - needed when a name is wrong only
 
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(name, names)
     return f"did you mean {near[0]}?" if near else f"it takes {', '.join(names) or 'no arguments'}"
 
 

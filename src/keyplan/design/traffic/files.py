@@ -301,7 +301,7 @@ def _keys(value: Any) -> list[str]:
 
 def _near(name: str, names: Iterable[str]) -> str:
     known = sorted(names)
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, known)
     if near:
         return f"did you mean {near[0]}?"
     return f"it has {', '.join(known)}" if len(known) <= 30 else f"there are {len(known)}, among them {known[0]}"
