@@ -147,7 +147,7 @@ class Clinic(Design):
     @write("C11")
     def rename(self, patient: Patient, name: str) -> Writes:
         """It can't work: a primary key doesn't change."""
-        yield Update(patient).set(nothing=1, patient=name)
+        yield Update(patient, patient=name)
 
     @write("C12")
     def come(self, patient: Patient, visit: Visit) -> Writes:

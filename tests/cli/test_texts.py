@@ -88,7 +88,6 @@ COMMANDS = [
     ("diff", "shop.py:Shop", "new_shop.py:Shop", "--markdown"),
     ("diff", "shop.py:Shop", "new_shop.py:Shop", "--json"),
     ("traffic", LIBRARY),
-    *((name, "tests.contract.buckets:Timed") for name in ("explain", "cost", "traffic")),
     ("explain", CLINIC),
     *(("explain", CLINIC, name) for name in ("visits", "waiting", "noted", "dearest", "see", "leave", "rename")),
     ("cost", CLINIC, "--traffic", "clinic.toml"),

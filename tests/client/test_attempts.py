@@ -467,7 +467,7 @@ def test_a_write_that_raises_behind_its_actions_is_run_once(kept: bool) -> None:
             runs += 1
             if runs > 3:
                 pytest.fail("it is run again and again")
-            left = yield Create(line)
+            left = yield Put(line)
             also = [left] if kept else []
             raise WriteFailed("no", place=f"{len(also)}")
 

@@ -261,10 +261,3 @@ def test_a_design_by_hand() -> None:
     assert payer.pattern_usd(finish) == pytest.approx(3 * 2.628 * 0.625)
     assert payer.call_usd(finish) == pytest.approx(3 * 0.625e-6)
     assert payer.target_usd("BY_STATE") == pytest.approx(2 * 2.628 * 0.625 + 1.1e9 / GB * 0.25)
-
-
-def test_what_isnt_there_is_read_for_the_minimum() -> None:
-    (line,) = get_item(None, consistent=True).lines
-    assert (line.units, line.why) == (1, "nothing there: the minimum, 0 B → 1 × 4 KB × 1 = 1")
-    (line,) = batch_get([None, 3000], consistent=False).lines
-    assert (line.units, line.why) == (1, "2 items of 0 to 3,000 B, each rounded up to 4 KB by itself; together 1")

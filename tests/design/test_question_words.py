@@ -196,6 +196,27 @@ def test_keys_that_can_both_be_an_items_need_attributes_of_their_own(key: Key, o
     assert "when= that excludes the other's" in str(hint) or "another word" in str(hint)
 
 
+def test_keys_behind_two_that_exclude_each_other_are_looked_at() -> None:
+    """Each pair of them."""
+
+    def define() -> None:
+        class Crowded(Entity):
+            crowded_id: str
+            team: str
+            state: Literal["open", "closed"] = "open"
+            primary = Key("CROWDED#{crowded_id}", "HEAD")
+            opened = Key("OPEN#{team}", "{crowded_id}", index=GSI1, when=OPEN)
+            closed = Key("CLOSED#{team}", "{crowded_id}", index=GSI1, when=CLOSED)
+            whole = Key("ALL#{team}", "{crowded_id}", index=GSI1)
+
+        class Wrong(Design):
+            table = Table("crowded", indexes=[GSI1], entities=[Crowded])
+
+    with pytest.raises(DesignError) as refusal:
+        define()
+    assert [fault.place for fault in refusal.value.faults] == ["Crowded.whole", "Crowded.whole"]
+
+
 def test_a_question_for_both_states_is_served_by_neither_key() -> None:
     def define() -> None:
         class Wrong(Design):

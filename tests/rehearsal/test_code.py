@@ -99,11 +99,6 @@ class Things(Design):
             note = Note(name=name, text="x" + item.name)
             yield Put(note)
 
-    @write("W9")
-    def by_kind(self, kinds: dict[str, Any], name: str) -> Writes:
-        kinds["note"] = Note
-        yield Put(kinds["note"](name=name))
-
     def _own(self, name: str) -> Writes:
         yield Put(Item(name=name))
 
@@ -129,12 +124,6 @@ def actions(name: str) -> list[tuple[str, str]]:
 )
 def test_actions_and_their_entities(name: str, result: list[tuple[str, str]]) -> None:
     assert actions(name) == result
-
-
-def test_what_a_write_may_write_is_what_it_names() -> None:
-    """Though nobody knows which of them."""
-    assert actions("by_kind") == [("Put", "?")]
-    assert [*code("by_kind").entities] == ["Note"]
 
 
 def only(name: str) -> Action:

@@ -481,3 +481,26 @@ def test_what_waits_for_a_thread_at_the_end_is_not_begun() -> None:
 
     asyncio.run(end())
     assert 0 < begun <= 3
+
+
+def test_what_was_parsed_is_let_go_of_little_by_little() -> None:
+    """Millions of members that are freed at once would hold others up for as long as they were parsed."""
+    most = parsing.MEMBERS_MAX
+    assert not parsing.is_many(b"[" + b"," * (most - 1) + b"x" * 10)
+    assert parsing.is_many(b"[" + b"," * most)
+    assert parsing.is_many(b"[" + b"{" * most)
+    assert not parsing.is_many(b"x" * (most + 1) + b"," * most)
+    body = (
+        b'{"a":['
+        + b"1," * 100_000
+        + b'1],"b":{"c":['
+        + b"[]," * 20_000
+        + b'{}],"d":{'
+        + (b",".join(b'"%d":{}' % number for number in range(20_000)) + b"}}}")
+    )
+    parsed = parsing.parse_in_pieces(body)
+    assert parsed.value == orjson.loads(body)
+    pieces, containers = parsed._pieces, parsed._containers
+    assert len(pieces) > 5
+    parsed.forget()
+    assert (parsed.value, pieces, [len(container) for container in containers if container]) == (None, [], [])

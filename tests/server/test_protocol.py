@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import re
+import time
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from keyplan.server import answers
-from keyplan.server.answers import PACKED_BYTES_MIN, json_answer
+from keyplan.server.answers import PACKED_BYTES_MIN, json_answer, plain_answer
 from tests.server.support import CREATE, TABLE, Server, request, s, serving
 
 SERVICE = "com.amazon.coral.service#"
@@ -436,3 +440,49 @@ def test_an_answer_is_packed_from_so_many_bytes_on() -> None:
     assert packed in json_answer(200, bytes(PACKED_BYTES_MIN), headers)
     assert packed not in json_answer(200, bytes(PACKED_BYTES_MIN - 1), headers)
     assert packed not in json_answer(200, bytes(PACKED_BYTES_MIN), {})
+
+
+HEAD = (
+    rb"HTTP/1\.1 %s\r\nserver: keyplan\r\ndate: Thu, 01 Jan 1970 00:00:%02d GMT\r\n"
+    rb"x-amzn-requestid: ([A-Z0-9]{52})\r\nx-amz-crc32: %d\r\n"
+)
+
+
+def test_answers_byte_for_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids: set[bytes] = set()
+    cases: list[tuple[int, bytes, Callable[[], bytes]]] = [
+        (1, b"content-type: application/x-amz-json-1\\.0\r\n", lambda: json_answer(200, b"{}", {})),
+        (
+            2,
+            b"content-type: application/json\r\nx: y\r\n",
+            lambda: json_answer(200, b"{}", {b"content-type": b"application/json"}, b"x: y\r\n"),
+        ),
+        (2, b"x: y\r\nconnection: close\r\n", lambda: plain_answer(200, b"{}", b"x: y\r\n", closes=True)),
+        (3, b"", lambda: plain_answer(200, b"{}")),
+    ]
+    for second, lines, whole in cases:
+        monkeypatch.setattr(time, "time", lambda now=second: now + 0.9)
+        expected = HEAD % (b"200 OK", second, zlib.crc32(b"{}")) + lines + rb"content-length: 2\r\n\r\n\{\}"
+        sent = re.fullmatch(expected, whole())
+        assert sent is not None, whole()
+        ids.add(sent[1])
+    assert len(ids) == 4
+
+
+@pytest.mark.parametrize("encoding", [b"gzip", b"deflate"])
+@pytest.mark.parametrize("size", [0, 1, 1023, 1024, 5000, 300_000])
+def test_bodies_are_unpacked_up_to_a_bound(encoding: bytes, size: int) -> None:
+    body = random.Random(size).randbytes(size)
+    sent = answers.packed(body, encoding)
+    assert answers.unpacked(sent, encoding, size) == body
+    if size:
+        with pytest.raises(answers.TooLargeError):
+            answers.unpacked(sent, encoding, size - 1)
+    for wrong in (b"", sent[:-1], b"x" + sent, sent + b"x"):
+        with pytest.raises(zlib.error):
+            answers.unpacked(wrong, encoding, size)
+    if encoding == b"gzip":  # one member behind another
+        assert answers.unpacked(sent + sent, encoding, 2 * size) == body + body
+    else:
+        with pytest.raises(zlib.error, match="more than one"):
+            answers.unpacked(sent + sent, encoding, 2 * size)

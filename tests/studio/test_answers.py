@@ -12,7 +12,7 @@ from keyplan.plain.answers import pretty
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.subject import of_design
 from tests.agreed import assert_agreed
-from tests.studio.school import Course, School
+from tests.studio.school import School
 from tests.studio.test_data import MIXED, P0, STRANGE
 
 P1 = {"pk": {"S": "PUPIL#p1"}, "sk": {"S": "#PUPIL"}}
@@ -50,7 +50,6 @@ LOOKED_AT: dict[str, list[Asked]] = {
         ("map", {"question": "reports", "arguments": {"pupil_id": "p0", "limit": 2}, "rows": 3}),
         ("map", {"question": "courses_in_room", "arguments": {"room": 4}}),
         ("map", {"question": "enrol", "arguments": {"course_id": "art", "pupil_id": "p0"}}),
-        ("map", {"question": "courses_in_room"}),
         ("map", {"each": 1, "rows": 2}),
         ("map", {"each": 11}),
         ("map", {"rows": 50}),
@@ -74,7 +73,6 @@ LOOKED_AT: dict[str, list[Asked]] = {
         where(("room", "not exists", []), entity="Course"),
         where(("email", "=", ["P1@example.org"]), entity="Pupil"),
         where(("sk", "<>", ["x"]), **OF_P0),
-        where(("number", "between", ["9", "10x"])),
         where(("sk", "like", ["x"]), ("", "=", ["x"]), ("a", "between", ["9", "7"]), ("a", "=", [3]), ("a", "=", "x")),
         ("data", {"entity": "Nobody", "index": "GSI9", "limit": 0, "start": 3, "conditions": [3], "partition": 3}),
         ("data", {"conditions": "all"}),
@@ -129,8 +127,6 @@ def test_what_is_answered_is_as_it_was_agreed_upon(view: str, school: School) ->
         item = {"pk": {"S": "mixed"}, "sk": {"S": f"{number:02d}"}, "v": _in_order(value)}
         call("PutItem", {"TableName": "school", "Item": item})
     call("PutItem", {"TableName": "school", "Item": STRANGE})
-    for number in range(7 if view == "map" else 0):  # three in one room, four in another
-        school.put(Course(course_id=f"more{number}", title="T", room="13" if number < 3 else "14"))
     studio = Studio(of_design(school))
     for action, given in LOOKED_AT[view]:
         assert_agreed(_answered(studio, action, given))

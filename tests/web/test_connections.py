@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 
 from keyplan.web import app
-from keyplan.web.connections import Bounds, _Wait, allow_many_files, bounded_protocol
+from keyplan.web.connections import Bounds, allow_many_files, bounded_protocol
 from tests.web.library import Library
 
 BOUNDS = Bounds(connections_max=12, request_s_max=0.3, look_s=0.05)
@@ -64,16 +64,6 @@ def test_who_comes_when_all_places_are_taken_is_turned_away(port: int) -> None:
         inside = [sent(stack, port, ASK) for _ in range(BOUNDS.connections_max)]
         assert all(element.recv(4096).startswith(b"HTTP/1.1 200") for element in inside)
         assert answer(sent(stack, port, ASK)) == b""
-
-
-def test_a_long_body_is_granted_more_time() -> None:
-    """As much as its bytes take at the slowest speed that is let through; an answer isn't."""
-    for asks, over in ((("sends", 1), False), (("asks", 1), True)):
-        wait = _Wait(Bounds(request_s_max=10, body_bytes_per_s_min=100), 0)
-        assert not wait.is_over(asks, 0)
-        wait.received_bytes = 1000
-        assert wait.is_over(asks, 15) is over
-        assert wait.is_over(asks, 21)
 
 
 def test_no_more_connections_than_files() -> None:
