@@ -15,19 +15,7 @@ from typing import Any, Literal
 import orjson
 
 from keyplan.wire.errors import SerializationException, ValidationException
-from keyplan.wire.shapes import (
-    Flag,
-    ListOf,
-    MapOf,
-    Real,
-    Shape,
-    Structure,
-    Text,
-    Value,
-    Whole,
-    length_faults,
-    text_faults,
-)
+from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole, text_faults
 
 Wording = Literal["enveloped", "current", "older"]
 """How AWS words what is wrong with an operation's request by itself, whatever the tables hold: in its current words and
@@ -156,7 +144,8 @@ def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
     for name, member in shape.members.items():
         if not isinstance(member, Text) or member.length_told is None or request.get(name) is None:
             continue
-        if any(length_faults(member, request[name])):
+        length = len(request[name])
+        if (member.min is not None and length < member.min) or (member.max is not None and length > member.max):
             raise ValidationException(member.length_told)
 
 

@@ -244,7 +244,10 @@ def text_faults(shape: Text, value: str) -> Iterator[str]:
     pattern = shape.pattern is not None and re.fullmatch(shape.like or shape.pattern, value) is None
     if pattern and not shape.length_first:
         yield f"Member must satisfy regular expression pattern: {shape.pattern}"
-    yield from length_faults(shape, value)
+    if shape.min is not None and len(value) < shape.min:
+        yield f"Member must have length greater than or equal to {shape.min}"
+    if shape.max is not None and len(value) > shape.max:
+        yield f"Member must have length less than or equal to {shape.max}"
     if pattern and shape.length_first:
         yield f"Member must satisfy regular expression pattern: {shape.pattern}"
 
@@ -263,11 +266,3 @@ def _arn_faults(shape: Text, arn: str) -> Iterator[str]:
             f"Resource name must have length greater than or equal to {shape.min}, "
             f"Resource name must satisfy regular expression pattern: {shape.pattern}"
         )
-
-
-def length_faults(shape: Text, value: str) -> Iterator[str]:
-    """The rules for its length that a text breaks."""
-    if shape.min is not None and len(value) < shape.min:
-        yield f"Member must have length greater than or equal to {shape.min}"
-    if shape.max is not None and len(value) > shape.max:
-        yield f"Member must have length less than or equal to {shape.max}"
