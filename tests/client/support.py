@@ -9,7 +9,7 @@ from keyplan import Design
 
 __all__ = ["Recorder", "record"]
 
-REQUESTS_MAX = 2000
+REQUESTS_MAX = 20_000
 Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 

@@ -188,7 +188,8 @@ def test_what_a_value_was_made_of(annotation: Any, source: str, exact: bool) -> 
 def test_what_expires_does_so_in_a_month(monkeypatch: pytest.MonkeyPatch) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     monkeypatch.setattr(examples, "now", lambda: now)
-    assert typical_value(Ttl, "until", 5) == now + timedelta(days=30, seconds=5)
+    moments = [typical_value(Ttl, "until", serial) for serial in range(6)]
+    assert moments == [now + timedelta(days=30, hours=serial, seconds=1) for serial in range(6)]
 
 
 @pytest.mark.parametrize(
