@@ -11,9 +11,10 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -400,10 +401,18 @@ def test_flipped_bits_inside_values_are_seen(path: str) -> None:
 # --- read-only
 
 
+@pytest.fixture
+def open_to_all() -> Iterator[Path]:
+    """A folder that other users may look into. What pytest makes is for one user, and each session sees to it again."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
 @pytest.mark.skipif(not hasattr(os, "setuid") or os.getuid() != 0, reason="another user is needed")
 @pytest.mark.parametrize("wal", ["none", "full"])
-def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, wal: str) -> None:
-    folder = tmp_path / "fixed"
+def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, open_to_all: Path, wal: str) -> None:
+    folder = open_to_all / "fixed"
     folder.mkdir()
     path = str(folder / "store?.db")
     with Engine.open(path) as engine:
@@ -418,10 +427,6 @@ def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, wal: str) -
     for each in folder.iterdir():
         each.chmod(0o444)
     folder.chmod(0o555)
-    for parent in tmp_path.parents:
-        if parent.stat().st_mode & 0o005 != 0o005 and parent.owner() == "root" and str(parent).startswith("/tmp/"):
-            parent.chmod(parent.stat().st_mode | 0o005)
-    tmp_path.chmod(0o755)
     program = (
         "import os, sys, tempfile\n"
         "from keyplan.engine import Engine, check_file\n"
