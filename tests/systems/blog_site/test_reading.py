@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.site.rendering import blog_environment
 from keyplan_systems.blog.site.site import Site
 from tests.systems.blog_site.support import Visit, make_post, text_of
 from tests.systems.support import recorded
@@ -84,6 +86,24 @@ def test_the_front_page_shows_what_is_there(blog: Blog, post: Post, draft: Post,
     assert "Ada Example" in page
     assert "doors" in page
     assert "Half a thought" not in page
+
+
+def test_a_card_is_made_once_for_everybody_and_anew_when_its_post_changes(
+    blog: Blog, post: Post, anybody: Visit, reader: Visit
+) -> None:
+    card: Any = blog_environment().globals["card"]
+    anybody.get("/latest")
+    made = card.cache_info().misses
+    first, second = anybody.get("/latest").text, reader.get("/tags/keys").text
+    assert card.cache_info().misses == made
+    assert "Keys and doors" in first
+    assert "Keys and doors" in second
+    whole = blog.whole_post(post.post_id)
+    assert whole is not None
+    version = whole.content.version
+    blog.edit_post(post.post_id, version, "Keys and locks", "Text.", post.slug, post.tags, post.user_id)
+    assert "Keys and locks" in anybody.get("/latest").text
+    assert card.cache_info().misses == made + 1
 
 
 def test_an_empty_blog_has_its_pages_too(anybody: Visit) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment
@@ -13,6 +14,10 @@ from keyplan_systems.site.filters import MONTHS, iso
 from keyplan_systems.site.templating import environment
 
 __all__ = ["TAG_SLUGS", "blog_environment", "http_date", "iso", "post_path", "tags_path"]
+
+
+CARDS_KEPT = 2_000
+"""Posts whose cards are kept as HTML, some 1 KB each: they are most of what a list's page takes to make."""
 
 
 def http_date(moment: datetime) -> str:
@@ -60,5 +65,8 @@ def _tag_path(tag: str) -> str:
 
 @cache
 def blog_environment() -> Environment:
-    """The templates of the blog's pages."""
-    return environment(("keyplan_systems.blog.site",), {"device": _device, "tag_path": _tag_path})
+    """The templates of the blog's pages. A card's HTML is the same for everybody, and kept until the card changes."""
+    made = environment(("keyplan_systems.blog.site",), {"device": _device, "tag_path": _tag_path})
+    parts: Any = made.get_template("blog_parts.html").module
+    made.globals["card"] = lru_cache(CARDS_KEPT)(parts.card)
+    return made
