@@ -203,7 +203,7 @@ RUNS: dict[type[Design], dict[str, int]] = {
     Never: {"never": 81, "never_either": 53},
     Shop: {
         "place_order": 3, "order_cart": 20, "pay": 5, "ship": 5, "release": 5, "refund": 6, "settle_refund": 5,
-        "request_return": 8, "receive_return": 7, "refuse_return": 5, "list_product": 95,
+        "request_return": 8, "receive_return": 7, "refuse_return": 5, "list_product": 95, "leave": 5,
     },
 }  # fmt: skip
 """How often bodies are run until they go through, where it is more than once."""
