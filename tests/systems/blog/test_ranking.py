@@ -115,6 +115,23 @@ def test_each_write_is_followed_by_a_rest(blog: Blog, ada: User, clock: Clock) -
     assert {None if copy is None else copy.refreshed_at for copy in copies} == {front_page(blog).refreshed_at}
 
 
+def test_copies_that_show_the_same_are_written_more_rarely(blog: Blog, ada: User, clock: Clock) -> None:
+    published(blog, ada, "one")
+    gatherer = Gatherer(blog, clock=clock)
+    gatherer.gather()
+    requests = recorded(blog)
+
+    def puts_at(seconds: float) -> int:
+        clock.seconds = seconds
+        before = len(requests.operations)
+        gatherer.gather()
+        return requests.operations[before:].count("PutItem")
+
+    assert [puts_at(seconds) for seconds in (11, 22, 33, 44)] == [1, 1, FRONT_PAGE_REPLICAS, 1]
+    published(blog, ada, "two")
+    assert puts_at(55) == FRONT_PAGE_REPLICAS
+
+
 def test_memory_is_bounded(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "REMEMBERED_MAX", 3)
     gatherer = Gatherer(blog)

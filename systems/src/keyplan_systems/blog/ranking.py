@@ -32,6 +32,8 @@ REMEMBERED_MAX = 10_000
 """Posts (and tags, and authors) that wait to be refreshed in one process."""
 STALE_FACTOR = 6
 """A front page so many times older than it should be isn't gathered by anybody."""
+COPIED_FACTOR = 3
+"""Copies of a front page on which nothing has changed are so many times older at most: each costs 11 write units."""
 
 _lock = threading.Lock()
 
@@ -109,6 +111,7 @@ class Gatherer:
         self._posts = _Queue(RANKING_SECONDS, clock)
         self._tags = _Queue(TAG_SECONDS, clock)
         self._users = _Queue(USER_SECONDS, clock)
+        self._copied: FrontPage | None = None
 
     def saw(self, post: Post) -> None:
         """Note a view, a like or a rating of a post."""
@@ -147,10 +150,20 @@ class Gatherer:
         self._rest()
         begun = now()
         page = self.blog.refresh_front_page(copies=False)
-        if page.refreshed_at >= begun:
-            for copy in copies_of(page):
-                self._rest()
-                self.blog.put(copy)
+        if page.refreshed_at < begun or self._is_copied(page):
+            return
+        self._copied = page
+        for copy in copies_of(page):
+            self._rest()
+            self.blog.put(copy)
+
+    def _is_copied(self, page: FrontPage) -> bool:
+        """Whether the copies show the same, and are young enough for those who read them."""
+        if self._copied is None:
+            return False
+        age = page.refreshed_at - self._copied.refreshed_at
+        same = page == self._copied.model_copy(update={"refreshed_at": page.refreshed_at})
+        return same and age.total_seconds() < FRONT_PAGE_SECONDS * COPIED_FACTOR
 
     def _refresh(self, refresh: Callable[[str], Refreshed], queue: _Queue, name: str) -> Refreshed:
         """Refresh one. What another process has refreshed a moment ago waits again, for what was counted since."""

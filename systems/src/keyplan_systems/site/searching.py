@@ -41,7 +41,7 @@ COMMON_FROM = 1_000
 up in all of them takes longer than all else.
 """
 RARITIES_MAX = 10_000
-COUNTED_MAX = 1_000
+COUNTED_MAX = 200
 """How many documents with a word are counted at most."""
 GROWN = 1.2
 """How many times as large the index is when words are counted anew."""
@@ -170,13 +170,14 @@ class FtsSearch:
         """How many documents have a word; of a common one as many as its latest let expect, since to count all takes
         milliseconds.
         """
-        first = self._connection.execute(
-            "SELECT rowid FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
-            (word, COUNTED_MAX - 1),
-        ).fetchone()
-        if first is None:
-            return int(self._value("SELECT count(*) FROM documents WHERE documents MATCH ?", word))
-        return min(documents, COUNTED_MAX * documents / (documents - int(first[0]) + 1))
+        ((count, first),) = self._connection.execute(
+            "SELECT count(*), min(rowid) FROM "
+            "(SELECT rowid FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT ?)",
+            (word, COUNTED_MAX),
+        )
+        if int(count) < COUNTED_MAX:
+            return int(count)
+        return min(documents, COUNTED_MAX * documents / (documents - int(first) + 1))
 
     def _id_of(self, number: int) -> str:
         return str(self._value("SELECT id FROM ids WHERE number = ?", number))
