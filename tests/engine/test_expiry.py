@@ -10,6 +10,7 @@ import pytest
 
 from keyplan.engine import REMOVED_TOGETHER, Engine
 from keyplan.engine.expiry import PAST_S_MAX
+from keyplan.engine.storage.sqlite import Storage
 from tests.engine.support import create, get, n, put, s
 
 NOW_S = 1_800_000_000
@@ -164,6 +165,17 @@ def test_looking_is_cheap_however_much_is_stored(clock: Clock) -> None:
         before = engine.statements
         assert engine.sweep() == 1
         assert engine.statements - before <= looking * 2 + 10
+
+
+def test_a_first_look_waits_for_nobody(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing was left half done either, no transaction that writes is begun."""
+    with Engine.open(":memory:", clock=clock) as engine:
+        create(engine)
+        expire(engine)
+        written: list[object] = []
+        monkeypatch.setattr(Storage, "write", lambda _, work: written.append(work))
+        assert engine.sweep() == 0
+        assert written == []
 
 
 def test_a_table_that_goes_on_being_used(tmp_path: Path, clock: Clock) -> None:

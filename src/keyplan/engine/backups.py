@@ -14,7 +14,6 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -23,13 +22,13 @@ import orjson
 
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe_encryption, table_id
-from keyplan.engine.processes import begin_work, end_work, is_given_up
+from keyplan.engine.pieces import Worker, finish, go_on
+from keyplan.engine.processes import begin_work, is_given_up
 from keyplan.engine.requests import Answer
 from keyplan.engine.settling import COPYING
 from keyplan.engine.storage.archives import backup_name
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table, layout_of
-from keyplan.errors import KeyplanError
 from keyplan.wire.errors import (
     BackupInUseException,
     BackupNotFoundException,
@@ -54,7 +53,7 @@ class Copying:
 
     number: str
     table: str
-    worker: Mapping[str, Any]
+    worker: Worker
 
 
 def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backup | Copying:
@@ -95,18 +94,8 @@ def finish_backup(database: Database, copying: Copying) -> Backup:
         TableNotFoundException: the table is gone.
         StoreError: the store failed.
     """
-    try:
-        backup: Backup | None = None
-        while backup is None:
-            database.storage.let_others_in()
-            backup = database.write(partial(_copy_next, database, copying))
-    except BaseException:
-        with suppress(KeyplanError):  # then whoever meets it goes on
-            database.write(partial(_give_up, database, copying))
-        raise
-    finally:
-        end_work(copying.worker)
-    return backup
+    next_piece = partial(database.write, partial(_copy_next, database, copying))
+    return finish(database, copying.worker, next_piece, partial(_give_up, database, copying))
 
 
 def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup | None:
@@ -154,11 +143,7 @@ def go_on_backing_up(database: Database) -> None:
         TableNotFoundException: a table is gone.
         StoreError: the store failed.
     """
-    while True:
-        copying = database.write(partial(_take_over, database))
-        if copying is None:
-            return
-        finish_backup(database, copying)
+    go_on(database, _take_over, finish_backup)
 
 
 def _take_over(database: Database, writer: Writer) -> Copying | None:

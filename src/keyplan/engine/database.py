@@ -202,9 +202,7 @@ class Database:
         Raises:
             ValidationException: so it is.
         """
-        if not table.is_settled:
-            self.goes_on_with(table)
-            check_readable(self.states(self._tables.get(table.name) or table), name)
+        self._check_filled(table, name, check_readable)
 
     def check_vector_index(self, table: Table, name: str) -> None:
         """Refuse to search a vector index that isn't filled yet.
@@ -212,9 +210,12 @@ class Database:
         Raises:
             ValidationException: so it is.
         """
+        self._check_filled(table, name, check_searchable)
+
+    def _check_filled(self, table: Table, index: str, check: Callable[[States, str], None]) -> None:
         if not table.is_settled:
             self.goes_on_with(table)
-            check_searchable(self.states(self._tables.get(table.name) or table), name)
+            check(self.states(self._tables.get(table.name) or table), index)
 
     def states(self, table: Table) -> States:
         """The states of a table and its indexes."""

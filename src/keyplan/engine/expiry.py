@@ -7,16 +7,14 @@ consumes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import orjson
 
 from keyplan.engine.database import Database
 from keyplan.engine.judging import Write
-from keyplan.engine.processes import begin_work, end_work, is_given_up
+from keyplan.engine.pieces import TableWork, finish
+from keyplan.engine.processes import begin_work, is_given_up
 from keyplan.engine.settling import is_usable
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table
@@ -27,15 +25,6 @@ REMOVED_TOGETHER = 200
 PAST_S_MAX = 5 * 365 * 86_400.0
 _KIND = "expiring"
 """The kind of the records that say how far a table was looked through for items that expire."""
-
-
-@dataclass(frozen=True, slots=True)
-class Expiring:
-    """A table that is looked through for items that expire, and the note of who does it."""
-
-    table: str
-    table_id: int
-    worker: Mapping[str, Any]
 
 
 def sweep(database: Database, items_max: int) -> int:
@@ -54,7 +43,7 @@ def sweep(database: Database, items_max: int) -> int:
     return removed
 
 
-def expire_by(writer: Writer, table: Table, attribute: str | None) -> Expiring | None:
+def expire_by(writer: Writer, table: Table, attribute: str | None) -> TableWork | None:
     """Let the items of a table expire by an attribute, or by none any more; what is left to be looked through for it.
     Items that are written are known from now on; those that are there are, when they have been looked through.
     """
@@ -64,27 +53,21 @@ def expire_by(writer: Writer, table: Table, attribute: str | None) -> Expiring |
     after = None if attribute is None else writer.fill_expiry(table.stored, attribute, 0)
     if after is None:
         return None
-    expiring = Expiring(table.name, table_id, begin_work())
+    expiring = TableWork(table.name, table_id, begin_work())
     _keep(writer, expiring, after)
     return expiring
 
 
-def finish_expiring(database: Database, expiring: Expiring) -> None:
+def finish_expiring(database: Database, expiring: TableWork) -> None:
     """Look through the rest of a table, in pieces. What fails is gone on with at the next start.
 
     Raises:
         StoreError: the store failed.
     """
-    try:
-        is_done = False
-        while not is_done:
-            database.storage.let_others_in()
-            is_done = database.write(partial(_look_through, database, expiring))
-    finally:
-        end_work(expiring.worker)
+    finish(database, expiring.worker, partial(database.write, partial(_look_through, database, expiring)), None)
 
 
-def _look_through(database: Database, expiring: Expiring, writer: Writer) -> bool:
+def _look_through(database: Database, expiring: TableWork, writer: Writer) -> bool:
     """Look through the next piece; whether there is nothing more to do."""
     table = database.fresh(writer).get(expiring.table)
     body = writer.archives.record(_KIND, str(expiring.table_id))
@@ -101,7 +84,7 @@ def _look_through(database: Database, expiring: Expiring, writer: Writer) -> boo
     return after is None
 
 
-def _keep(writer: Writer, expiring: Expiring, row: int) -> None:
+def _keep(writer: Writer, expiring: TableWork, row: int) -> None:
     note = {"Worker": expiring.worker, "Row": row}
     writer.archives.keep_record(_KIND, str(expiring.table_id), orjson.dumps(note))
 
@@ -129,14 +112,14 @@ def _left(database: Database, reader: Reader) -> Table | None:
     return None
 
 
-def _take_over(database: Database, writer: Writer) -> Expiring | None:
+def _take_over(database: Database, writer: Writer) -> TableWork | None:
     table = _left(database, writer)
     if table is None:
         return None
     body = writer.archives.record(_KIND, str(table.stored.layout.id))
     if body is None:
         return expire_by(writer, table, table.definition["TimeToLive"])
-    expiring = Expiring(table.name, table.stored.layout.id, begin_work())
+    expiring = TableWork(table.name, table.stored.layout.id, begin_work())
     _keep(writer, expiring, orjson.loads(body)["Row"])
     return expiring
 

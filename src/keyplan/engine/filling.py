@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +19,8 @@ from keyplan.engine import effort
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.keys import entry_of
-from keyplan.engine.processes import begin_work, end_work, is_given_up
+from keyplan.engine.pieces import finish, go_on
+from keyplan.engine.processes import begin_work, is_given_up
 from keyplan.engine.schema import with_used_attributes, without_index
 from keyplan.engine.settling import Definition, begin_filling, end_filling, fillings_of
 from keyplan.engine.storage.archives import Kept
@@ -30,7 +30,6 @@ from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Index, Table, VectorIndex, layout_of, read_table
 from keyplan.engine.vectorrules import with_vector_change
 from keyplan.engine.vectors import add_vectors, make_vectors
-from keyplan.errors import KeyplanError
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +97,8 @@ def finish_filling(database: Database, filling: Filling) -> None:
         JSONDecodeError: an item is damaged.
         StoreError: the store failed.
     """
-    try:
-        is_done = False
-        while not is_done:
-            database.storage.let_others_in()
-            is_done = database.write(partial(_fill_next, database, filling))
-    except BaseException:
-        with suppress(KeyplanError):  # then whoever meets it goes on
-            database.write(partial(_give_up, database, filling))
-        raise
-    finally:
-        end_work(filling.worker)
+    next_piece = partial(database.write, partial(_fill_next, database, filling))
+    finish(database, filling.worker, next_piece, partial(_give_up, database, filling))
     database.refresh()
 
 
@@ -157,11 +147,7 @@ def go_on_filling(database: Database) -> None:
         JSONDecodeError: an item is damaged.
         StoreError: the store failed.
     """
-    while True:
-        filling = database.write(partial(_take_over, database))
-        if filling is None:
-            return
-        finish_filling(database, filling)
+    go_on(database, _take_over, finish_filling)
 
 
 def _take_over(database: Database, writer: Writer) -> Filling | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -23,30 +22,21 @@ from keyplan.engine.copies import check_free, make_table
 from keyplan.engine.database import Database
 from keyplan.engine.filling import fill_table
 from keyplan.engine.globaltables import MEMBER, replication_of
-from keyplan.engine.processes import begin_work, end_work, is_given_up
+from keyplan.engine.pieces import TableWork, finish, go_on, still_done, take_over_table
+from keyplan.engine.processes import begin_work, end_work
 from keyplan.engine.removal import forget_table
 from keyplan.engine.schema import Definition
-from keyplan.engine.settling import begin_joining, end_joining, joiner_of
+from keyplan.engine.settling import begin_joining, joiner_of, without_note
 from keyplan.engine.storage.archives import Kept, Key
 from keyplan.engine.storage.replicas import Noted, Version
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.streams.lifecycle import enable
 from keyplan.engine.tables import Table
-from keyplan.errors import KeyplanError
 
 _KIND = "joining"
 """The kind of the records that say from which region a replica is filled, and how far it is."""
 _WRITES = 4
 """What is written of an item besides its entries, and read to know whether it is to be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Joining:
-    """A replica that is being filled, and the note of who does it."""
-
-    table: str
-    table_id: int
-    worker: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +51,14 @@ class _Piece:
     is_last: bool
 
 
-def begin_replica(target: Database, name: str, definition: Definition, source: str, last: int) -> Joining:
+def begin_replica(target: Database, name: str, definition: Definition, source: str, last: int) -> TableWork:
     """Make an empty replica that is to be filled from a region, whose last write until now had the number ``last``.
 
     Raises:
         TableAlreadyExistsException: there is a table of this name.
     """
 
-    def work(writer: Writer) -> Joining:
+    def work(writer: Writer) -> TableWork:
         check_free(target, writer, name)
         worker = begin_work()
         table = make_table(target, writer, name, begin_joining(definition, worker))
@@ -80,33 +70,23 @@ def begin_replica(target: Database, name: str, definition: Definition, source: s
             number = last if region == source else 0
             writer.archives.keep_record("replica", f"{name}/{region}", str(number).encode())
         _keep(writer, table_id, {"Region": source, "Noted": 0, "LastNoted": last, "Row": 0})
-        return Joining(name, table_id, worker)
+        return TableWork(name, table_id, worker)
 
     return target.write(work)
 
 
-def finish_joining(target: Database, joining: Joining) -> None:
+def finish_joining(target: Database, joining: TableWork) -> None:
     """Fill a replica to its end. When that fails, there is no such replica any more.
 
     Raises:
         JSONDecodeError: an item is damaged.
         StoreError: a store failed.
     """
-    try:
-        is_done = False
-        while not is_done:
-            target.storage.let_others_in()
-            is_done = _join_next(target, joining)
-    except BaseException:
-        with suppress(KeyplanError):  # then whoever meets it goes on
-            target.write(partial(_give_up, target, joining))
-        raise
-    finally:
-        end_work(joining.worker)
+    finish(target, joining.worker, partial(_join_next, target, joining), partial(_give_up, target, joining))
     target.refresh()
 
 
-def abandon(target: Database, joining: Joining) -> None:
+def abandon(target: Database, joining: TableWork) -> None:
     """Remove a replica that isn't to be filled."""
     try:
         target.write(partial(_give_up, target, joining))
@@ -114,7 +94,7 @@ def abandon(target: Database, joining: Joining) -> None:
         end_work(joining.worker)
 
 
-def _join_next(target: Database, joining: Joining) -> bool:
+def _join_next(target: Database, joining: TableWork) -> bool:
     """Fill the next piece; whether there is nothing more to do. Of two stores, one is asked after the other: who waited
     for both at once might wait for ever.
     """
@@ -150,9 +130,9 @@ def _next_of(source: Database, region: str, name: str, progress: Mapping[str, An
     return _Piece([], items, {**progress, "Row": rows[-1][0]} if rows else progress, is_last=is_last)
 
 
-def _join_piece(target: Database, joining: Joining, piece: _Piece, writer: Writer) -> bool:
+def _join_piece(target: Database, joining: TableWork, piece: _Piece, writer: Writer) -> bool:
     """Write a piece; whether it was the last one, or somebody else fills the replica."""
-    table = _still_filled(target, writer, joining)
+    table = still_done(target, writer, joining, joiner_of)
     if table is None:
         return True
     for noted in piece.gone:
@@ -166,7 +146,7 @@ def _join_piece(target: Database, joining: Joining, piece: _Piece, writer: Write
     if not piece.is_last:
         _keep(writer, joining.table_id, piece.progress)
         return False
-    definition = end_joining(table.definition)
+    definition = without_note(table.definition)
     now_s = target.clock()
     definition = enable(writer.changes, table.name, joining.table_id, definition, now_s)
     writer.define(joining.table_id, json.dumps(definition))
@@ -184,18 +164,12 @@ def _is_news(writer: Writer, table: Table, key: Key, version: Version | None) ->
     return writer.find(table.stored, *key) is None
 
 
-def _give_up(target: Database, joining: Joining, writer: Writer) -> None:
+def _give_up(target: Database, joining: TableWork, writer: Writer) -> None:
     """Remove a replica that can't be filled."""
-    table = _still_filled(target, writer, joining)
+    table = still_done(target, writer, joining, joiner_of)
     if table is not None:
         forget_table(writer, table)
         writer.archives.drop_record(_KIND, str(joining.table_id))
-
-
-def _still_filled(target: Database, writer: Writer, joining: Joining) -> Table | None:
-    """The replica, as long as this is who fills it."""
-    table = target.fresh(writer).get(joining.table)
-    return None if table is None or joiner_of(table.definition) != joining.worker else table
 
 
 def _keep(writer: Writer, table_id: int, progress: Mapping[str, Any]) -> None:
@@ -209,19 +183,5 @@ def go_on_joining(target: Database) -> None:
         JSONDecodeError: an item is damaged.
         StoreError: a store failed.
     """
-    while target.group is not None:
-        joining = target.write(partial(_take_over, target))
-        if joining is None:
-            return
-        finish_joining(target, joining)
-
-
-def _take_over(target: Database, writer: Writer) -> Joining | None:
-    """A replica that nobody fills any more; from now on this process does."""
-    for table in target.fresh(writer).values():
-        worker = joiner_of(table.definition)
-        if worker is not None and is_given_up(worker):
-            joining = Joining(table.name, table.stored.layout.id, begin_work())
-            writer.define(joining.table_id, json.dumps(begin_joining(table.definition, joining.worker)))
-            return joining
-    return None
+    if target.group is not None:
+        go_on(target, partial(take_over_table, joiner_of, begin_joining), finish_joining)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,28 +20,19 @@ from keyplan.engine import effort
 from keyplan.engine.copies import check_free, make_table
 from keyplan.engine.database import Database
 from keyplan.engine.filling import fill_table
-from keyplan.engine.processes import begin_work, end_work, is_given_up
+from keyplan.engine.pieces import TableWork, finish, go_on, still_done, take_over_table
+from keyplan.engine.processes import begin_work
 from keyplan.engine.removal import forget_table
 from keyplan.engine.schema import Definition
 from keyplan.engine.settling import begin_restore, begin_restoring, end_restoring, restorer_of, with_restorer
 from keyplan.engine.storage.archives import Kept, Written
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
-from keyplan.errors import KeyplanError
 from keyplan.wire.errors import TableNotFoundException
 
 _KIND = "restore"
 """The kind of the records that say what a table is restored of, and how far it is."""
 Progress = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Restoring:
-    """A table that is being restored, and the note of who does it."""
-
-    table: str
-    table_id: int
-    worker: Mapping[str, Any]
 
 
 def of_backup(name: str) -> Progress:
@@ -64,7 +53,7 @@ def begin_restored(
     definition: Definition,
     progress: Progress,
     summary: Mapping[str, Any],
-) -> Restoring | None:
+) -> TableWork | None:
     """Make a table with the first items; what is left to be restored, if anything is. ``summary`` is its
     ``RestoreSummary``.
 
@@ -82,7 +71,7 @@ def begin_restored(
     if left is None:
         writer.archives.drop_marks(table_id)
         return None
-    restoring = Restoring(name, table_id, begin_work())
+    restoring = TableWork(name, table_id, begin_work())
     writer.define(table_id, json.dumps(begin_restoring(begun, summary, progress.get("TableId"), restoring.worker)))
     _keep(writer, restoring, left)
     return restoring
@@ -127,7 +116,7 @@ def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:
     fill_table(writer, table, kept)
 
 
-def finish_restoring(database: Database, restoring: Restoring) -> None:
+def finish_restoring(database: Database, restoring: TableWork) -> None:
     """Restore the rest. When that fails, there is no such table any more.
 
     Raises:
@@ -135,23 +124,14 @@ def finish_restoring(database: Database, restoring: Restoring) -> None:
         JSONDecodeError: an item is damaged.
         StoreError: the store failed.
     """
-    try:
-        is_done = False
-        while not is_done:
-            database.storage.let_others_in()
-            is_done = database.write(partial(_restore_next, database, restoring))
-    except BaseException:
-        with suppress(KeyplanError):  # then whoever meets it goes on
-            database.write(partial(_give_up, database, restoring))
-        raise
-    finally:
-        end_work(restoring.worker)
+    next_piece = partial(database.write, partial(_restore_next, database, restoring))
+    finish(database, restoring.worker, next_piece, partial(_give_up, database, restoring))
     database.refresh()
 
 
-def _restore_next(database: Database, restoring: Restoring, writer: Writer) -> bool:
+def _restore_next(database: Database, restoring: TableWork, writer: Writer) -> bool:
     """Restore the next piece; whether there is nothing more to do."""
-    table = _still_restored(database, writer, restoring)
+    table = still_done(database, writer, restoring, restorer_of)
     body = writer.archives.record(_KIND, str(restoring.table_id))
     if table is None or body is None:
         return True
@@ -164,25 +144,19 @@ def _restore_next(database: Database, restoring: Restoring, writer: Writer) -> b
     return True
 
 
-def _give_up(database: Database, restoring: Restoring, writer: Writer) -> None:
+def _give_up(database: Database, restoring: TableWork, writer: Writer) -> None:
     """Remove a table that can't be restored."""
-    table = _still_restored(database, writer, restoring)
+    table = still_done(database, writer, restoring, restorer_of)
     if table is not None:
         forget_table(writer, table)
         _forget(writer, restoring)
 
 
-def _still_restored(database: Database, writer: Writer, restoring: Restoring) -> Table | None:
-    """The table, as long as this is who restores it."""
-    table = database.fresh(writer).get(restoring.table)
-    return None if table is None or restorer_of(table.definition) != restoring.worker else table
-
-
-def _keep(writer: Writer, restoring: Restoring, progress: Progress) -> None:
+def _keep(writer: Writer, restoring: TableWork, progress: Progress) -> None:
     writer.archives.keep_record(_KIND, str(restoring.table_id), orjson.dumps(progress))
 
 
-def _forget(writer: Writer, restoring: Restoring) -> None:
+def _forget(writer: Writer, restoring: TableWork) -> None:
     writer.archives.drop_marks(restoring.table_id)
     writer.archives.drop_record(_KIND, str(restoring.table_id))
 
@@ -195,19 +169,4 @@ def go_on_restoring(database: Database) -> None:
         JSONDecodeError: an item is damaged.
         StoreError: the store failed.
     """
-    while True:
-        restoring = database.write(partial(_take_over, database))
-        if restoring is None:
-            return
-        finish_restoring(database, restoring)
-
-
-def _take_over(database: Database, writer: Writer) -> Restoring | None:
-    """A table that nobody restores any more; from now on this process does."""
-    for table in database.fresh(writer).values():
-        worker = restorer_of(table.definition)
-        if worker is not None and is_given_up(worker):
-            restoring = Restoring(table.name, table.stored.layout.id, begin_work())
-            writer.define(restoring.table_id, json.dumps(with_restorer(table.definition, restoring.worker)))
-            return restoring
-    return None
+    go_on(database, partial(take_over_table, restorer_of, with_restorer), finish_restoring)

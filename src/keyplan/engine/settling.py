@@ -214,15 +214,20 @@ def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any]
     return summary
 
 
+def _note_of_table(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is noted of the whole table, if anything is."""
+    noted: Mapping[str, Any] = definition.get(SETTLING) or {}
+    return noted.get("Table") or {}
+
+
 def restorer_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Who fills a table that is being restored."""
-    whole: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Table") or {}
-    return whole.get(_FILLS)
+    return _note_of_table(definition).get(_FILLS)
 
 
 def source_of(definition: Mapping[str, Any]) -> int | None:
     """The id of the table of whose history a table is being restored."""
-    whole: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Table") or {}
+    whole = _note_of_table(definition)
     return whole.get(_SOURCE) if _FILLS in whole else None
 
 
@@ -251,18 +256,12 @@ def end_restoring(definition: Mapping[str, Any]) -> Definition:
 
 def joiner_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Who fills a new replica."""
-    whole: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Table") or {}
-    return whole.get(_JOINS)
+    return _note_of_table(definition).get(_JOINS)
 
 
 def begin_joining(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
     """The definition of a new replica that ``worker`` fills."""
     return {**definition, SETTLING: {"Table": {"Status": "CREATING", _JOINS: dict(worker)}}}
-
-
-def end_joining(definition: Mapping[str, Any]) -> Definition:
-    """The definition of a replica when it is filled."""
-    return without_note(definition)
 
 
 def begin_import(definition: Definition, number: str) -> Definition:
@@ -272,7 +271,7 @@ def begin_import(definition: Definition, number: str) -> Definition:
 
 def is_imported_by(definition: Mapping[str, Any], number: str) -> bool:
     """Whether the import of this number makes the table."""
-    return ((definition.get(SETTLING) or {}).get("Table") or {}).get("Import") == number
+    return _note_of_table(definition).get("Import") == number
 
 
 def begin_deletion(definition: Mapping[str, Any], now_s: float, settle_s: float) -> Definition:
@@ -574,7 +573,7 @@ def is_usable(states: States) -> bool:
 
 def is_gone(definition: Mapping[str, Any], now_s: float) -> bool:
     """Whether a table's deletion is over."""
-    whole = (definition.get(SETTLING) or {}).get("Table") or {}
+    whole = _note_of_table(definition)
     return whole.get("Status") == "DELETING" and now_s >= whole["Until"]
 
 

@@ -6,8 +6,9 @@ from keyplan.engine.backups import Backup, check_made, find_backup, items_name, 
 from keyplan.engine.copies import check_free, check_unused, copied_definition
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
+from keyplan.engine.pieces import TableWork
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.restoring import Restoring, begin_restored, finish_restoring, of_backup
+from keyplan.engine.restoring import begin_restored, finish_restoring, of_backup
 from keyplan.engine.settling import States
 from keyplan.engine.storage.transactions import Writer
 
@@ -16,7 +17,7 @@ def restore_table_from_backup(database: Database, request: Request) -> Answer:
     """Make a table of what a backup holds."""
     name: str = request["TargetTableName"]
 
-    def work(writer: Writer) -> tuple[Answer, Restoring | None]:
+    def work(writer: Writer) -> tuple[Answer, TableWork | None]:
         backup = find_backup(writer, request["BackupArn"])
         check_made(backup)
         check_free(database, writer, name)

@@ -7,9 +7,10 @@ from keyplan.engine.copies import copied_definition
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
 from keyplan.engine.history import no_history, shown_moment, window
+from keyplan.engine.pieces import TableWork
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.resources import resource_of
-from keyplan.engine.restoring import Restoring, begin_restored, finish_restoring, of_history
+from keyplan.engine.restoring import begin_restored, finish_restoring, of_history
 from keyplan.engine.settling import States
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
@@ -29,7 +30,7 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
     _check_moment(wanted_s, latest=latest)
     name: str = request["TargetTableName"]
 
-    def work(writer: Writer) -> tuple[Answer, Restoring | None]:
+    def work(writer: Writer) -> tuple[Answer, TableWork | None]:
         source = database.fresh(writer).get(source_name)
         if source is None:
             raise TableNotFoundException(f"Table not found: {source_name}")

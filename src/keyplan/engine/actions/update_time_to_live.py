@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.engine.database import Database, plain_name
-from keyplan.engine.expiry import Expiring, expire_by, finish_expiring
+from keyplan.engine.expiry import expire_by, finish_expiring
+from keyplan.engine.pieces import TableWork
 from keyplan.engine.replicas import others_of
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.settling import check_expiring
@@ -27,7 +28,7 @@ def update_time_to_live(database: Database, request: Request) -> Answer:
 
 
 def _store(database: Database, name: str, wanted: Mapping[str, Any]) -> None:
-    def work(writer: Writer) -> Expiring | None:
+    def work(writer: Writer) -> TableWork | None:
         table = database.fresh(writer).get(name)
         if table is None:
             raise table_not_found(name)
