@@ -26,7 +26,7 @@ from keyplan_systems.blog.entities import (
     Session,
     User,
 )
-from keyplan_systems.paging import pages_of
+from keyplan_systems.paging import as_json, items_of, pages_of
 from keyplan_systems.site.files import Files
 from keyplan_systems.site.searching import Search
 
@@ -70,10 +70,9 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
         for post in posts:
             delete_post(blog, post.post_id)
             search.remove(post.post_id)
-    for naming in _pages(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE)):
-        for post in naming:
-            with suppress(ItemNotFound):  # its author deletes it at the same moment
-                blog.name_co_authors(post.post_id, tuple(other for other in post.co_authors if other != user_id))
+    for post in items_of(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE)):
+        with suppress(ItemNotFound):  # its author deletes it at the same moment
+            blog.name_co_authors(post.post_id, tuple(other for other in post.co_authors if other != user_id))
     comments = 0
     for said in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)):
         for comment in said:
@@ -130,16 +129,13 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
     posts: list[dict[str, Any]] = []
     for page in _posts_of(blog, user_id):
         texts = {content.post_id: content.content for content in blog.contents([post.post_id for post in page])}
-        posts += [_plain(post) | {"content": texts.get(post.post_id, "")} for post in page]
-    comments = [
-        _plain(comment) for page in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)) for comment in page
-    ]
-    naming = _pages(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE))
-    named_on = [post for page in naming for post in page]
+        posts += [as_json(post) | {"content": texts.get(post.post_id, "")} for post in page]
+    comments = [as_json(comment) for comment in items_of(partial(blog.comments_of_user, user_id, limit=PAGE))]
+    named_on = items_of(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE))
     since = {follow.author_id: follow.at for follow in blog.follows_of(user_id)}
     authors = blog.users(list(since)) if since else []
     return {
-        "profile": _plain(account.user),
+        "profile": as_json(account.user),
         "email": credential.email,
         "providers": sorted(credential.providers),
         "sessions": [
@@ -155,11 +151,6 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
         ],
         "pictures": [f"/files/{upload.name}" for upload in blog.uploads_of(user_id)],
     }
-
-
-def _plain(item: Any) -> dict[str, Any]:
-    result: dict[str, Any] = item.model_dump(mode="json")
-    return result
 
 
 def _posts_of(blog: Blog, user_id: str) -> Iterator[list[Post]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from keyplan.errors import ItemNotFound
 from keyplan_systems.cms.design import Cms
-from keyplan_systems.paging import pages_of
+from keyplan_systems.paging import as_json, items_of
 
 __all__ = ["CmsLeaving"]
 
@@ -29,12 +29,11 @@ class CmsLeaving:
         if member is None:
             raise ItemNotFound(f"there is no member {user_id!r}", place="account")
         articles: list[dict[str, Any]] = []
-        for page in pages_of(partial(self._cms.articles_by_author, user_id, limit=50)):
-            for article in page.items:
-                latest = self._cms.article_with_latest(article.article_id)
-                body = None if latest is None or latest.version is None else latest.version.body
-                articles.append(article.model_dump(mode="json") | {"body": body})
-        return {"profile": member.model_dump(mode="json"), "articles": articles}
+        for article in items_of(partial(self._cms.articles_by_author, user_id, limit=50)):
+            latest = self._cms.article_with_latest(article.article_id)
+            body = None if latest is None or latest.version is None else latest.version.body
+            articles.append(as_json(article) | {"body": body})
+        return {"profile": as_json(member), "articles": articles}
 
     def leave(self, user_id: str) -> list[str]:
         """Delete a member; gives what stays. Raises Refused for the founder."""

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel
-
 from keyplan.errors import ItemNotFound, Refused
-from keyplan_systems.paging import pages_of
+from keyplan_systems.paging import as_json, items_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Order
 
@@ -35,16 +33,16 @@ class ShopLeaving:
             raise ItemNotFound(f"there is no user {user_id!r}", place="account")
         details = (self._shop.order_details(order.order_id) for order in self._orders(user_id))
         return {
-            "profile": _plain(user),
-            "addresses": [_plain(address) for address in self._shop.addresses(user_id)],
-            "carts": [_plain(cart) for cart in self._shop.carts(user_id)],
+            "profile": as_json(user),
+            "addresses": [as_json(address) for address in self._shop.addresses(user_id)],
+            "carts": [as_json(cart) for cart in self._shop.carts(user_id)],
             "orders": [
-                _plain(each.order)
+                as_json(each.order)
                 | {
-                    "lines": [_plain(line) for line in each.lines],
-                    "payments": [_plain(payment) for payment in each.payments],
-                    "refunds": [_plain(refund) for refund in each.refunds],
-                    "returns": [_plain(back) for back in each.returns],
+                    "lines": [as_json(line) for line in each.lines],
+                    "payments": [as_json(payment) for payment in each.payments],
+                    "refunds": [as_json(refund) for refund in each.refunds],
+                    "returns": [as_json(back) for back in each.returns],
                 }
                 for each in details
                 if each is not None
@@ -62,9 +60,4 @@ class ShopLeaving:
         return [f"{named}, in the books of those who sold: by an id that is nobody's."] if orders else []
 
     def _orders(self, user_id: str) -> Iterator[Order]:
-        for page in pages_of(partial(self._shop.orders_of_user, user_id, limit=100)):
-            yield from page.items
-
-
-def _plain(item: BaseModel) -> dict[str, Any]:
-    return item.model_dump(mode="json")
+        return items_of(partial(self._shop.orders_of_user, user_id, limit=100))

@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
-
 from keyplan import Delete, Page
 from keyplan.errors import ItemNotFound
-from keyplan_systems.paging import pages_of
+from keyplan_systems.paging import as_json, items_of
 from keyplan_systems.social.design import Social
 
 __all__ = ["SocialLeaving"]
@@ -43,14 +41,14 @@ class SocialLeaving:
         if user is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place="account")
         return {
-            "profile": _plain(user),
-            "posts": [_plain(post) for post in _all(partial(social.posts_of_user, user_id))],
-            "following": [_plain(link) for link in _all(partial(social.following, user_id))],
-            "followers": [_plain(link) for link in _all(partial(social.followers, user_id))],
-            "blocks": [_plain(block) for block in _all(partial(social.blocks, user_id))],
+            "profile": as_json(user),
+            "posts": [as_json(post) for post in _all(partial(social.posts_of_user, user_id))],
+            "following": [as_json(link) for link in _all(partial(social.following, user_id))],
+            "followers": [as_json(link) for link in _all(partial(social.followers, user_id))],
+            "blocks": [as_json(block) for block in _all(partial(social.blocks, user_id))],
             "conversations": [
-                _plain(part)
-                | {"messages": [_plain(message) for message in _all(partial(social.messages, part.conversation_id))]}
+                as_json(part)
+                | {"messages": [as_json(message) for message in _all(partial(social.messages, part.conversation_id))]}
                 for part in _all(partial(social.conversations, user_id))
             ],
         }
@@ -79,9 +77,4 @@ class SocialLeaving:
 
 
 def _all(ask: Callable[..., Page[T]]) -> Iterator[T]:
-    for page in pages_of(partial(ask, limit=PAGE)):
-        yield from page.items
-
-
-def _plain(item: BaseModel) -> dict[str, Any]:
-    return item.model_dump(mode="json")
+    return items_of(partial(ask, limit=PAGE))
