@@ -190,6 +190,16 @@ PIECE_ITEMS = 14
 """Of pieces of five: three pieces, two of them after the first transaction."""
 
 
+def with_items(folder: Path) -> str:
+    """The path of a store whose table has the items of these pieces."""
+    path = str(folder / "store.db")
+    create(path)
+    with Engine.open(path) as engine:
+        for number in range(PIECE_ITEMS):
+            engine.call("PutItem", {"TableName": TABLE, "Item": item("a", str(number), number)})
+    return path
+
+
 def run_to_piece(path: str, count: int, operation: str, params: dict[str, Any]) -> bool:
     """Begin an operation in another process that is killed before its piece of this number; whether it came to that."""
     command = [sys.executable, "-m", "tests.crash.pieces", path, str(count), operation, json.dumps(params)]
@@ -200,11 +210,7 @@ def run_to_piece(path: str, count: int, operation: str, params: dict[str, Any]) 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: int) -> None:
-    path = str(tmp_path / "store.db")
-    create(path)
-    with Engine.open(path) as engine:
-        for number in range(PIECE_ITEMS):
-            engine.call("PutItem", {"TableName": TABLE, "Item": item("a", str(number), number)})
+    path = with_items(tmp_path)
     by_h = {"IndexName": "New", "KeySchema": [{"AttributeName": "h", "KeyType": "HASH"}]}
     creation = {**by_h, "Projection": {"ProjectionType": "ALL"}}
     changes = {
@@ -226,11 +232,7 @@ def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
     """It holds what the table was when it began, also in the eyes of those who wrote when nobody made it."""
-    path = str(tmp_path / "store.db")
-    create(path)
-    with Engine.open(path) as engine:
-        for number in range(PIECE_ITEMS):
-            engine.call("PutItem", {"TableName": TABLE, "Item": item("a", str(number), number)})
+    path = with_items(tmp_path)
     assert run_to_piece(path, count, "CreateBackup", {"TableName": TABLE, "BackupName": "first"})
     assert check_file(path) == []
     with Engine.open(path) as engine:
@@ -245,12 +247,9 @@ def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> None:
-    path = str(tmp_path / "store.db")
-    create(path)
+    path = with_items(tmp_path)
     recovery = {"PointInTimeRecoveryEnabled": True}
     with Engine.open(path) as engine:
-        for number in range(PIECE_ITEMS):
-            engine.call("PutItem", {"TableName": TABLE, "Item": item("a", str(number), number)})
         arn = engine.call("CreateBackup", {"TableName": TABLE, "BackupName": "first"})["BackupDetails"]["BackupArn"]
         engine.call("UpdateContinuousBackups", {"TableName": TABLE, "PointInTimeRecoverySpecification": recovery})
     latest = {"SourceTableName": TABLE, "UseLatestRestorableTime": True, "TargetTableName": "moment"}
