@@ -21,8 +21,8 @@ __all__ = ["HOST", "listen", "missing", "need_server", "run_server", "write_samp
 
 HOST = "127.0.0.1"
 COLLECT_AFTER = 1_500
-"""Objects more than were freed before the collector looks at the young ones: some 0.5 ms, which a request bears. All
-that 10,000 of them hold is 3 ms, and Python's own 700 are there after each request.
+"""So many new objects make the garbage collector look at them: that takes some 0.5 ms. At 10,000 it takes 3 ms, which
+makes a late answer; Python's own 700 are there after each request.
 """
 SWITCH_SECONDS = 0.0005
 """A thread that works lets others go on after so long: Python's own 5 ms, a few times, are a late answer."""

@@ -254,7 +254,7 @@ def text_faults(shape: Text, value: str) -> Iterator[str]:
 
 def _arn_faults(shape: Text, arn: str) -> Iterator[str]:
     """What is wrong with an ARN that stands for a table's name: an index's stands for none."""
-    kind, slash, name = arn.split(":", 5)[-1].partition("/")
+    kind, slash, name = arn.split(":", _ARN_COLONS)[-1].partition("/")
     if slash and arn.count(":") >= _ARN_COLONS and kind != "table":
         yield "Invalid resource type"
     elif slash and len(name) < (shape.min or 0):
