@@ -8,8 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,7 @@ from click.testing import CliRunner
 from keyplan.cli.dynamodb import command
 from keyplan.engine import Engine
 from keyplan.errors import RequestError
-from keyplan.server import Settings, running
+from keyplan.server import Settings
 from tests.processes import PATIENCE_S
 from tests.server.support import CREATE, TABLE, Raw, request, s, serving, started
 
@@ -238,31 +236,3 @@ def test_workers_are_replaced_and_end_with_their_parent(tmp_path: Path) -> None:
         workers = children(parent)
         server.end(signal.SIGKILL)
         wait_until(lambda: not any(map(alive, workers)))
-
-
-@pytest.fixture
-def workers() -> Iterator[running._Workers]:
-    with socket.socket() as listening:
-        yield running._Workers(Settings(db="x.db", workers=3), listening)
-
-
-def test_one_worker_removes_expired_items(workers: running._Workers, monkeypatch: pytest.MonkeyPatch) -> None:
-    swept: list[bool] = []
-    monkeypatch.setattr(running, "_run_loop", lambda *_, sweeps: swept.append(sweeps))
-    monkeypatch.setattr(running, "_open", lambda _: nullcontext())
-    monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(signal, "pthread_sigmask", lambda *_: None)
-    monkeypatch.setattr(running, "renew_ids", lambda: None)
-    end = workers._to_workers
-    for worker in range(3):
-        workers._to_workers = os.dup(end)  # each process closes its own
-        assert workers._work(worker) == 0
-    assert swept == [True, False, False]
-
-
-def test_workers_that_have_ended_leave_no_file_open(workers: running._Workers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_start", lambda _: None)
-    workers.run(lambda: None)
-    for file in (workers._from_parent, workers._to_workers):
-        with pytest.raises(OSError, match="Bad file descriptor"):
-            os.fstat(file)
