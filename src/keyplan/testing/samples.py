@@ -86,11 +86,12 @@ def strategy_for(annotation: Any, own: Mapping[Any, SearchStrategy[Any]]) -> Sea
     if strategy is not None:
         return st.none() | strategy if is_optional(annotation) else strategy
     ready = samples(annotation)
-    if ready:
+    if ready not in ([], [None]):
         return st.sampled_from(ready[:FAVOURED]) | st.sampled_from(ready)
     pattern = pattern_of(annotation)
     if pattern is not None:
-        return st.from_regex(pattern, fullmatch=True).map(_validator(annotation)).filter(_is_valid)
+        matching = st.from_regex(pattern, fullmatch=True).map(_validator(annotation)).filter(_is_valid)
+        return st.none() | matching if ready else matching
     return st.from_type(annotation).map(_validator(annotation)).filter(_is_valid)
 
 
