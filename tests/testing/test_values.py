@@ -186,9 +186,8 @@ def test_attributes_of_a_type_are_no_limits(annotation: Any) -> None:
 
 
 def test_lengths_that_are_assumed_by_a_name() -> None:
-    names = (
-        "body content markdown html text message bio description summary abstract excerpt title url slug other".split()
-    )
+    names = ["body", "content", "markdown", "html", "text", "message", "bio", "description", "summary", "abstract",
+             "excerpt", "title", "url", "slug", "other"]  # fmt: skip
     assert_agreed("\n".join(f"{name}: {len(typical(str, name, 12).value)}" for name in names))
 
 
