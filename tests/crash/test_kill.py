@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -190,12 +192,12 @@ PIECE_ITEMS = 14
 """Of pieces of five: three pieces, two of them after the first transaction."""
 
 
-def with_items(folder: Path) -> str:
+def with_items(folder: Path, count: int = PIECE_ITEMS) -> str:
     """The path of a store whose table has the items of these pieces."""
     path = str(folder / "store.db")
     create(path)
     with Engine.open(path) as engine:
-        for number in range(PIECE_ITEMS):
+        for number in range(count):
             engine.call("PutItem", {"TableName": TABLE, "Item": item("a", str(number), number)})
     return path
 
@@ -268,6 +270,29 @@ def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> No
             for more in ({}, {"IndexName": "All"}):
                 scanned = engine.call("Scan", {"TableName": name, **more})["Items"]
                 assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
+    assert check_file(path) == []
+
+
+def waste_of(path: str) -> set[str]:
+    """The tables of SQLite's in a file that were thrown away, and are there yet."""
+    with closing(sqlite3.connect(path)) as file:
+        return {name for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'waste%'")}
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_table_is_cleared_away_by_who_comes_next(tmp_path: Path, count: int) -> None:
+    """It is deleted from the first moment on, and one of its name can be made."""
+    path = with_items(tmp_path, 50)
+    assert run_to_piece(path, count, "DeleteTable", {"TableName": TABLE})
+    assert waste_of(path) == {"waste_1", "waste_2", "waste_3"}  # its items, and the entries of two indexes
+    assert check_file(path) == []
+    create(path)
+    with Engine.open(path) as engine:
+        assert engine.call("Scan", {"TableName": TABLE})["Count"] == 0
+        engine.call("PutItem", {"TableName": TABLE, "Item": item("a", "1", 1)})
+        engine.sweep()
+        assert engine.call("Scan", {"TableName": TABLE, "IndexName": "All"})["Count"] == 1
+    assert not waste_of(path)
     assert check_file(path) == []
 
 

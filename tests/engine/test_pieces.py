@@ -233,6 +233,33 @@ def test_a_table_is_looked_through_while_others_write(engines: list[Engine], bet
     assert not [name for name in tables_of(engines[0]) if name.startswith("expires")]
 
 
+@pytest.mark.parametrize(
+    ("operation", "params"), [("UpdateTable", ADD), ("UpdateTable", ADD_VECTORS), ("UpdateTimeToLive", EXPIRE)]
+)
+def test_what_is_filled_ends_however_much_is_written(between: Any, operation: str, params: Any) -> None:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        numbers = iter(range(1000))
+
+        def write(count: int = 2 * ROWS) -> None:
+            for _ in range(count):
+                put(engine, "a", str(next(numbers)), x=s("p"), times=n(1), v={"L": [n(1), n(2)]})
+
+        write(20)
+        pieces = between(write)
+        engine.call(operation, params)
+        assert 3 <= len(pieces) <= 6
+        assert engine.check() == []
+        if operation == "UpdateTable":
+            shown = engine.call("DescribeTable", TABLE)["Table"]
+            (index,) = [
+                each
+                for each in [*shown["GlobalSecondaryIndexes"], *shown.get("VectorIndexes", [])]
+                if each["IndexName"] != "ByG"
+            ]
+            assert index["ItemCount"] == shown["ItemCount"]
+
+
 # --- how much a transaction does --------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
@@ -11,7 +12,7 @@ from keyplan.engine.items import decode
 from keyplan.engine.judging import UnjudgedError
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
-from keyplan.engine.removal import forget_note, forget_table
+from keyplan.engine.removal import clear_waste, forget_note, forget_table
 from keyplan.engine.runners import Inline, Runner
 from keyplan.engine.settling import (
     States,
@@ -30,7 +31,10 @@ from keyplan.engine.streams.recording import Recorder
 from keyplan.engine.streams.shards import ShardLife
 from keyplan.engine.tables import Table, read_table
 from keyplan.engine.throttle import Meter
+from keyplan.errors import KeyplanError
 from keyplan.wire.errors import table_not_found
+
+_log = logging.getLogger("keyplan.engine")
 
 T = TypeVar("T")
 
@@ -232,7 +236,7 @@ class Database:
 
         if not any(is_over(table.definition, now_s) for table in self._tables.values()):
             return False
-        self.storage.write(work)
+        self.write(work)
         return self.refresh()
 
     def all_tables(self) -> list[Table]:
@@ -270,10 +274,24 @@ class Database:
         return None
 
     def write(self, work: Callable[[Writer], T]) -> T:
-        """Run ``work`` in one transaction of the store."""
+        """Run ``work`` in one transaction of the store. What it throws away is cleared away at once, or behind."""
         if self.lag is not None:
             self.lag.remember()
-        return self.storage.write(work)
+        storage = self.storage
+        before = storage.thrown_away
+        result = storage.write(work)
+        if storage.thrown_away != before and not storage.is_joined:
+            self.jobs.run(self.clear_waste)
+        return result
+
+    def clear_waste(self) -> None:
+        """Empty what was thrown away. It never raises: what can't be done now is so with what is thrown away next, or
+        at the next start.
+        """
+        try:
+            clear_waste(self.storage)
+        except KeyplanError as error:
+            _log.error("What was removed takes up room yet: %s", error)
 
     def write_judged(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in one transaction. What it finds to be long to judge is judged outside, and ``work`` run again.

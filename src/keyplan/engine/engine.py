@@ -275,12 +275,13 @@ class Engine:
         return removed
 
     def _tidy(self) -> None:
-        """Now and then, forget what is too old to be asked for: histories and backups."""
+        """Now and then, forget what is too old to be asked for, histories and backups, and clear away what was removed."""
         now_s = self._database.clock()
         if now_s >= self._tidy_s:
             self._tidy_s = now_s + _TIDY_EVERY_S
             if any(is_left_undone(table.definition) for table in self._database.all_tables()):
                 self._database.jobs.run(self._database.go_on)
+            self._database.jobs.run(self._database.clear_waste)
             expire_backups(self._database)
             while trim_histories(self._database):
                 pass

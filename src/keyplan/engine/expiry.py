@@ -16,6 +16,7 @@ from keyplan.engine.judging import Write
 from keyplan.engine.pieces import TableWork, finish
 from keyplan.engine.processes import begin_work, is_given_up
 from keyplan.engine.settling import is_usable
+from keyplan.engine.storage.layouts import ROW_MAX
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table
 from keyplan.engine.writes import perform
@@ -50,11 +51,12 @@ def expire_by(writer: Writer, table: Table, attribute: str | None) -> TableWork 
     table_id = table.stored.layout.id
     writer.archives.drop_record(_KIND, str(table_id))
     writer.expire_by(table.stored, attribute)
-    after = None if attribute is None else writer.fill_expiry(table.stored, attribute, 0)
+    last = writer.last_row(table.stored)
+    after = None if attribute is None else writer.fill_expiry(table.stored, attribute, 0, last)
     if after is None:
         return None
     expiring = TableWork(table.name, table_id, begin_work())
-    _keep(writer, expiring, after)
+    _keep(writer, expiring, after, last)
     return expiring
 
 
@@ -76,16 +78,17 @@ def _look_through(database: Database, expiring: TableWork, writer: Writer) -> bo
     note = orjson.loads(body)
     if note["Worker"] != expiring.worker:
         return True
-    after = writer.fill_expiry(table.stored, table.definition["TimeToLive"], note["Row"])
+    last: int = note.get("Last", ROW_MAX)  # who writes behind it is looked through by the way
+    after = writer.fill_expiry(table.stored, table.definition["TimeToLive"], note["Row"], last)
     if after is None:
         writer.archives.drop_record(_KIND, str(expiring.table_id))
     else:
-        _keep(writer, expiring, after)
+        _keep(writer, expiring, after, last)
     return after is None
 
 
-def _keep(writer: Writer, expiring: TableWork, row: int) -> None:
-    note = {"Worker": expiring.worker, "Row": row}
+def _keep(writer: Writer, expiring: TableWork, row: int, last: int) -> None:
+    note = {"Worker": expiring.worker, "Row": row, "Last": last}
     writer.archives.keep_record(_KIND, str(expiring.table_id), orjson.dumps(note))
 
 
@@ -120,7 +123,8 @@ def _take_over(database: Database, writer: Writer) -> TableWork | None:
     if body is None:
         return expire_by(writer, table, table.definition["TimeToLive"])
     expiring = TableWork(table.name, table.stored.layout.id, begin_work())
-    _keep(writer, expiring, orjson.loads(body)["Row"])
+    note = orjson.loads(body)
+    _keep(writer, expiring, note["Row"], note.get("Last", ROW_MAX))
     return expiring
 
 

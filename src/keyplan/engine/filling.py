@@ -24,12 +24,17 @@ from keyplan.engine.processes import begin_work, is_given_up
 from keyplan.engine.schema import with_used_attributes, without_index
 from keyplan.engine.settling import Definition, begin_filling, end_filling, fillings_of
 from keyplan.engine.storage.archives import Kept
-from keyplan.engine.storage.layouts import TableRecord
+from keyplan.engine.storage.layouts import ROW_MAX, TableRecord
 from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Index, Table, VectorIndex, layout_of, read_table
 from keyplan.engine.vectorrules import with_vector_change
 from keyplan.engine.vectors import add_vectors, make_vectors
+
+_LAST = "Last"
+"""The member of the note of who fills an index that says up to which row: who writes behind it writes the entries, too,
+however much that is.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,11 @@ def change_indexes(database: Database, writer: Writer, table: Table, definition:
             continue
         if isinstance(index, VectorIndex):
             make_vectors(writer, layout.id, index)
-        after = _fill_piece(writer, stored, index, 0)
+        last = writer.last_row(stored)
+        after = _fill_piece(writer, stored, index, 0, last)
         if after is not None:
-            filling = Filling(table.name, layout.id, index.name, index.number, begin_work())
+            worker = {**begin_work(), _LAST: last}
+            filling = Filling(table.name, layout.id, index.name, index.number, worker)
             writer.define(layout.id, json.dumps(begin_filling(definition, index.name, filling.worker)))
             writer.archives.keep_filled(layout.id, index.number, after)
     for index in known.values():
@@ -74,9 +81,9 @@ def _all_indexes(table: Table) -> list[Index | VectorIndex]:
     return [*table.indexes, *table.vector_indexes]
 
 
-def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex, after: int) -> int | None:
-    """Write the entries of some items behind a row: the last of them, or None when there are no more. Items whose
-    attributes don't fit stay out, as with DynamoDB.
+def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex, after: int, last: int) -> int | None:
+    """Write the entries of some items behind a row: the last of them, or None when there are no more up to the last
+    row. Items whose attributes don't fit stay out, as with DynamoDB.
     """
     rows, more = writer.rows_after(stored, after, effort.PIECE_ROWS, effort.PIECE_BYTES)
     for row, partition, sort, _, body in rows:
@@ -87,7 +94,7 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
         entry = entry_of(index, item)
         if entry is not None:
             writer.put_entry(stored, index.number, entry, (partition, sort), row)
-    return rows[-1][0] if more else None
+    return rows[-1][0] if more and rows[-1][0] < last else None
 
 
 def finish_filling(database: Database, filling: Filling) -> None:
@@ -109,7 +116,8 @@ def _fill_next(database: Database, filling: Filling, writer: Writer) -> bool:
         return True
     index = next(each for each in _all_indexes(table) if each.number == filling.number)
     place = filling.table_id, filling.number
-    after = _fill_piece(writer, table.stored, index, writer.archives.filled_up_to(*place))
+    last: int = filling.worker.get(_LAST, ROW_MAX)
+    after = _fill_piece(writer, table.stored, index, writer.archives.filled_up_to(*place), last)
     if after is not None:
         writer.archives.keep_filled(*place, after)
         return False
@@ -156,7 +164,8 @@ def _take_over(database: Database, writer: Writer) -> Filling | None:
         for name, worker in fillings_of(table.definition).items():
             if is_given_up(worker):
                 number = table.definition["IndexNumbers"][name]
-                filling = Filling(table.name, table.stored.layout.id, name, number, begin_work())
+                renewed = {**begin_work(), _LAST: worker.get(_LAST, ROW_MAX)}
+                filling = Filling(table.name, table.stored.layout.id, name, number, renewed)
                 writer.define(filling.table_id, json.dumps(begin_filling({**table.definition}, name, filling.worker)))
                 return filling
     return None

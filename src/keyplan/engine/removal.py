@@ -1,4 +1,4 @@
-"""Removing a table with all that belongs to it, or what was noted of it."""
+"""Removing a table with all that belongs to it, or what was noted of it, and what was left of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 from keyplan.engine.globaltables import replication_of
 from keyplan.engine.settling import without_note
+from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 
@@ -21,6 +22,18 @@ def forget_table(writer: Writer, table: Table) -> None:
     for index in table.vector_indexes:
         writer.vectors.drop(table_id, index.number)
     writer.drop_table(table.stored)
+
+
+def clear_waste(storage: Storage) -> None:
+    """Empty what was thrown away, in pieces, each a transaction of its own. Others may do the same meanwhile.
+
+    Raises:
+        StoreError: the store failed. What is left is left for the next who comes.
+    """
+    is_left = storage.read(lambda reader: reader.has_waste())
+    while is_left:
+        storage.let_others_in()
+        is_left = not storage.write(lambda writer: writer.clear_waste())
 
 
 def drop_replication(writer: Writer, table: Table) -> None:

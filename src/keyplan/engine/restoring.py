@@ -3,8 +3,9 @@ of its own, and is CREATING meanwhile. What nobody fills any more is filled to i
 
 A backup doesn't change. A table at a moment is what it is now without the writes of after: so first the keys of all
 these writes are marked, and what stood there before the first of each is restored; then, row by row, the items whose
-keys have no mark. What is written meanwhile is in the history before the next piece, which takes it first. So an item
-that is restored by its row wasn't written since the moment.
+keys have no mark. What is written from the beginning on doesn't matter to either: it is in the history, and when all
+rows are restored, the writes until then are gone through in the same way, and put right what was restored by its row,
+or wasn't, after it had been written. What is written later than that is no matter any more, however much it is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from keyplan.engine import effort
 from keyplan.engine.copies import check_free, make_table
 from keyplan.engine.database import Database
 from keyplan.engine.filling import fill_table
+from keyplan.engine.judging import Write
 from keyplan.engine.pieces import TableWork, finish, go_on, still_done, take_over_table
 from keyplan.engine.processes import begin_work
 from keyplan.engine.removal import forget_table
@@ -28,6 +30,7 @@ from keyplan.engine.settling import begin_restore, begin_restoring, end_restorin
 from keyplan.engine.storage.archives import Kept, Written
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
+from keyplan.engine.writes import perform
 from keyplan.wire.errors import TableNotFoundException
 
 _KIND = "restore"
@@ -89,22 +92,45 @@ def _restore_piece(database: Database, writer: Writer, table: Table, progress: P
         rows, more = writer.archives.backed_up_after(progress["Backup"], progress["Row"], rows_max)
         _fill(writer, table, rows)
         return {**progress, "Row": rows[-1][0]} if more else None
+    return _restore_moment_piece(database, writer, table, progress, effort.piece_rows(writes + 2))
+
+
+def _restore_moment_piece(
+    database: Database, writer: Writer, table: Table, progress: Progress, rows_max: int
+) -> Progress | None:
     source = database.fresh(writer).get(progress["Table"])
     if source is None or source.stored.layout.id != progress["TableId"] or not source.keeps_history:
         raise TableNotFoundException(f"Table not found: {progress['Table']}")
-    mark = table.stored.layout.id
-    rows_max = effort.piece_rows(writes + 2)
-    rows, more = writer.archives.writes_from(progress["TableId"], progress["Write"], rows_max)
-    first = [row for row in rows if writer.archives.mark(mark, row[1:3])]
-    # One that was restored by its row, and written later, stands there as it was.
-    _fill(writer, table, [row for row in first if writer.find(table.stored, *row[1:3]) is None])
+    mark, source_id = table.stored.layout.id, progress["TableId"]
+    archives = writer.archives
+    progress = {"LastWrite": archives.last_write(source_id), "LastRow": writer.last_row(source.stored), **progress}
+    rows, more = archives.writes_between(source_id, progress["Write"], progress["LastWrite"], rows_max)
+    for row in rows:
+        if archives.mark(mark, row[1:3]):
+            _put_back(writer, table, row)
     if rows:
-        progress = {**progress, "Write": rows[-1][0] + 1}
+        progress["Write"] = rows[-1][0] + 1
     if more:
         return progress
-    rows, more = writer.archives.unchanged_after(source.stored, progress["Row"], mark, rows_max)
-    _fill(writer, table, rows)
-    return {**progress, "Row": rows[-1][0]} if more else None
+    if progress["Row"] <= progress["LastRow"]:
+        last = progress["LastRow"]
+        rows, more = archives.unmarked_after(source.stored, progress["Row"], last, mark, rows_max)
+        _fill(writer, table, rows)
+        if more:
+            return {**progress, "Row": rows[-1][0]}
+        progress |= {"Row": last + 1, "LastWrite": archives.last_write(source_id)}
+    return progress if progress["Write"] <= progress["LastWrite"] else None
+
+
+def _put_back(writer: Writer, table: Table, row: Written) -> None:
+    """Restore what stood there before a write, in the place of what was restored by its row after that."""
+    _, partition, sort, _, body = row
+    known = writer.find(table.stored, partition, sort)
+    if known is not None and known[2] == body:
+        return
+    if known is not None:
+        perform(writer, Write(table, (partition, sort), removes=True))
+    _fill(writer, table, [row])
 
 
 def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:

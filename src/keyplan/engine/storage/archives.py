@@ -19,8 +19,9 @@ import apsw
 
 from keyplan.engine import effort
 from keyplan.engine.storage import sql
-from keyplan.engine.storage.layouts import KeyText
+from keyplan.engine.storage.layouts import ROW_MAX, KeyText
 from keyplan.engine.storage.tables import StoredTable
+from keyplan.engine.storage.waste import ThrowAway
 
 Key = tuple[KeyText, KeyText]
 Kept = tuple[KeyText, KeyText, int, bytes]
@@ -80,10 +81,11 @@ def _marks_name(mark: int) -> str:
 class Archives:
     """What was, by a function that runs a statement in the transaction."""
 
-    __slots__ = ("_run",)
+    __slots__ = ("_run", "_throw_away")
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
         self._run = run
+        self._throw_away = throw_away
 
     def begin_history(self, table_id: int) -> None:
         """Begin the history of a table."""
@@ -96,7 +98,7 @@ class Archives:
 
     def end_history(self, table_id: int) -> None:
         """Remove the history of a table. It may have none."""
-        self._run(f"DROP TABLE IF EXISTS {history_name(table_id)}", None)
+        self._throw_away(history_name(table_id))
 
     def remember(
         self, table_id: int, made_us: int, key: tuple[KeyText, KeyText], old: tuple[int, bytes] | None
@@ -130,10 +132,18 @@ class Archives:
         """The number of the first write after a moment, that one not included; of the next one where there is none."""
         return self._first(table_id, moment_us + 1)
 
-    def writes_from(self, table_id: int, first: int, rows_max: int) -> tuple[list[Written], bool]:
-        """Some writes, by their numbers from one on; whether there may be more."""
-        text = f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608
-        return self._some(text, first, rows_max)
+    def last_write(self, table_id: int) -> int:
+        """The number of the last write; 0 where there is none."""
+        row = self._run(f"SELECT coalesce(max(id), 0) FROM {history_name(table_id)}", None).fetchone()  # noqa: S608
+        return cast("tuple[int]", row)[0]
+
+    def writes_between(self, table_id: int, first: int, last: int, rows_max: int) -> tuple[list[Written], bool]:
+        """Some writes, by their numbers from one on up to another; whether there may be more."""
+        text = (
+            f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - names of our making
+            "WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
+        )
+        return self._some(text, (first, last), rows_max)
 
     def backed_up_after(self, name: str, row: int, rows_max: int) -> tuple[list[Written], bool]:
         """Some items of a backup behind a row; whether there may be more."""
@@ -142,19 +152,23 @@ class Archives:
             f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
             "WHERE rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT ?"
         )
-        return self._some(text, row, rows_max)
+        return self._some(text, (row,), rows_max)
 
-    def unchanged_after(self, table: StoredTable, row: int, mark: int, rows_max: int) -> tuple[list[Written], bool]:
-        """Some items behind a row; whether there may be more. Those whose keys are marked have no body."""
+    def unmarked_after(
+        self, table: StoredTable, row: int, last: int, mark: int, rows_max: int
+    ) -> tuple[list[Written], bool]:
+        """Some items behind a row, up to the last one; whether there may be more. Those whose keys are marked have no
+        body.
+        """
         text = (
             f"SELECT id, pk, sk, size, iif(EXISTS (SELECT 1 FROM {_marks_name(mark)} m "  # noqa: S608
             "WHERE m.pk = i.pk AND m.sk = i.sk), NULL, body) "
-            f"FROM {sql.items_name(table.layout)} i WHERE id > ? ORDER BY id LIMIT ?"
+            f"FROM {sql.items_name(table.layout)} i WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
         )
-        return self._some(text, row, rows_max)
+        return self._some(text, (row, last), rows_max)
 
-    def _some(self, text: str, first: int, rows_max: int) -> tuple[list[Written], bool]:
-        cursor = self._run(text, (first, rows_max))
+    def _some(self, text: str, bounds: tuple[int, ...], rows_max: int) -> tuple[list[Written], bool]:
+        cursor = self._run(text, (*bounds, rows_max))
         rows: list[Written] = []
         size_bytes = 0
         for row in cast("Iterator[Written]", cursor):
@@ -176,7 +190,7 @@ class Archives:
 
     def drop_marks(self, mark: int) -> None:
         """Remove all marks. There may be none."""
-        self._run(f"DROP TABLE IF EXISTS {_marks_name(mark)}", None)
+        self._throw_away(_marks_name(mark))
 
     def items_at(self, table: StoredTable, until_us: int) -> Iterator[Kept]:
         """The items as they were after all writes up to a moment, that one included."""
@@ -271,7 +285,7 @@ class Archives:
         count, size_bytes = cast("tuple[int, int]", self._run(counts, (after, until)).fetchone())
         return Copied(until, count, size_bytes)
 
-    def next_rows(self, table: StoredTable, after: int, last: int = 2**62) -> tuple[int, bool]:
+    def next_rows(self, table: StoredTable, after: int, last: int = ROW_MAX) -> tuple[int, bool]:
         """Up to which row a piece goes that begins behind one, and whether there may be more."""
         text = f"SELECT id, size FROM {sql.items_name(table.layout)} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"  # noqa: S608
         cursor = self._run(text, (after, last, effort.PIECE_ROWS))
@@ -301,7 +315,7 @@ class Archives:
 
     def drop_backup(self, name: str) -> None:
         """Remove what is kept under a name."""
-        self._run(f"DROP TABLE IF EXISTS {backup_name(name)}", None)
+        self._throw_away(backup_name(name))
 
     def record(self, kind: str, name: str) -> bytes | None:
         """What is stored under a kind and a name."""

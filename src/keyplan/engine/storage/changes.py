@@ -16,6 +16,8 @@ from typing import cast
 
 import apsw
 
+from keyplan.engine.storage.waste import ThrowAway
+
 HASHES = 2**32
 """A record's hash is at least 0, and less than this."""
 
@@ -80,10 +82,11 @@ Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
 class Changes:
     """The streams, by a function that runs a statement in the transaction."""
 
-    __slots__ = ("_run",)
+    __slots__ = ("_run", "_throw_away")
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
         self._run = run
+        self._throw_away = throw_away
 
     def add(self, stream: int, hash_: int, made_s: float, event: str, size: int, body: bytes) -> int:
         """Write a record; its number."""
@@ -167,7 +170,7 @@ class Changes:
 
     def drop(self, stream: int) -> None:
         """Remove a stream with its shards and records."""
-        self._run(f"DROP TABLE changes_{stream}", None)
+        self._throw_away(f"changes_{stream}")
         self._run(_DROP_SHARDS, (stream,))
         self._run(_DROP_STREAM, (stream,))
 

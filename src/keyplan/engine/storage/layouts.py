@@ -19,6 +19,9 @@ Row = tuple[int, bytes]
 JSON.
 """
 
+ROW_MAX = 2**62
+"""No row of an item has a higher number."""
+
 ScalarType = Literal["S", "N", "B"]
 Bound = tuple[str, KeyText]
 """One side of a range: ``(">", x)``, ``(">=", x)``, ``("<", x)`` or ``("<=", x)``."""

@@ -12,6 +12,7 @@ from typing import cast
 import apsw
 
 from keyplan.engine.storage.layouts import KeyText
+from keyplan.engine.storage.waste import ThrowAway
 
 Version = tuple[int, str]
 """When something was written, in microseconds since the epoch, and the region that did: the greater one wins."""
@@ -36,10 +37,11 @@ def _name(table_id: int) -> str:
 class Replicas:
     """The last write of each key, by a function that runs a statement in the transaction."""
 
-    __slots__ = ("_run",)
+    __slots__ = ("_run", "_throw_away")
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
         self._run = run
+        self._throw_away = throw_away
 
     def begin(self, table_id: int) -> None:
         """Begin to note the writes of a table."""
@@ -51,7 +53,7 @@ class Replicas:
 
     def end(self, table_id: int) -> None:
         """Forget what was noted of a table. There may be nothing."""
-        self._run(f"DROP TABLE IF EXISTS {_name(table_id)}", None)
+        self._throw_away(_name(table_id))
 
     def note(self, table_id: int, key: tuple[KeyText, KeyText], version: Version) -> None:
         """Note the write of a key, in the place of the one before."""

@@ -143,9 +143,9 @@ def expired(layout: TableLayout) -> str:
     )
 
 
-def create_expiry(layout: TableLayout, attribute: str) -> Sequence[str]:
+def create_expiry(layout: TableLayout, attribute: str, index: str) -> Sequence[str]:
     """The statements that make ``expired`` right from now on: triggers, with SQLite's own functions, so that every
-    program that opens the file keeps them.
+    program that opens the file keeps them. ``index`` is the name for the index by the time.
     """
     name, items = expires_name(layout), items_name(layout)
     seconds = _seconds(attribute, "NEW.body")
@@ -153,7 +153,7 @@ def create_expiry(layout: TableLayout, attribute: str) -> Sequence[str]:
     gone = f"DELETE FROM {name} WHERE item = OLD.id"  # noqa: S608
     return (
         f"CREATE TABLE {name} (item INTEGER PRIMARY KEY, at REAL NOT NULL)",
-        f"CREATE INDEX {name}_by ON {name} (at)",
+        f"CREATE INDEX {index} ON {name} (at)",
         f"CREATE TRIGGER {name}_insert AFTER INSERT ON {items} BEGIN {entry}; END",
         f"CREATE TRIGGER {name}_update AFTER UPDATE OF body ON {items} BEGIN {gone}; {entry}; END",
         f"CREATE TRIGGER {name}_delete AFTER DELETE ON {items} BEGIN {gone}; END",
@@ -170,11 +170,11 @@ def fill_expiry(layout: TableLayout, attribute: str) -> str:
     )
 
 
-def drop_expiry(layout: TableLayout) -> Sequence[str]:
-    """The statements that end that, in files of before, too, which have an index for it."""
+def end_expiry(layout: TableLayout) -> Sequence[str]:
+    """The statements with which nothing more comes to it, in files of before, too, which have an index for it."""
     name = expires_name(layout)
     triggers = [f"DROP TRIGGER IF EXISTS {name}_{event}" for event in ("insert", "update", "delete")]
-    return (*triggers, f"DROP TABLE IF EXISTS {name}", drop_expiry_index(layout))
+    return (*triggers, drop_expiry_index(layout))
 
 
 def drop_expiry_index(layout: TableLayout) -> str:

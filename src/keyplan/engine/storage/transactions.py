@@ -17,6 +17,7 @@ from keyplan.engine.storage.medium import Medium
 from keyplan.engine.storage.replicas import Replicas
 from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.vectors import Vectors
+from keyplan.engine.storage.waste import clear_piece, free_index_name, has_waste, throw_away
 from keyplan.errors import StoreError
 
 T = TypeVar("T")
@@ -35,26 +36,35 @@ class Reader:
     @property
     def changes(self) -> Changes:
         """The streams."""
-        return Changes(self._run)
+        return Changes(self._run, self._throw_away)
 
     @property
     def archives(self) -> Archives:
         """What was: histories, backups and records."""
-        return Archives(self._run)
+        return Archives(self._run, self._throw_away)
 
     @property
     def replicas(self) -> Replicas:
         """The last writes of global tables."""
-        return Replicas(self._run)
+        return Replicas(self._run, self._throw_away)
 
     @property
     def vectors(self) -> Vectors:
         """The vectors of vector indexes."""
-        return Vectors(self._run)
+        return Vectors(self._run, self._throw_away)
 
     def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
         self._storage.statements += 1
         return self._connection.execute(text, cast("apsw.Bindings | None", values))
+
+    def _throw_away(self, name: str) -> None:
+        """Remove a table of SQLite's."""
+        if throw_away(self._run, name):
+            self._storage.thrown_away += 1
+
+    def has_waste(self) -> bool:
+        """Whether something was thrown away, and is there yet."""
+        return has_waste(self._run)
 
     def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
         """The item of a key."""
@@ -233,9 +243,9 @@ class Writer(Reader):
         """Remove a table, its items and its indexes."""
         layout = table.layout
         self.expire_by(table, None)
-        self._run(f"DROP TABLE {sql.items_name(layout)}")
+        self._throw_away(sql.items_name(layout))
         for index in layout.indexes:
-            self._run(f"DROP TABLE {sql.index_name(layout, index.number)}")
+            self._throw_away(sql.index_name(layout, index.number))
         self._run(sql.DROP_TABLE, (layout.id,))
 
     def empty_table(self, table: StoredTable, kept_as: str) -> None:
@@ -245,7 +255,7 @@ class Writer(Reader):
         self._run(f"ALTER TABLE {sql.items_name(layout)} RENAME TO {kept_as}")
         self._run(sql.create_items(layout))
         for index in layout.indexes:
-            self._run(f"DROP TABLE {sql.index_name(layout, index.number)}")
+            self._throw_away(sql.index_name(layout, index.number))
             self._run(sql.create_index(layout, index))
 
     def define(self, table_id: int, definition: str) -> None:
@@ -258,7 +268,7 @@ class Writer(Reader):
         after = {index.number for index in layout.indexes}
         self._run(f"ALTER TABLE {sql.items_name(table.layout)} RENAME TO {sql.items_name(layout)}")
         for number in before - after:
-            self._run(f"DROP TABLE {sql.index_name(layout, number)}")
+            self._throw_away(sql.index_name(layout, number))
         for index in layout.indexes:
             if index.number not in before:
                 self._run(sql.create_index(layout, index))
@@ -269,16 +279,25 @@ class Writer(Reader):
         """Keep from now on when the items that are written expire by this attribute, or, with None, by none any more.
         What is there already: ``fill_expiry``.
         """
-        for text in sql.drop_expiry(table.layout):
+        name = sql.expires_name(table.layout)
+        for text in sql.end_expiry(table.layout):
             self._run(text)
-        for text in sql.create_expiry(table.layout, attribute) if attribute is not None else ():
-            self._run(text)
+        self._throw_away(name)
+        if attribute is not None:
+            for text in sql.create_expiry(table.layout, attribute, free_index_name(self._run, f"{name}_by")):
+                self._run(text)
 
-    def fill_expiry(self, table: StoredTable, attribute: str, after: int) -> int | None:
-        """Keep when some of the items behind a row expire; the last of them, or None when there are no more."""
-        until, more = self.archives.next_rows(table, after)
+    def fill_expiry(self, table: StoredTable, attribute: str, after: int, last: int) -> int | None:
+        """Keep when some of the items behind a row expire, up to the last row; the last of them, or None when there are
+        no more.
+        """
+        until, more = self.archives.next_rows(table, after, last)
         self._run(sql.fill_expiry(table.layout, attribute), (after, until))
         return until if more else None
+
+    def clear_waste(self) -> bool:
+        """Remove some of what was thrown away; whether there is nothing more."""
+        return clear_piece(self._run)
 
     def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
         """What is stored under an idempotency token since ``since_s``."""

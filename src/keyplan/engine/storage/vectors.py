@@ -15,6 +15,7 @@ import apsw
 from keyplan.engine.storage import sql
 from keyplan.engine.storage.layouts import KeyText
 from keyplan.engine.storage.tables import StoredTable
+from keyplan.engine.storage.waste import ThrowAway, free_index_name
 
 DistanceFunction = Literal["COSINE", "DOT_PRODUCT", "EUCLIDEAN"]
 Texts = Sequence[KeyText | None]
@@ -64,10 +65,11 @@ def load_distances(connection: apsw.Connection) -> bool:
 class Vectors:
     """The vectors, by a function that runs a statement in the transaction."""
 
-    __slots__ = ("_run",)
+    __slots__ = ("_run", "_throw_away")
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
         self._run = run
+        self._throw_away = throw_away
 
     def create(self, table_id: int, number: int, texts: int) -> None:
         """Make an index with so many attributes that a search can name."""
@@ -76,11 +78,11 @@ class Vectors:
         columns = "".join(f"t{column}, " for column in range(texts))
         self._run(f"CREATE TABLE {name} (item INTEGER PRIMARY KEY, {columns}vector BLOB NOT NULL)", None)
         if texts:
-            self._run(f"CREATE INDEX {name}_by ON {name} (t0)", None)
+            self._run(f"CREATE INDEX {free_index_name(self._run, f'{name}_by')} ON {name} (t0)", None)
 
     def drop(self, table_id: int, number: int) -> None:
         """Remove an index."""
-        self._run(f"DROP TABLE IF EXISTS {vectors_name(table_id, number)}", None)
+        self._throw_away(vectors_name(table_id, number))
 
     def put(self, table_id: int, number: int, row: int, texts: Texts, vector: bytes) -> None:
         """Write the entry of an item, over the one that is there."""

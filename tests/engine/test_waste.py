@@ -1,0 +1,273 @@
+"""What is removed is thrown away at once, and emptied in pieces, between which others have their turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, Regions
+from keyplan.engine.storage.transactions import Writer
+from keyplan.errors import StoreError
+from tests.engine.pieces import (
+    ADD,
+    ADD_VECTORS,
+    COPY,
+    DROP,
+    DROP_VECTORS,
+    HISTORY,
+    LATEST,
+    SEARCH,
+    TABLE,
+    Others,
+    back_up,
+    between,
+    by_key,
+    engines,
+    tables_of,
+)
+from tests.engine.support import answer, create, n, pages, put, s
+
+__all__ = ["between", "engines"]
+
+IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+EXPIRE = {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enabled": True}}
+EXPIRE_NOT = {**TABLE, "TimeToLiveSpecification": {"AttributeName": "times", "Enabled": False}}
+NO_HISTORY = {**TABLE, "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": False}}
+STREAM = {**TABLE, "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}}
+
+
+def waste_of(engine: Engine) -> list[str]:
+    return sorted(name for name in tables_of(engine) if name.startswith("waste"))
+
+
+@pytest.fixture
+def largest(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each statement removed, of what was thrown away."""
+    counts: list[int] = []
+    run = Writer._run
+
+    def counted(self: Writer, text: str, *rest: Any) -> Any:
+        name = text.rsplit(maxsplit=1)[-1]
+        if text.startswith("DROP TABLE") and run(self, IS_TABLE, (name,)).fetchone():
+            assert run(self, f"SELECT count(*) FROM {name}").fetchone()[0] <= 16, name
+        cursor = run(self, text, *rest)
+        if text.startswith("DELETE FROM waste"):
+            counts.append(self._connection.changes())
+        return cursor
+
+    monkeypatch.setattr(Writer, "_run", counted)
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_deleted_table_is_emptied_while_others_write(
+    engines: list[Engine], between: Any, largest: list[int], seed: int
+) -> None:
+    """One of its name can be made at once, and gets what is written meanwhile."""
+    create(engines[0])
+    engines[0].call("UpdateTable", ADD_VECTORS)
+    engines[0].call("UpdateTimeToLive", EXPIRE)
+    for number in range(60):
+        put(engines[0], "a", f"{number:02}", g=s("g"), h=s("h"), times=n(number), v={"L": [n(1), n(2)]})
+    others = Others(engines, seed)
+    seen: list[list[str]] = []
+
+    def meanwhile() -> None:
+        seen.append(waste_of(engines[-1]))
+        if len(seen) == 1:
+            assert engines[-1].call("ListTables", {})["TableNames"] == []
+            assert answer(engines[-1], "Scan", TABLE)["error"] == "ResourceNotFoundException"
+            create(engines[-1])
+            engines[-1].call("UpdateTable", ADD_VECTORS)
+            engines[-1].call("UpdateTimeToLive", EXPIRE)
+        others.write()
+        others.check()
+        assert engines[-1].check() == []
+
+    between(meanwhile)
+    engines[0].call("DeleteTable", TABLE)
+    assert seen[0] == [f"waste_{number}" for number in range(1, 5)]  # items, entries, vectors, moments of expiry
+    assert largest
+    assert max(largest) <= 16
+    between(lambda: None)
+    assert not waste_of(engines[0])
+    for engine in engines:
+        assert engine.check() == []
+        found = [each["Item"] for each in engine.call("SearchVectors", SEARCH)["SearchResults"]]
+        assert by_key(found).keys() == {key for key, item in others.stored.items() if "v" in item}
+    gone = {key for key, item in others.stored.items() if "times" in item}
+    for engine in engines:
+        engine.database.clock = engine._storage.clock = lambda: 1000.0
+    assert engines[0].sweep() == len(gone)
+
+
+def removals(engine: Engine) -> dict[str, Callable[[], Any]]:
+    """What removes tables of SQLite's, by how these are called, of a store that has them all."""
+    create(engine)
+    engine.call("UpdateTable", ADD)
+    engine.call("UpdateTable", ADD_VECTORS)
+    engine.call("UpdateTable", STREAM)
+    engine.call("UpdateTimeToLive", EXPIRE)
+    engine.call("UpdateContinuousBackups", HISTORY)
+    empty_s = time.time()
+    for number in range(40):
+        put(engine, "a", f"{number:02}", x=s("x"), times=n(number), v={"L": [n(1), n(2)]})
+    arn = back_up(engine)
+
+    restore = {**LATEST, "UseLatestRestorableTime": False, "RestoreDateTime": empty_s}
+
+    def later() -> None:
+        moment_s = time.time() + 2 * 86_400
+        engine.call("UpdateTable", {**TABLE, "StreamSpecification": {"StreamEnabled": False}})
+        engine.database.clock = engine._storage.clock = lambda: moment_s
+        engine.trim_streams()
+
+    return {
+        "backup": lambda: engine.call("DeleteBackup", {"BackupArn": arn}),
+        "restoring": lambda: engine.call("RestoreTableToPointInTime", restore),
+        "history": lambda: engine.call("UpdateContinuousBackups", NO_HISTORY),
+        "index": lambda: engine.call("UpdateTable", DROP),
+        "vectors": lambda: engine.call("UpdateTable", DROP_VECTORS),
+        "expires": lambda: engine.call("UpdateTimeToLive", EXPIRE_NOT),
+        "changes": later,
+    }
+
+
+def test_all_that_is_removed_is_emptied_in_pieces(tmp_path: Path, between: Any, largest: list[int]) -> None:
+    """And nothing of it is left, nor is anything else gone."""
+    with Engine.open(tmp_path / "store.db") as engine:
+        made = removals(engine)
+        pieces = between(lambda: None)
+        for name, remove in made.items():
+            kinds = [each for each in tables_of(engine) if each.partition("_")[0] == name]
+            largest.clear()
+            pieces.clear()
+            remove()
+            assert largest, name
+            assert max(largest) <= 16, name
+            assert len(pieces) >= 2, name
+            if name not in {"index", "vectors"}:
+                assert not [each for each in tables_of(engine) if each.partition("_")[0] == name], kinds
+            assert not waste_of(engine)
+            assert engine.check() == []
+        assert len(pages(engine, "Scan", TABLE)) == 40
+        assert pages(engine, "Scan", COPY) == []
+        free = engine._storage.pool.take()
+        assert not free.execute("SELECT 1 FROM sqlite_schema WHERE tbl_name LIKE 'waste%'").fetchall()
+        engine._storage.pool.give(free)
+
+
+def test_a_replica_is_thrown_away(between: Any, largest: list[int]) -> None:
+    with Regions.open(":memory:", ["us-east-1", "us-west-2"]) as regions:
+        east, west = regions.engines.values()
+        create(east)
+        east.call("UpdateTable", {**TABLE, "ReplicaUpdates": [{"Create": {"RegionName": "us-west-2"}}]})
+        for number in range(40):
+            put(east, "a", f"{number:02}")
+        regions.finish()
+        between(lambda: None)
+        east.call("UpdateTable", {**TABLE, "ReplicaUpdates": [{"Delete": {"RegionName": "us-west-2"}}]})
+        assert largest
+        assert max(largest) <= 16
+        for engine in (east, west):
+            assert not waste_of(engine)
+            assert not [each for each in tables_of(engine) if each.startswith("replicated")]
+        assert len(pages(east, "Scan", TABLE)) == 40
+
+
+def test_large_items_are_removed_by_their_bytes(between: Any, largest: list[int]) -> None:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        for number in range(14):
+            put(engine, "a", str(number), x=s("x" * 390_000))
+        between(lambda: None, 500)
+        engine.call("DeleteTable", TABLE)
+        assert largest == [6, 6]
+
+
+def test_what_is_small_is_removed_at_once(between: Any) -> None:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        for number in range(15):
+            put(engine, "a", str(number), g=s("g"), h=s("h"))
+        pieces = between(lambda: None)
+        before = engine.statements
+        engine.call("DeleteTable", TABLE)
+        assert pieces == []
+        assert engine.statements - before <= 25
+
+
+def test_what_cant_be_cleared_away_is_so_later(tmp_path: Path, between: Any, caplog: Any) -> None:
+    """The table is deleted all the same. Who opens the file next clears away what is left."""
+    path = tmp_path / "store.db"
+    with Engine.open(path) as engine:
+        create(engine)
+        for number in range(60):
+            put(engine, "a", str(number))
+
+        def fail() -> None:
+            raise StoreError("The disk is full; nothing was written")
+
+        between(fail)
+        engine.call("DeleteTable", TABLE)
+        assert "What was removed takes up room yet: The disk is full" in caplog.text
+        assert waste_of(engine) == ["waste_1"]
+        create(engine)
+        put(engine, "a", "1")
+    between(lambda: None)
+    with Engine.open(path) as engine:
+        engine.sweep()
+        assert not waste_of(engine)
+        assert len(pages(engine, "Scan", TABLE)) == 1
+        before = engine.statements
+        engine.sweep()
+        assert engine.statements - before <= 4  # it is looked for once an hour
+
+
+def test_two_may_clear_away_at_once(tmp_path: Path, between: Any) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path) as engine, Engine.open(path) as other:
+        for name in ("orders", "others"):
+            create(engine, name)
+            for number in range(60):
+                engine.call("PutItem", {"TableName": name, "Item": {"pk": s("a"), "sk": s(str(number))}})
+        met: list[int] = []
+
+        def meanwhile() -> None:
+            met.append(1)
+            if len(met) == 2:
+                other.call("DeleteTable", {"TableName": "others"})
+                assert not waste_of(other)
+
+        between(meanwhile)
+        engine.call("DeleteTable", TABLE)
+        assert not waste_of(engine)
+        assert len(met) >= 2
+
+
+def test_the_table_that_is_thrown_away_isnt_read_by_old_names(tmp_path: Path, between: Any) -> None:
+    """Another process knows the table by its old name: its writes and reads meet that it is gone."""
+    path = tmp_path / "store.db"
+    with Engine.open(path) as engine, Engine.open(path) as other:
+        create(engine)
+        for number in range(60):
+            put(engine, "a", str(number))
+        assert len(pages(other, "Scan", TABLE)) == 60
+
+        def meanwhile() -> None:
+            key = {"pk": s("a"), "sk": s("1")}
+            for operation, params in (
+                ("GetItem", {**TABLE, "Key": key}),
+                ("PutItem", {**TABLE, "Item": key}),
+                ("DeleteItem", {**TABLE, "Key": key}),
+                ("Scan", TABLE),
+                ("Query", {**TABLE, "KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a": s("a")}}),
+            ):
+                assert answer(other, operation, params)["error"] == "ResourceNotFoundException"
+
+        between(meanwhile)
+        engine.call("DeleteTable", TABLE)
