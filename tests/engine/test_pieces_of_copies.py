@@ -194,7 +194,12 @@ def test_a_deleted_table_leaves_its_items_as_they_are(
     between(lambda: None)
     seen: list[str] = []
     run = Writer._run
-    monkeypatch.setattr(Writer, "_run", lambda self, text, *rest: seen.append(text) or run(self, text, *rest))
+
+    def seen_run(self: Writer, text: str, *rest: Any) -> Any:
+        seen.append(text)
+        return run(self, text, *rest)
+
+    monkeypatch.setattr(Writer, "_run", seen_run)
     engines[0].call("DeleteTable", TABLE)
     assert not [text for text in seen if "backup" in text and not text.startswith("ALTER TABLE items_")]
     (backup,) = engines[-1].call("ListBackups", {"BackupType": "SYSTEM"})["BackupSummaries"]
