@@ -89,10 +89,9 @@ def _end_of_piece(run: Run, name: str) -> _Place | None:
     rows_max, bytes_max = effort.waste_piece()
     text = f"SELECT {sizes or 0}, {key} FROM {name} ORDER BY {key} LIMIT ?"  # noqa: S608 - names of our making
     cursor = run(text, (rows_max,))
-    size_bytes = rows = 0
-    for size, *last in cast("Iterator[tuple[int, object]]", cursor):
+    size_bytes = 0
+    for rows, (size, *last) in enumerate(cast("Iterator[tuple[int, object]]", cursor), 1):
         size_bytes += size
-        rows += 1
         if rows == rows_max or size_bytes >= bytes_max:
             cursor.close(True)
             return _Place(key, tuple(last))
