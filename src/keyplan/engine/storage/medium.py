@@ -19,8 +19,9 @@ class Medium:
     """A SQLite file, or memory. Every failure of it is a ``keyplan.errors.StoreError``.
 
     ``place``: its path, or ``:memory:``. ``statements``: how many were run; approximate when several threads work at
-    once. ``thrown_away``: how many tables of SQLite's were left to be emptied so far. ``clock`` gives the time, in seconds since the epoch. ``region`` is the one that it is of.
-    ``verifies`` says whether items that are read are compared with their checksums; it is set before tables are made.
+    once. ``thrown_away``: how many tables of SQLite's were left to be emptied so far. ``clock`` gives the time, in
+    seconds since the epoch. ``region`` is the one that it is of. ``verifies`` says whether items that are read are
+    compared with their checksums; it is set before tables are made.
     """
 
     def __init__(self, pool: FilePool | MemoryPool) -> None:
