@@ -275,7 +275,7 @@ class Engine:
         return removed
 
     def _tidy(self) -> None:
-        """Now and then, forget what is too old to be asked for (histories, backups), and clear away what was removed."""
+        """Now and then, forget what is too old to be asked for (histories, backups) and clear away what was removed."""
         now_s = self._database.clock()
         if now_s >= self._tidy_s:
             self._tidy_s = now_s + _TIDY_EVERY_S
