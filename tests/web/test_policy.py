@@ -140,13 +140,15 @@ def test_without_a_policy_nothing_is_said_of_one(filled: Library) -> None:
 
 
 def test_an_api_beside_a_site(filled: Library) -> None:
-    ended: list[str] = []
+    in_flight: list[int] = []
 
     async def page(request: Request) -> PlainTextResponse:
+        in_flight.append(request.app.state.beside.in_flight)
         return PlainTextResponse(f"the site at {request.url.path}")
 
     site = Starlette(routes=[Route("/{rest:path}", page)])
-    with TestClient(Beside(app(filled), site)) as both:
+    beside = Beside(app(filled), site)
+    with TestClient(beside) as both:
         assert both.get("/").text == "the site at /"
         assert both.get("/api").text == "the site at /api"
         assert both.get("/static/site.css").text == "the site at /static/site.css"
@@ -154,6 +156,6 @@ def test_an_api_beside_a_site(filled: Library) -> None:
         assert both.get("/api/nothing").json()["error"]["code"] == "UnknownPattern"
         assert "Access patterns" in both.get("/docs").text
         assert both.get("/static/page.css").headers["content-type"].startswith("text/css")
-        ended.append("served")
+        assert (set(in_flight), beside.in_flight) == ({1}, 0)
     with pytest.raises(StoreError):  # the API closes its design when both have ended
         filled.book("i0")

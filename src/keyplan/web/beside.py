@@ -15,7 +15,8 @@ __all__ = ["Beside"]
 class Beside:
     """Two applications as one. The API keeps the addresses that it has, but for ``/``; the site has all others.
 
-    The API begins first and ends last, since it closes the design that the site uses.
+    The API begins first and ends last, since it closes the design that the site uses. ``site.state.beside`` is this
+    object, so that what a site does in the background can wait while ``in_flight`` requests are being answered.
     """
 
     def __init__(self, api: Starlette, site: Starlette) -> None:
@@ -24,6 +25,8 @@ class Beside:
         paths = [route.path for route in api.routes if isinstance(route, Route) and route.path != "/"]
         self._places = frozenset(path for path in paths if "{" not in path)
         self._folders = tuple(path.partition("{")[0] for path in paths if "{" in path)
+        self.in_flight = 0
+        site.state.beside = self
         self._router = Router(routes=[Mount("/", self._either)], lifespan=self._lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,7 +39,11 @@ class Beside:
     async def _either(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope.get("path", "")
         is_api = path in self._places or path.startswith(self._folders)
-        await (self.api if is_api else self.site)(scope, receive, send)
+        self.in_flight += 1
+        try:
+            await (self.api if is_api else self.site)(scope, receive, send)
+        finally:
+            self.in_flight -= 1
 
     @asynccontextmanager
     async def _lifespan(self, _application: Starlette) -> AsyncGenerator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from datetime import timedelta
 from itertools import pairwise
 
@@ -13,6 +14,8 @@ from keyplan_systems.blog import counting, ranking
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import FRONT_PAGE_REPLICAS, Post, User
 from keyplan_systems.blog.ranking import Gatherer, front_page
+from keyplan_systems.blog.site import views as site_views
+from keyplan_systems.blog.site.views import Views
 from tests.systems.blog.support import check_books, published, recorded
 
 WRITING = {"PutItem", "UpdateItem", "BatchWriteItem", "TransactWriteItems"}
@@ -113,6 +116,30 @@ def test_each_write_is_followed_by_a_rest(blog: Blog, ada: User, clock: Clock) -
     assert max(sum(name in WRITING for name in requests.operations[start:end]) for start, end in steps) == 1
     copies = [blog.front_page(replica) for replica in range(FRONT_PAGE_REPLICAS)]
     assert {None if copy is None else copy.refreshed_at for copy in copies} == {front_page(blog).refreshed_at}
+
+
+@pytest.mark.parametrize("busy_looks", [5, None])
+def test_what_is_written_behind_requests_waits_for_them_but_not_for_ever(
+    blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch, busy_looks: int | None
+) -> None:
+    post = published(blog, ada, "one", ("a", "b"))
+    monkeypatch.setattr(site_views, "FLUSH_SECONDS", 0.001)
+    monkeypatch.setattr(site_views, "SPARE_SECONDS", 60 if busy_looks else 0.01)
+    requests = recorded(blog)
+    written_by: list[int] = []
+
+    def is_busy() -> bool:
+        written_by.append(len(requests.operations))
+        return busy_looks is None or len(written_by) <= busy_looks
+
+    background = Views(blog)
+    background.saw(post, None, seen=False)
+    background.start(is_busy)
+    while not requests.operations:
+        time.sleep(0.001)
+    background.stop()
+    assert written_by[: busy_looks or 2] == [0] * (busy_looks or 2)
+    assert requests.operations[0] == "UpdateItem"
 
 
 def test_copies_that_show_the_same_are_written_more_rarely(blog: Blog, ada: User, clock: Clock) -> None:

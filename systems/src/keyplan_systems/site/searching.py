@@ -30,8 +30,8 @@ BUSY_MS = 5_000
 CACHE_KIB = 32_768
 RANKED_MAX = 100
 """How many documents are ranked at most: ranking all that have a common word would hold the site up."""
-WEIGHTS = (10.0, 6.0, 4.0, 1.0)
-"""Of a word in the title, the tags, the authors, the text."""
+TITLE_WEIGHT, TAGS_WEIGHT, AUTHORS_WEIGHT = 10.0, 6.0, 4.0
+"""Of a word in the title, the tags, the authors; in the text it weighs 1."""
 SATURATION, SHORTNESS = 1.2, 0.75
 """BM25's k1 and b: how soon a further mention adds little, and how much a long text must mention a word more often."""
 RARITY_MIN = 1e-6
@@ -299,7 +299,7 @@ def _score(api: apsw.FTS5ExtensionApi, *rarities: Any) -> float:
     length = 1 - SHORTNESS + SHORTNESS * api.column_size(-1) / average
     score = 0.0
     for phrase, rarity in zip(range(api.phrase_count), rarities, strict=False):  # a word of unknown letters is none
-        mentions = api.phrase_locations(phrase)
-        weight = sum(factor * len(places) for factor, places in zip(WEIGHTS, mentions, strict=True))
+        title, tags, authors, text = map(len, api.phrase_locations(phrase))
+        weight = TITLE_WEIGHT * title + TAGS_WEIGHT * tags + AUTHORS_WEIGHT * authors + text
         score += rarity * weight * (SATURATION + 1) / (weight + SATURATION * length)
     return score

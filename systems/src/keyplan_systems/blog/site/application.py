@@ -117,8 +117,9 @@ def site_application(site: Site) -> Starlette:
     """The ASGI application of the site. Shutting it down writes what was gathered, and leaves the design open."""
 
     @asynccontextmanager
-    async def lifespan(_application: Starlette) -> AsyncGenerator[None]:
-        site.views.start()
+    async def lifespan(application: Starlette) -> AsyncGenerator[None]:
+        beside = getattr(application.state, "beside", None)
+        site.views.start(lambda: beside is not None and beside.in_flight > 0)
         try:
             yield
         finally:
