@@ -40,6 +40,7 @@ def arguments() -> dict[str, dict[str, Any]]:
         (element for element in wholes if element.post.status == "published"), key=lambda post: len(post.readers)
     )
     post, user = whole.post, sample_user(1)
+    shared = next(element for element in wholes if element.post.co_authors and element.post.status == "published")
     named = sample_user(min(beside for essay in ESSAYS for beside in essay.beside))
     result: dict[str, dict[str, Any]] = {
         "latest_posts": {"limit": 3},
@@ -84,6 +85,9 @@ def arguments() -> dict[str, dict[str, Any]]:
         "posts": {"post_id": [post.post_id]},
         "contents": {"post_id": [post.post_id]},
         "followed_posts": {"user_id": sample_user(0).user_id, "limit": 3},
+        "followed_co_authors": {"user_id": sample_user(0).user_id, "limit": 3},
+        "co_authors_of": {"post_id": shared.post.post_id},
+        "co_author": {"post_id": shared.post.post_id, "user_id": shared.post.co_authors[0]},
         "followed_authors": {"user_id": sample_user(0).user_id},
         "follows": {"user_id": sample_user(0).user_id, "author_id": post.user_id},
         "follows_of": {"user_id": sample_user(0).user_id},

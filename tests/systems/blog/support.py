@@ -12,6 +12,7 @@ from keyplan.testing.invariants import check_invariants
 from keyplan.testing.world import scan
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import (
+    CO_AUTHORS_MAX,
     CoAuthor,
     Counter,
     Credential,
@@ -74,10 +75,16 @@ def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
     by_id = {post.post_id: post for post in posts}
     public = [post for post in posts if post.status == "published"]
     _check_authors(result.get(User, []), posts)
-    entries = {(value.post_id, value.user_id, value.status, value.listed_at) for value in result.get(CoAuthor, [])}
-    assert entries == {
+    entries: list[CoAuthor] = result.get(CoAuthor, [])
+    named = {(entry.post_id, entry.user_id, entry.status, entry.listed_at) for entry in entries}
+    assert {entry for entry in named if entry[2] != "asked"} == {
         (post.post_id, other, post.status, post.listed_at) for post in posts for other in post.co_authors
     }
+    assert all(
+        entry[1] != by_id[entry[0]].user_id for entry in named
+    )  # of a post that is there; nobody asks themselves
+    most = Tally(entry.post_id for entry in entries)
+    assert max(most.values(), default=0) <= CO_AUTHORS_MAX
     carried = Tally(tag for post in public for tag in post.tags)
     assert {value.tag: value.posts for value in result.get(PostTag, []) if value.posts} == dict(carried)
     combos = {(value.tags, value.published_at, value.post_id) for value in result.get(PostTagCombo, [])}

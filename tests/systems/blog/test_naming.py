@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from keyplan import Cursor, Page
-from keyplan.errors import CursorError, ItemNotFound, Refused, RequestError
+from keyplan.errors import CursorError, ItemNotFound, Refused, RequestError, WriteFailed
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import CO_AUTHORS_MAX, CoAuthor, Post, PostStatus, User
+from keyplan_systems.blog.following import posts_followed
 from keyplan_systems.blog.loader import load
 from keyplan_systems.blog.naming import posts_by
 from keyplan_systems.blog.removing import delete_account, delete_post, export_of
@@ -49,9 +50,13 @@ def happens(blog: Blog, chance: random.Random, people: list[User], number: int) 
         lambda: blog.take_down(post_id, "m"),
         lambda: blog.name_co_authors(post_id, others),
         lambda: blog.name_co_authors(post_id, others),
+        lambda: blog.ask_co_authors(post_id, others),
+        lambda: blog.ask_co_authors(post_id, others),
+        *(partial(blog.agree_to_be_named, post_id, user.user_id) for user in people),
+        lambda: blog.be_named_no_more(post_id, chance.choice(people).user_id),
         lambda: delete_post(blog, post_id) if number % 5 == 0 else None,
     ]
-    with suppress(Refused):
+    with suppress(Refused, ItemNotFound):  # nobody asked them
         chance.choice(acts)()
 
 
@@ -59,10 +64,18 @@ def happens(blog: Blog, chance: random.Random, people: list[User], number: int) 
 def test_lists_are_what_a_look_at_every_post_gives(blog: Blog, seed: int) -> None:
     chance = random.Random(seed)
     people = [new_user(blog, name, user_id=name, role="author") for name in ("ada", "ben", "cleo")]
-    for number in range(36):
+    for number in range(48):
         happens(blog, chance, people, number)
     check_books(blog)
     posts: list[Post] = items_of(blog, Post)
+    reader = new_user(blog, "rita")
+    followed: set[str] = set()
+    for user in people:
+        blog.follow(reader.user_id, user.user_id)
+        followed.add(user.user_id)
+        public = [post for post in posts if post.status == "published" and {post.user_id, *post.co_authors} & followed]
+        for limit in (1, 2, 5, 50):
+            check_pages(partial(posts_followed, blog, reader.user_id, limit), public, limit)
     for user in blog.users([user.user_id for user in people]):
         named = [post for post in posts if user.user_id in post.co_authors]
         whole = [post for post in posts if post.status == "published" and post.user_id == user.user_id]
@@ -106,6 +119,56 @@ def test_an_author_without_co_authored_posts_costs_what_they_did(blog: Blog, ada
         posts_by(blog, again, 5, Cursor("x.y"))
 
 
+def test_following_nobody_who_is_named_costs_two_requests_more(blog: Blog, ada: User, eve: User) -> None:
+    ben = new_user(blog, "ben", role="author")
+    blog.follow(eve.user_id, ada.user_id)
+    post = published(blog, ben, "one")
+    requests = recorded(blog)
+    assert list(posts_followed(blog, eve.user_id, 10)) == []
+    assert (requests.operations, requests.units()) == (["Query", "BatchGetItem", "Query", "Query"], 0.5 * 4)
+    blog.name_co_authors(post.post_id, (ada.user_id,))
+    requests.made.clear()
+    assert [shown.post_id for shown in posts_followed(blog, eve.user_id, 10)] == [post.post_id]
+    assert requests.operations == ["Query", "BatchGetItem", *["Query"] * 4, "BatchGetItem"]
+
+
+def test_who_is_asked_is_named_when_they_agree(blog: Blog, ada: User, eve: User) -> None:
+    ben = new_user(blog, "ben", role="author")
+    post = published(blog, ada, "one")
+    for nobody, error in (("nobody", ItemNotFound), (eve.user_id, Refused)):  # a reader writes nothing
+        with pytest.raises(error):
+            blog.ask_co_authors(post.post_id, (nobody,))
+    with pytest.raises(ItemNotFound):
+        blog.agree_to_be_named(post.post_id, ben.user_id)
+    assert blog.ask_co_authors(post.post_id, (ben.user_id, ada.user_id)).co_authors == ()
+    blog.ask_co_authors(post.post_id, ())
+    assert items_of(blog, CoAuthor) == []
+    blog.ask_co_authors(post.post_id, (ben.user_id,))
+    asked = partial(blog.co_authored_posts, ben.user_id, ["asked"])
+    assert [value.post_id for value in asked()] == [post.post_id]
+    assert [list(posts_by(blog, ben, 5)), export_of(blog, ben.user_id)["asked_to_be_named_on"]] == [
+        [],
+        [{"title": "One"}],
+    ]
+    blog.set_status(ben.user_id, "suspended")
+    with pytest.raises(WriteFailed):
+        blog.agree_to_be_named(post.post_id, ben.user_id)
+    blog.set_status(ben.user_id, "active")
+    assert blog.agree_to_be_named(post.post_id, ben.user_id).co_authors == (ben.user_id,)
+    assert blog.agree_to_be_named(post.post_id, ben.user_id).co_authors == (ben.user_id,)  # a second press
+    assert list(asked()) == []
+    check_books(blog)
+    assert blog.be_named_no_more(post.post_id, ben.user_id)
+    assert not blog.be_named_no_more(post.post_id, ben.user_id)
+    blog.ask_co_authors(post.post_id, (ben.user_id,))
+    draft = new_post(blog, ada, "two")
+    blog.ask_co_authors(draft.post_id, (ben.user_id,))
+    delete_post(blog, draft.post_id)
+    delete_account(blog, ben.user_id, MemoryFiles(), search_of(blog))
+    assert items_of(blog, CoAuthor) == []
+    check_books(blog)
+
+
 def test_naming_costs_what_the_table_says_and_fits_a_transaction(blog: Blog, ada: User) -> None:
     people = [new_user(blog, f"user-{number}").user_id for number in range(2 * CO_AUTHORS_MAX)]
     first, second = tuple(people[:CO_AUTHORS_MAX]), tuple(people[CO_AUTHORS_MAX:])
@@ -120,6 +183,10 @@ def test_naming_costs_what_the_table_says_and_fits_a_transaction(blog: Blog, ada
 
     assert actions(lambda: blog.publish(draft.post_id)) == 38 + 2 * CO_AUTHORS_MAX
     assert actions(lambda: blog.name_co_authors(draft.post_id, second)) == 1 + 4 * CO_AUTHORS_MAX
+    for user_id in first:
+        blog.set_role(user_id, "author")
+    assert actions(lambda: blog.ask_co_authors(draft.post_id, first)) == 1 + 4 * CO_AUTHORS_MAX
+    assert actions(lambda: blog.name_co_authors(draft.post_id, second)) == 1 + 3 * CO_AUTHORS_MAX
     assert actions(lambda: blog.archive(draft.post_id)) == 38 + 2 * CO_AUTHORS_MAX
     blog.delete_post(draft.post_id)
     assert items_of(blog, CoAuthor) == []

@@ -105,6 +105,9 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
             post.post_id, first[0].thread_id, first[0].comment_id, "hidden", ada.user_id
         ),
         "W40": lambda: blog.name_co_authors(post.post_id, (eve.user_id,)),
+        "W43": lambda: blog.be_named_no_more(post.post_id, eve.user_id),
+        "W41": lambda: blog.ask_co_authors(post.post_id, (eve.user_id,)),
+        "W42": lambda: blog.agree_to_be_named(post.post_id, eve.user_id),
         "W38": lambda: blog.follow(eve.user_id, ada.user_id),
         "W39": lambda: blog.unfollow(eve.user_id, ada.user_id),
     }

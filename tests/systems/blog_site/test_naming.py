@@ -1,7 +1,10 @@
-"""A post of several authors on the site and in the API: where it stands, and who may read its draft."""
+"""A post of several authors on the site and in the API: where it stands, who may read its draft, and how its author
+asks the others.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from keyplan.web.beside import Beside
@@ -30,7 +33,7 @@ def test_a_post_stands_on_the_pages_of_all_its_authors(
     as_ben = visit().sign_in("ben")
     desk = as_ben.get("/desk?status=with-others").text
     assert ["Half a thought" in desk, "Keys and doors" in desk, "Bread" in desk] == [True, True, False]
-    assert [text in desk for text in ('href="/posts/half-a-thought"', f"/write/{post.post_id}")] == [True, False]
+    assert [text in desk for text in ('href="/posts/half-a-thought"', f'/write/{post.post_id}"')] == [True, False]
     shown = as_ben.get("/posts/half-a-thought")
     assert (shown.status_code, "only its authors and the moderators" in shown.text) == (200, True)
     assert as_ben.get(f"/write/{draft.post_id}").status_code == 404
@@ -46,3 +49,58 @@ def test_a_post_stands_on_the_pages_of_all_its_authors(
     page = visit().get("/authors/ben").text
     assert ["Bread" in page, "Keys and doors" in page] == [True, False]
     assert own.slug == "bread"
+
+
+def test_an_author_asks_others_who_agree_decline_and_leave(
+    blog: Blog, ada: User, rita: User, post: Post, author: Visit, reader: Visit, visit: Callable[[], Visit]
+) -> None:
+    make_user(blog, "ben")
+    blog.follow(rita.user_id, make_user(blog, "cleo").user_id)
+    as_ben, as_cleo = visit().sign_in("ben"), visit().sign_in("cleo")
+
+    def name(page: str, *people: str, **fields: str) -> str:
+        given = {"title": "Half a thought", "content": "It isn’t.", "slug": "half", "co_authors": " ".join(people)}
+        answer = author.send(page, page, **given, **version_of(page), **fields)
+        return answer.headers["location"].partition("?")[0] if answer.status_code == 303 else text_of(answer)
+
+    def version_of(page: str) -> dict[str, str]:
+        match = re.search(r'name="version" value="(\d+)"', author.get(page).text)
+        return {} if match is None else {"version": match[1]}
+
+    wrong = (("nobody", "nobody here is called nobody"), ("rita", "rita only reads here"), ("\x00x", "is called \x00x"))
+    for names, said in wrong:
+        assert said in name("/write", names)
+    assert "at most 20 co-authors" in name("/write", *(f"name-{number}" for number in range(40)))
+    place = name("/write", "@Ben,", "cleo", "ada")
+    editor = author.get(place).text
+    assert ["Asked so far: ben cleo." in editor, 'value="ben cleo"' in editor] == [True, True]
+    # who was asked reads the draft and decides; nobody else knows
+    (draft,) = [value for value in blog.posts_of_user(ada.user_id, "unpublished") if value.slug == "half"]
+    assert "Ada Example would like to name you as an author of Half a thought" in text_of(as_ben.get("/desk"))
+    assert [each.get("/posts/half").status_code for each in (as_ben, reader, visit())] == [200, 404, 404]
+    for action in ("agree", "leave"):
+        assert author.send(f"/write/{post.post_id}/{action}", "/desk").status_code == 404
+        assert as_ben.client.post(f"/write/{draft.post_id}/{action}", data={"csrf": "x"}).status_code == 403
+    name(place, "ben", "cleo", action="publish", asked="ben cleo")
+    assert "Ben Example" not in text_of(visit().get("/posts/half"))
+    for _ in range(2):  # a second press changes nothing
+        answer = as_ben.send(f"/write/{draft.post_id}/agree", "/desk")
+        assert answer.headers["location"] == "/desk?status=with-others&done=named"
+    as_cleo.send(f"/write/{draft.post_id}/agree", "/desk")
+    assert "Ada Example, Ben Example and Cleo Example" in text_of(visit().get("/posts/half")).replace(" ,", ",")
+    # whoever follows one of them sees it once, by all
+    assert "Ada Example , Ben Example and Cleo Example" in text_of(reader.get("/following"))
+    blog.follow(rita.user_id, ada.user_id)
+    assert reader.get("/following").text.count(">Half a thought</a>") == 1
+    # one leaves, the other is taken off
+    assert "Take my name off Half a thought" in text_of(as_ben.get("/desk?status=with-others"))
+    as_ben.send(f"/write/{draft.post_id}/leave", "/desk?status=with-others")
+    assert as_ben.client.get("/desk").text.count("would like to name you") == 0
+    assert name(place, asked="") == place
+    assert text_of(visit().get("/posts/half")).count("Example") == text_of(visit().get("/posts/half")).count(
+        "Ada Example"
+    )
+    # a form from before there was such a field takes nobody off
+    blog.name_co_authors(draft.post_id, (rita.user_id,))
+    author.send(place, place, title="Half a thought", content="It isn’t.", slug="half", **version_of(place))
+    assert [value.co_authors for value in blog.posts([draft.post_id])] == [(rita.user_id,)]

@@ -30,6 +30,7 @@ __all__ = [
     "Account",
     "Byline",
     "CoAuthor",
+    "CoAuthorStatus",
     "Comment",
     "CommentStatus",
     "ContactMessage",
@@ -114,6 +115,8 @@ ADDRESS_MAX = 250
 
 UserStatus = Literal["active", "suspended", "deleted"]
 PostStatus = Literal["unpublished", "published", "archived"]
+CoAuthorStatus = PostStatus | Literal["asked"]
+"""The status of the post that a user is named on, or that they were asked whether they want to be."""
 Role = Literal["reader", "author", "moderator"]
 CommentStatus = Literal["shown", "hidden", "removed"]
 """``hidden`` by a moderator, ``removed`` by its author: then its text is gone."""
@@ -338,11 +341,14 @@ class Post(Entity):
 
 
 class CoAuthor(Entity):
-    """A user is named beside a post's author. By user and status, in the order of the post's lists."""
+    """A user is named beside a post's author. By user and status, in the order of the post's lists.
+
+    Whoever was asked, and hasn't agreed yet, is listed by when that was, whatever becomes of the post meanwhile.
+    """
 
     post_id: Id
     user_id: Id
-    status: PostStatus
+    status: CoAuthorStatus
     listed_at: datetime
 
     primary = Key("POST#{post_id}", "CO_AUTHOR#{user_id}")

@@ -1,21 +1,23 @@
 """Users who are named beside a post's author: the writes about them, and the list of all that an author has written.
 
-Each has an entry of their own, which moves with the post's status, so that their pages list the post.
+Each has an entry of their own, which moves with the post's status, so that their pages list the post. An author asks
+whom they want to name; who was asked has an entry too, which nobody else sees, until they agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from heapq import merge
 from itertools import islice
+from typing import TypeVar
 
-from keyplan import Add, Check, Cursor, Delete, Page, Put, Update, Writes, write
-from keyplan.errors import ItemNotFound
-from keyplan_systems.blog.entities import CoAuthor, CoAuthors, Post, PostStatus, User
+from keyplan import Add, Check, Cursor, Delete, Page, Put, Update, Writes, now, write
+from keyplan.errors import ItemNotFound, Refused
+from keyplan_systems.blog.entities import CO_AUTHORS_MAX, CoAuthor, CoAuthors, Post, PostStatus, User
 from keyplan_systems.blog.reads import Reads
 
-__all__ = ["NamingWrites", "posts_by", "without_repeats"]
+__all__ = ["NamingWrites", "merged", "posts_by", "without_repeats"]
 
 
 class NamingWrites(Reads):
@@ -23,23 +25,98 @@ class NamingWrites(Reads):
 
     @write("W40", attempts=30)
     def name_co_authors(self, post_id: str, co_authors: CoAuthors) -> Writes[Post]:
-        """Name these users beside a post's author, and nobody else. Repeats, and the author, are left out.
+        """Name these users beside a post's author, and nobody else, without asking them: for an import, and for a
+        deletion. Repeats, and the author, are left out. Who was asked stays so, as far as there is room.
 
         Raises ItemNotFound for a post or a user who isn't there.
         """
-        post = yield from self.post.ask(post_id)
-        if post is None:
-            raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.name_co_authors")
+        post = yield from self._post_to_name_on(post_id)
         wanted = without_repeats(post.user_id, co_authors)
         if wanted == post.co_authors:
             return post
-        yield Update(post, co_authors=wanted).only_if(
-            status=post.status, co_authors=post.co_authors, published_at=post.published_at
-        )
+        asked = [user_id for user_id in (yield from self._asked(post_id)) if user_id not in wanted]
+        yield _renamed(post, wanted)
         after = post.model_copy(update={"co_authors": wanted})
+        yield from self._ask_no_more(post_id, asked[CO_AUTHORS_MAX - len(wanted) :])
         yield from self._begin_naming(after, [user_id for user_id in wanted if user_id not in post.co_authors])
         yield from self._end_naming(post, [user_id for user_id in post.co_authors if user_id not in wanted])
         return after
+
+    @write("W41", attempts=30)
+    def ask_co_authors(self, post_id: str, people: CoAuthors) -> Writes[Post]:
+        """Who is to stand beside a post's author: those of them who are named stay, the others are asked, and nobody
+        else is named or asked any more. Repeats, and the author, are left out.
+
+        Raises ItemNotFound for a post or a user who isn't there; Refused for a user who isn't an active author.
+        """
+        post = yield from self._post_to_name_on(post_id)
+        wanted = without_repeats(post.user_id, people)
+        named = tuple(user_id for user_id in post.co_authors if user_id in wanted)
+        before = yield from self._asked(post_id)
+        new = [user_id for user_id in wanted if user_id not in (*named, *before)]
+        gone = [user_id for user_id in before if user_id not in wanted]
+        if named == post.co_authors and not new and not gone:
+            return post
+        yield _renamed(post, named, updated_at=now())
+        yield from self._end_naming(post, [user_id for user_id in post.co_authors if user_id not in named])
+        yield from self._ask_no_more(post_id, gone)
+        there = {user.user_id: user for user in (yield from self.users.ask(new))} if new else {}
+        for user_id in new:
+            if user_id not in there:
+                raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.ask_co_authors")
+            if there[user_id].status != "active" or there[user_id].role == "reader":
+                raise Refused(f"{user_id!r} is no active author", place="Blog.ask_co_authors")
+            yield Put(CoAuthor(post_id=post_id, user_id=user_id, status="asked", listed_at=now()))
+            yield Check(User, user_id=user_id).only_if(status="active")
+        return post.model_copy(update={"co_authors": named})
+
+    @write("W42", attempts=30)
+    def agree_to_be_named(self, post_id: str, user_id: str) -> Writes[Post]:
+        """Who was asked is named from now on. Raises ItemNotFound for a post that isn't there, or didn't ask them."""
+        post = yield from self._post_to_name_on(post_id)
+        entry = yield from self.co_author.ask(post_id, user_id)
+        if entry is None:
+            raise ItemNotFound(f"nobody asked {user_id!r}", place="Blog.agree_to_be_named")
+        if entry.status != "asked":
+            return post
+        wanted = (*post.co_authors, user_id)
+        yield _renamed(post, wanted)
+        yield Update(entry, status=post.status, listed_at=post.listed_at).only_if(status="asked")
+        user: Check | Update = Check(User, user_id=user_id)
+        if post.status == "published":
+            user = Update(User, user_id=user_id).set(co_authored=Add(1))
+        yield user.only_if(status="active")
+        return post.model_copy(update={"co_authors": wanted})
+
+    @write("W43", attempts=30)
+    def be_named_no_more(self, post_id: str, user_id: str) -> Writes[bool]:
+        """A user takes themselves off a post, or declines: whether they were named or asked. Raises ItemNotFound."""
+        post = yield from self._post_to_name_on(post_id)
+        entry = yield from self.co_author.ask(post_id, user_id)
+        if entry is None:
+            return False
+        if entry.status == "asked":
+            yield Delete(entry).only_if(status="asked")
+            return True
+        yield _renamed(post, tuple(other for other in post.co_authors if other != user_id))
+        yield from self._end_naming(post, [user_id])
+        return True
+
+    def _post_to_name_on(self, post_id: str) -> Writes[Post]:
+        post = yield from self.post.ask(post_id)
+        if post is None:
+            raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.naming")
+        return post
+
+    def _asked(self, post_id: str) -> Writes[list[str]]:
+        """Who was asked and hasn't agreed, the first first."""
+        entries = yield from self.co_authors_of.ask(post_id)
+        asked = sorted((entry for entry in entries if entry.status == "asked"), key=lambda entry: entry.listed_at)
+        return [entry.user_id for entry in asked]
+
+    def _ask_no_more(self, post_id: str, user_ids: Iterable[str]) -> Writes:
+        for user_id in user_ids:  # who agrees at this moment is named then, and not forgotten
+            yield Delete(CoAuthor, post_id=post_id, user_id=user_id).only_if(status="asked")
 
     def _begin_naming(self, post: Post, user_ids: list[str]) -> Writes:
         """Entries of users who are named from now on. Raises ItemNotFound for who isn't there, or is being deleted."""
@@ -72,6 +149,13 @@ class NamingWrites(Reads):
                 yield Update(User, user_id=user_id).set(co_authored=Add(change))
 
 
+def _renamed(post: Post, co_authors: CoAuthors, **also: object) -> Update[Post]:
+    """A post with these co-authors, unless its status or they have changed meanwhile."""
+    return Update(post, co_authors=co_authors, **also).only_if(
+        status=post.status, co_authors=post.co_authors, published_at=post.published_at
+    )
+
+
 def _entry(post: Post, user_id: str) -> CoAuthor:
     return CoAuthor(post_id=post.post_id, user_id=user_id, status=post.status, listed_at=post.listed_at)
 
@@ -86,7 +170,7 @@ def without_repeats(author_id: str, co_authors: CoAuthors) -> CoAuthors:
 _START, _END = "0", "1"
 """Places in a list that no cursor of a pattern has: before its first post, and behind its last."""
 
-_Ask = Callable[..., Page[Post]]
+_Entry = TypeVar("_Entry", bound="Post | CoAuthor")
 
 
 def posts_by(blog: Reads, user: User, limit: int, cursor: Cursor | None = None) -> Page[Post]:
@@ -95,24 +179,29 @@ def posts_by(blog: Reads, user: User, limit: int, cursor: Cursor | None = None) 
     One request more, and a BatchGetItem, for somebody who is named on any; where both lists have posts on a page, the
     place of each behind that page is asked for, too. Raises CursorError.
     """
-    asks: list[_Ask] = [partial(blog.posts_of_user, user.user_id, "published")]
+    asks: list[Callable[..., Page[Post]]] = [partial(blog.posts_of_user, user.user_id, "published")]
     if user.co_authored > 0:
         asks.append(partial(blog.co_authored_posts, user.user_id, ["published"]))
+    return merged(asks, limit, cursor)
+
+
+def merged(asks: Sequence[Callable[..., Page[_Entry]]], limit: int, cursor: Cursor | None = None) -> Page[_Entry]:
+    """The answers of several questions as one list, newest first. Raises CursorError."""
     begins = ([] if cursor is None else cursor.split(".")) + [_START] * len(asks)
     pages = [_page(ask, place, limit) for ask, place in zip(asks, begins, strict=False)]
-    lists = [[(post, number) for post in page.items] for number, page in enumerate(pages)]
-    taken = list(islice(merge(*lists, key=lambda entry: entry[0].listed_at, reverse=True), limit))
+    lists = [[(entry, number) for entry in page.items] for number, page in enumerate(pages)]
+    taken = list(islice(merge(*lists, key=lambda pair: pair[0].listed_at, reverse=True), limit))
     counts = [sum(number == place for _, number in taken) for place in range(len(lists))]
     ends = [_behind(*each) for each in zip(asks, begins, pages, counts, strict=False)]
-    return Page([post for post, _ in taken], Cursor(".".join(ends)) if {*ends} != {_END} else None)
+    return Page([entry for entry, _ in taken], Cursor(".".join(ends)) if {*ends} != {_END} else None)
 
 
-def _page(ask: _Ask, place: str, limit: int) -> Page[Post]:
+def _page(ask: Callable[..., Page[_Entry]], place: str, limit: int) -> Page[_Entry]:
     return Page([]) if place == _END else ask(limit=limit, cursor=None if place == _START else Cursor(place))
 
 
-def _behind(ask: _Ask, begin: str, page: Page[Post], count: int) -> str:
-    """The place behind the first posts of a page."""
+def _behind(ask: Callable[..., Page[_Entry]], begin: str, page: Page[_Entry], count: int) -> str:
+    """The place behind the first entries of a page."""
     if count == 0 and (page.items or page.cursor is not None):
         return begin
     if count < len(page.items):

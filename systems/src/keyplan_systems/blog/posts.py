@@ -13,6 +13,7 @@ from keyplan.errors import ConditionFailed, Fault, ItemNotFound, ItemTooLarge, R
 from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import (
     CONTENT_BYTES_MAX,
+    CoAuthor,
     Excerpt,
     Moderation,
     Post,
@@ -204,7 +205,10 @@ class PostWrites(NamingWrites):
         if post.status == "published":
             raise Refused("a published post is not deleted", place="Blog.delete_post", hint="archive it first")
         addresses = yield from self.addresses_of.ask(post_id)
-        yield Delete(post).only_if(status=post.status, slug=post.slug, co_authors=post.co_authors)
+        asked = yield from self._asked(post_id)
+        yield Delete(post).only_if(
+            status=post.status, slug=post.slug, co_authors=post.co_authors, updated_at=post.updated_at
+        )
         yield from self._end_naming(post, list(post.co_authors))
         yield Delete(content)
         yield Delete(PostSlug, slug=post.slug)
@@ -216,6 +220,7 @@ class PostWrites(NamingWrites):
             [
                 *(Delete(PostSlug, slug=slug) for slug in old if slug != post.slug),
                 *(Delete(address) for address in addresses),
+                *(Delete(CoAuthor, post_id=post_id, user_id=user_id) for user_id in asked),
             ]
         )
         return True

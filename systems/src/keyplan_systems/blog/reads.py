@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
 """The blog's questions: B1 to B15 as the document has them (a letter marks a further form), B16 to B19 about comments
-and what moderators did, B20 to B22 about following, and R1 to R18, which the site and the writes need besides.
+and what moderators did, B20 to B22 about following, and R1 to R20, which the site and the writes need besides.
 
 What the entities are is in ``entities.py``. The class ``Blog`` in ``design.py`` puts questions and writes together.
 """
@@ -13,6 +13,7 @@ from keyplan import Cursor, Each, Page, Prefix, Range, Through, read
 from keyplan_systems.blog.entities import (
     Account,
     CoAuthor,
+    CoAuthorStatus,
     Comment,
     CommentStatus,
     ContactMessage,
@@ -95,9 +96,11 @@ class Reads:
 
     @read("B4b", through=CoAuthor, newest_first=True)
     def co_authored_posts(
-        self, user_id: str, status: Each[PostStatus], limit: int = 10, cursor: Cursor | None = None
+        self, user_id: str, status: Each[CoAuthorStatus], limit: int = 10, cursor: Cursor | None = None
     ) -> Page[Post]:
-        """The posts in any of these statuses that name a user beside their author, newest first."""
+        """The posts in any of these statuses that name a user beside their author, newest first; ``asked``: those whose
+        authors have asked the user.
+        """
         ...
 
     # Tags
@@ -205,6 +208,16 @@ class Reads:
         """The published posts of everyone whom a user follows, newest first."""
         ...
 
+    @read(
+        "B20b",
+        through=Through(Follow, user_id="author_id"),
+        where={"status": "published"},
+        newest_first=True,
+    )
+    def followed_co_authors(self, user_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[CoAuthor]:
+        """On which published posts those whom a user follows are named beside the author, newest first."""
+        ...
+
     @read("B21", through=Through(Follow, user_id="author_id"))
     def followed_authors(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[User]:
         """Whom a user follows."""
@@ -300,6 +313,16 @@ class Reads:
     @read("R17", items=20)
     def follows_of(self, user_id: str) -> list[Follow]:
         """Whom a user follows, by id: for the limit, for export and deletion."""
+        ...
+
+    @read("R19", items=20)
+    def co_authors_of(self, post_id: str) -> list[CoAuthor]:
+        """Who is named beside a post's author, and who was asked."""
+        ...
+
+    @read("R20")
+    def co_author(self, post_id: str, user_id: str) -> CoAuthor | None:
+        """Whether a user is named beside a post's author, or was asked."""
         ...
 
     @read("R18")

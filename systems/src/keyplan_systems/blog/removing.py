@@ -70,9 +70,9 @@ def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> li
         for post in posts:
             delete_post(blog, post.post_id)
             search.remove(post.post_id)
-    for post in items_of(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE)):
+    for post in items_of(partial(blog.co_authored_posts, user_id, (*STATUSES, "asked"), limit=PAGE)):
         with suppress(ItemNotFound):  # its author deletes it at the same moment
-            blog.name_co_authors(post.post_id, tuple(other for other in post.co_authors if other != user_id))
+            blog.be_named_no_more(post.post_id, user_id)
     comments = 0
     for said in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)):
         for comment in said:
@@ -132,6 +132,7 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
         posts += [as_json(post) | {"content": texts.get(post.post_id, "")} for post in page]
     comments = [as_json(comment) for comment in items_of(partial(blog.comments_of_user, user_id, limit=PAGE))]
     named_on = items_of(partial(blog.co_authored_posts, user_id, STATUSES, limit=PAGE))
+    asked = items_of(partial(blog.co_authored_posts, user_id, ["asked"], limit=PAGE))
     since = {follow.author_id: follow.at for follow in blog.follows_of(user_id)}
     authors = blog.users(list(since)) if since else []
     return {
@@ -144,6 +145,7 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
         ],
         "posts": posts,
         "named_on": [{"title": post.title, "slug": post.slug, "status": post.status} for post in named_on],
+        "asked_to_be_named_on": [{"title": post.title} for post in asked],
         "comments": comments,
         "follows": [
             {"username": author.username, "name": author.name, "since": since[author.user_id].isoformat()}

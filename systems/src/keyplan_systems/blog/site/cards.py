@@ -39,9 +39,11 @@ class Card:
     ratings: int
     average: float
     comments: int
+    beside: tuple[tuple[str, str], ...] = ()
+    """Names and usernames of its co-authors, where they were asked for."""
 
 
-def card(post: Post, name: str, username: str) -> Card:
+def card(post: Post, name: str, username: str, beside: Iterable[tuple[str, str]] = ()) -> Card:
     """A post as a card."""
     return Card(
         post_id=post.post_id,
@@ -61,6 +63,7 @@ def card(post: Post, name: str, username: str) -> Card:
         ratings=max(0, post.ratings),
         average=round(post.stars / post.ratings, 1) if post.ratings > 0 else 0.0,
         comments=max(0, post.comments),
+        beside=tuple(beside),
     )
 
 
@@ -70,17 +73,21 @@ def authors_of(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
     return {user.user_id: (user.name, user.username) for user in blog.users(ids)} if ids else {}
 
 
-def active_authors(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
-    """The same of the authors who are active: what others wrote isn't shown."""
-    ids = list(dict.fromkeys(post.user_id for post in posts))
+def active_authors(blog: Blog, posts: Iterable[Post], *, beside: bool = False) -> dict[str, tuple[str, str]]:
+    """The same of the authors who are active, and of co-authors too: what others wrote isn't shown."""
+    ids = list(dict.fromkeys(text for post in posts for text in (post.user_id, *(post.co_authors if beside else ()))))
     users = blog.users(ids) if ids else []
     return {user.user_id: (user.name, user.username) for user in users if user.status == "active"}
 
 
-def shown_cards(blog: Blog, posts: Sequence[Post]) -> list[Card]:
-    """Posts as cards for everybody: those whose authors are active, in order."""
-    authors = active_authors(blog, posts)
-    return [card(post, *authors[post.user_id]) for post in posts if post.user_id in authors]
+def shown_cards(blog: Blog, posts: Sequence[Post], *, beside: bool = False) -> list[Card]:
+    """Posts as cards for everybody: those whose authors are active, in order; with their co-authors where asked for."""
+    authors = active_authors(blog, posts, beside=beside)
+    return [
+        card(post, *authors[post.user_id], [authors[other] for other in post.co_authors if beside and other in authors])
+        for post in posts
+        if post.user_id in authors
+    ]
 
 
 def cards_by(blog: Blog, user: User, posts: Sequence[Post]) -> list[Card]:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from keyplan_systems.blog.entities import FOLLOWS_MAX, Follow, User
+from keyplan_systems.blog.following import posts_followed
 from keyplan_systems.blog.site.cards import shown_cards
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.problems import not_found
@@ -17,11 +18,13 @@ PAGE = 10
 
 
 def posts(turn: Turn) -> Response:
-    """The posts of those whom the reader follows, newest first: a query for each of them."""
-    page = turn.blog.followed_posts(turn.user.user_id, limit=PAGE, cursor=turn.cursor)
+    """The posts of those whom the reader follows, newest first: a query for each of them, two where they write with
+    others.
+    """
+    page = posts_followed(turn.blog, turn.user.user_id, limit=PAGE, cursor=turn.cursor)
     return turn.page(
         "following.html",
-        cards=shown_cards(turn.blog, page.items),
+        cards=shown_cards(turn.blog, page.items, beside=True),
         cursor=page.cursor,
         first=turn.cursor is not None,
         path="/following",

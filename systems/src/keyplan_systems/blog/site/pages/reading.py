@@ -158,7 +158,9 @@ def _visible(turn: Turn, about: Post) -> bool:
         return True
     if user is None:
         return False
-    return user.user_id in {about.user_id, *about.co_authors} or (about.taken_down and turn.visitor.moderator)
+    if user.user_id in {about.user_id, *about.co_authors} or (about.taken_down and turn.visitor.moderator):
+        return True
+    return turn.blog.co_author(about.post_id, user.user_id) is not None  # they were asked to be named on it
 
 
 def _published(turn: Turn) -> Post:

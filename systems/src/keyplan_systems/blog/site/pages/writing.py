@@ -1,4 +1,4 @@
-"""An author's desk and the editor: drafts, preview, saving, publishing.
+"""An author's desk and the editor: drafts, preview, saving, publishing, and who is asked to stand beside the author.
 
 A post that was changed since it was opened isn't overwritten: both texts are shown, and the author decides. Whoever
 isn't the author of a draft is told that it isn't there.
@@ -12,10 +12,10 @@ from typing import Literal
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
-from keyplan.errors import ItemExists, ItemTooLarge, Refused, ValueTaken
+from keyplan.errors import ItemExists, ItemNotFound, ItemTooLarge, Refused, ValueTaken
 from keyplan_systems.blog import removing
-from keyplan_systems.blog.entities import Post, PostWithContent
-from keyplan_systems.blog.site.cards import cards_by
+from keyplan_systems.blog.entities import CO_AUTHORS_MAX, Post, PostWithContent
+from keyplan_systems.blog.site.cards import cards_by, shown_cards
 from keyplan_systems.blog.site.rendering import post_path
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
@@ -32,6 +32,8 @@ PREVIEW_CHARACTERS = 5_000
 """A preview of so many characters counts as one more."""
 TAGS_MAX = 5
 DESK_PAGE = 20
+QUESTIONS = 5
+"""How many authors' questions a desk shows at once."""
 
 Status = Literal["unpublished", "published", "archived"]
 STATUSES: dict[str, Status] = {"unpublished": "unpublished", "published": "published", "archived": "archived"}
@@ -48,8 +50,10 @@ def desk(turn: Turn) -> Response:
     else:
         status = STATUSES.get(status, "unpublished")
         page = turn.blog.posts_of_user(user.user_id, status, limit=DESK_PAGE, cursor=turn.cursor)
+    questions = turn.blog.co_authored_posts(user.user_id, ["asked"], limit=QUESTIONS)
     return turn.page(
         "desk.html",
+        questions=shown_cards(turn.blog, questions.items),
         status=status,
         cards=cards_by(turn.blog, user, page.items),
         cursor=page.cursor,
@@ -92,18 +96,48 @@ def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
     return title, content, slug or slug_from(title), tags
 
 
+def _people(turn: Turn, form: Form, post: Post | None) -> tuple[str, ...] | None:
+    """Ids of those whom the form names beside the author, with its faults; None where it doesn't say."""
+    if "co_authors" not in form.typed:
+        return None
+    form.labels["co_authors"] = "Co-authors"
+    names = [text.removeprefix("@").lower() for text in re.split(r"[\s,]+", form["co_authors"]) if text]
+    names = [name for name in dict.fromkeys(names) if name != turn.user.username]
+    if len(names) > CO_AUTHORS_MAX:
+        form.fault("co_authors", f"at most {CO_AUTHORS_MAX} co-authors; these are {len(names)}")
+    result: list[str] = []
+    for name in names[:CO_AUTHORS_MAX]:
+        user = turn.blog.user_by_username(name) if 3 <= len(name) <= 40 else None
+        named = user is not None and post is not None and user.user_id in post.co_authors
+        if user is None or not (named or user.status == "active"):
+            form.fault("co_authors", f"nobody here is called {name[:40]}; write usernames, as on authors’ pages")
+        elif user.role == "reader" and not named:
+            form.fault("co_authors", f"{name} only reads here; their account page makes an author of them")
+        else:
+            result.append(user.user_id)
+    return tuple(result)
+
+
+def _asked(turn: Turn, saved: PostWithContent, people: tuple[str, ...] | None) -> PostWithContent:
+    """The post once those are asked whom its form names."""
+    if people is None or (not people and not saved.post.co_authors and not turn.form["asked"]):
+        return saved
+    return saved._replace(post=turn.blog.ask_co_authors(saved.post.post_id, people))
+
+
 def create(turn: Turn) -> Response:
     """Save a new post as a draft; publish it, or show how it would look."""
     form = turn.form
     if form["action"] == "preview":
         return _editor(turn, form, None)
     title, content, slug, tags = _fields(form)
+    people = _people(turn, form, None)
     if not form:
         return _editor(turn, form, None, 422)
     turn.limit("write", turn.user.user_id)
     try:
         post = Post(user_id=turn.user.user_id, slug=slug, title=title, excerpt=excerpt_from(content), tags=tags)
-        made = turn.blog.create_post(post, content)
+        made = _asked(turn, turn.blog.create_post(post, content), people)
     except (ValueError, Refused, ItemExists, ValueTaken) as error:
         _told(form, error)
         return _editor(turn, form, None, 422)
@@ -149,17 +183,23 @@ def _own(turn: Turn, *, moderators: bool = False) -> PostWithContent:
 def edit_form(turn: Turn) -> Response:
     """The editor with a post."""
     content = _own(turn)
-    return _editor(turn, _typed(content), content.post)
+    return _editor(turn, _typed(turn, content), content.post)
 
 
-def _typed(content: PostWithContent) -> Form:
+def _typed(turn: Turn, content: PostWithContent) -> Form:
     post = content.post
+    asked = [entry.user_id for entry in turn.blog.co_authors_of(post.post_id) if entry.status == "asked"]
+    people = (
+        {user.user_id: user for user in turn.blog.users([*post.co_authors, *asked])} if post.co_authors or asked else {}
+    )
     return Form(
         {
             "title": post.title,
             "content": content.content.content,
             "slug": post.slug,
             "tags": " ".join(post.tags),
+            "co_authors": " ".join(people[text].username for text in (*post.co_authors, *asked) if text in people),
+            "asked": " ".join(people[text].username for text in asked if text in people),
             "version": str(content.content.version),
         }
     )
@@ -172,6 +212,7 @@ def save(turn: Turn) -> Response:
     if form["action"] == "preview":
         return _editor(turn, form, post_with_content.post)
     title, content, slug, tags = _fields(form)
+    people = _people(turn, form, post_with_content.post)
     version = form.number("version", "Version")
     if not form or version is None:
         return _editor(turn, form, post_with_content.post, 422)
@@ -192,6 +233,7 @@ def save(turn: Turn) -> Response:
             return _conflict(turn, form)
         _told(form, error)
         return _editor(turn, form, post_with_content.post, 422)
+    saved = _asked(turn, saved, people)
     turn.site.changed(saved.post, listed=saved.post.status == "published")
     if form["action"] == "publish":
         return _publish(turn, saved, form)
@@ -208,6 +250,8 @@ def _conflict(turn: Turn, form: Form) -> Response:
 def act(turn: Turn) -> Response:
     """Publish, unpublish, archive or restore a post. Moderators may take down anybody's."""
     action = turn.path("action")
+    if action in {"agree", "leave"}:
+        return _named(turn, agree=action == "agree")
     content = _own(turn, moderators=action in {"unpublish", "archive", "allow"})
     if content.post.user_id != turn.user.user_id:
         return _moderated(turn, content.post, down=action != "allow")
@@ -224,6 +268,25 @@ def act(turn: Turn) -> Response:
     changed = do(content.post.post_id)
     turn.site.changed(changed, listed="published" in {content.post.status, changed.status})
     return turn.go(f"/desk?status={changed.status}", done)
+
+
+def _named(turn: Turn, *, agree: bool) -> Response:
+    """Agree to stand beside a post's author, or don't, or not any more: whoever wasn't asked finds no post here."""
+    post_id, user_id = turn.path("post_id"), turn.user.user_id
+    if len(post_id) > 64 or turn.blog.co_author(post_id, user_id) is None:
+        raise not_found()
+    turn.limit("write", user_id)
+    try:
+        if agree:
+            turn.blog.agree_to_be_named(post_id, user_id)
+        else:
+            turn.blog.be_named_no_more(post_id, user_id)
+    except ItemNotFound:  # its author thought better of it at this moment
+        raise not_found() from None
+    post = turn.blog.post(post_id)
+    if post is not None:
+        turn.site.changed(post, listed=False)
+    return turn.go("/desk?status=with-others", "named" if agree else "left")
 
 
 def _moderated(turn: Turn, post: Post, *, down: bool) -> Response:
