@@ -108,6 +108,8 @@ def _set(tag: str, content: list[Any], note: Note) -> dict[str, Any] | None:
     if tag == "NS" and any(_number(member) is None for member in members):
         note("is called a set of numbers and holds a text: it is read as a set of texts")
         tag = "SS"
+    elif tag == "NS":
+        members = list({Decimal(member): member for member in members}.values())  # 1 and 1.0 are one number
     if len(members) < len(content):
         note("holds a member twice, or one that a set can't hold: it is left out of the set")
     if not members:
