@@ -205,6 +205,13 @@ _HTML = re.compile(
 )
 
 
+def _place_in(anchor: str) -> str:
+    """The id of a heading as a page has it: others' have underscores, as in ``#answers_file``, which are the page's own
+    here.
+    """
+    return anchor if anchor.startswith(("_", "#_")) else anchor.replace("_", "")
+
+
 @dataclass
 class Links:
     """The links of texts, made to lead where their targets are now.
@@ -252,6 +259,8 @@ class Links:
 
     def _target(self, path: str, given: str, *, picture: bool) -> str:
         target = given[1:-1] if given.startswith("<") else given
+        if target.startswith("#"):
+            return _place_in(target)
         for own in self.site.addresses:
             if target.startswith(own):
                 target = target[len(own) :] or "/"
@@ -264,6 +273,8 @@ class Links:
             return given
         place, mark, rest = re.match(r"([^#?]*)([#?]?)(.*)", target, re.DOTALL).groups()  # type: ignore[union-attr]
         result = None if picture else self.text(path, place)
+        if result is not None and mark == "#":
+            rest = _place_in(rest)
         if result is None and place:
             result = self._file(path, unquote(place))
         if result is None:

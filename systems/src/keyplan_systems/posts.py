@@ -17,6 +17,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
+from keyplan import now
 from keyplan.errors import Fault, RequestError
 from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter, split_front_matter
 
@@ -53,7 +54,8 @@ TAKEN = frozenset({
 class Post:
     """A post as its file says. ``path`` is relative to the folder, with slashes; ``date`` is in UTC, and None where
     neither the fields nor the name or the address give one; ``dated_by`` says which of them did. ``permalink`` is the
-    address that it had, ``aliases`` those that led there. ``fields`` is its front matter.
+    address that it had, ``aliases`` those that led there. ``fields`` is its front matter. ``said`` is what is to
+    be reported of it: that its site doesn't show it, or that it is another file's translation.
     """
 
     path: str
@@ -72,6 +74,7 @@ class Post:
     permalink: str | None = None
     aliases: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    said: tuple[Fault, ...] = ()
 
     def not_taken(self) -> list[str]:
         """The names of its fields that a post has no place for, those of tables with a dot."""
@@ -115,7 +118,7 @@ def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
             if name.startswith(".") or path.suffix.lower() not in SUFFIXES:
                 if path.suffix.lower() in OTHER_SUFFIXES and _is_text_of_site(path):
                     passed_over.setdefault(path.suffix.lower(), []).append(path)
-            elif path.stem == "_index":
+            elif path.stem.partition(".")[0] == "_index":
                 faults.extend(_section(folder, path))
             elif path.is_symlink():
                 faults.extend(_links_out(root, folder, [path]))
@@ -192,17 +195,28 @@ def read_post(folder: Path, path: Path) -> Post:
     front = _front_of(path.stem, plain_text(data))
     fields = _Fields(front)
     relative = path.relative_to(folder)
-    name = relative.parent.name if path.stem == "index" and relative.parent.name else path.stem
+    stem, language = _language(path)
+    name = relative.parent.name if stem == "index" and relative.parent.name else stem
     named = re.fullmatch(r"(\d{4}-\d{1,2}-\d{1,2})[-_](.+)", name)
     permalink = fields.text("permalink", "url", "path")
     slug = fields.text("slug") or _last_segment(permalink) or shown(named[2] if named else name)
+    slug = f"{slug}-{language.lower()}" if language else slug
+    hidden = fields.hidden()
+    said: list[Fault] = []
+    if hidden:
+        said.append(
+            Fault(shown(relative.as_posix()), f"its site doesn't list it ({hidden}): a draft here", "publish it")
+        )
+    if language:
+        message = f"a translation ({language}) of another file: a post of its own"
+        said.append(Fault(shown(relative.as_posix()), message, "the CMS has several languages of an article"))
     moment, dated_by = _dated(fields, named[1] if named else None, permalink, shown(relative.as_posix()))
     return Post(
         path=shown(relative.as_posix()),
         title=fields.text("title") or _heading(front.body) or slug.replace("-", " ").replace("_", " ").capitalize(),
         slug=slug,
         date=moment,
-        draft="_drafts" in relative.parts or fields.is_draft(),
+        draft="_drafts" in relative.parts or fields.is_draft() or hidden is not None,
         authors=fields.people("author", "authors"),
         tags=fields.words("tag", "tags"),
         categories=fields.words("category", "categories"),
@@ -214,7 +228,16 @@ def read_post(folder: Path, path: Path) -> Post:
         permalink=permalink,
         aliases=fields.paths("aliases", "alias", "redirect_from"),
         fields=front.fields,
+        said=tuple(said),
     )
+
+
+def _language(path: Path) -> tuple[str, str | None]:
+    """A file's name without its ending; and without the language, where it is a translation of the file beside it."""
+    match = re.fullmatch(r"(.+)\.([a-z]{2}(?:[-_][A-Za-z]{2,4})?)", path.stem)
+    if match is None or not path.with_name(f"{match[1]}{path.suffix}").is_file():
+        return path.stem, None
+    return match[1], match[2]
 
 
 _ABOUT_FOLDER = re.compile(
@@ -319,6 +342,24 @@ class _Fields:
             or status.lower() in {"draft", "hidden", "private", "skip"}
         )
 
+    def hidden(self) -> str | None:
+        """What says that a text isn't listed on its site, though it is no draft: it has expired, is for some only."""
+        for name in ("headless", "private", "unlisted", "hidden", "eleventyExcludeFromCollections"):
+            if self.flag(name) is True:
+                return name
+        if self.fields.get("password"):
+            return "password"
+        for name in ("build", "_build"):
+            build = self.fields.get(name)
+            for what in ("render", "list") if isinstance(build, dict) else ():
+                if str(build.get(what)).lower() in {"never", "false"}:
+                    return f"{name}: {what}"
+        for name in ("expiryDate", "expirydate", "unpublishDate"):
+            expires = _moment(self.fields.get(name))
+            if expires is not None and expires <= now():
+                return f"{name} {expires:%Y-%m-%d}"
+        return None
+
     def words(self, word: str, many: str) -> tuple[str, ...]:
         """Tags or categories: ``tag: one tag``, ``tags: [a, b]``, ``tags: a, b`` or ``tags: a b``; no repeats."""
         result: dict[str, None] = {}
@@ -361,7 +402,7 @@ class _Fields:
         """A date or a moment, in UTC. Raises FrontMatterError for what isn't one."""
         for name in names:
             value = self.fields.get(name)
-            if value is None or value == "":
+            if value is None or value == "" or (isinstance(value, str) and value.strip().lower() in _FILE_DATES):
                 continue
             result = _moment(value)
             if result is None:
@@ -392,6 +433,8 @@ _DATED = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}:\d{2}(?:
 _ZONED = re.compile(r"Z|[+-]\d{2}(?::?\d{2})?")
 _ZONES = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
 """Names of zones that RFC 822 knows, in hours from UTC."""
+_FILE_DATES = frozenset({"last modified", "created", "git last modified", "git created"})
+"""What Eleventy has in a date's place: the file's own times."""
 _WORDED = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y")
 
 

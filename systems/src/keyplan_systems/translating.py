@@ -55,6 +55,21 @@ _PAIR = re.compile(
     re.DOTALL,
 )
 _SHORTCODE = re.compile(r"\{\{[<%]\s*(/?[\w./-]+)((?:\s(?:[^<>\n]|->)*?)?)\s*/?\s*[>%]\}\}")
+_TERA_ESCAPED = re.compile(r"\{([{%])/\*\s*(.*?)\s*\*/([}%])\}", re.DOTALL)
+"""Zola's way to show a shortcode: ``{{/* youtube(id="…") */}}``."""
+_CALLED = re.compile(r"(\w+)\((.*)\)")
+_KRAMDOWN_COMMENT = re.compile(r"\{::comment\}.*?\{:/(?:comment)?\}", re.DOTALL)
+_NO_MARKDOWN = re.compile(r"\{::nomarkdown[^}\n]*\}(.*?)\{:/(?:nomarkdown)?\}", re.DOTALL)
+_ABBREVIATION = re.compile(r"^\*\[[^\]\n]+\]:[^\n]*\n?", re.MULTILINE)
+_DARK_ONLY = re.compile(r"!\[[^\[\]\n]*\]\([^()\s]*#(?:only-dark|gh-dark-mode-only)\)(?:\{[^{}\n]*\})?")
+"""A picture for dark pages, beside which another one stands for light pages."""
+_CRITIC = re.compile(r"\{(==|\+\+|--|>>|~~)(?=\S)([^{}\n]{1,400}?)(?:==|\+\+|--|<<|~~)\}")
+_MARKED = re.compile(r"(?<![=\w])==(?=[^\s=])([^=\n]{1,400}?)(?<=[^\s=])==(?![=\w])")
+_PLUSSED = re.compile(r"(?<![+\w])\+\+(?=[^\s+])([^\n]{1,80}?)(?<=\S)\+\+(?![+\w])")
+_KEY = re.compile(
+    r"[a-z0-9]|f\d{1,2}|ctrl|control|shift|alt|option|cmd|command|win|windows|meta|fn|enter|return|tab|esc|escape|space"
+    r"|del|delete|backspace|insert|home|end|page-(?:up|down)|(?:arrow-)?(?:up|down|left|right)|num\w+|caps-lock"
+)
 _HEADING_ID = re.compile(r"^(#{1,6} .*|.+\n(?:=+|-+))\n\{:\s*#([\w.:-]+)[^}\n]*\}[ \t]*$", re.MULTILINE)
 _HEADING_LINE_ID = re.compile(r"^(#{1,6} [^\n]*?)[ \t]*\{:[ \t]*#([\w.:-]+)[^}\n]*\}[ \t]*#*[ \t]*$", re.MULTILINE)
 _CONTENTS = re.compile(r"^[ \t]*(?:[*\-+]|1\.)[^\n]*\n\{:\s*toc[^}\n]*\}[ \t]*\n?", re.MULTILINE | re.IGNORECASE)
@@ -63,6 +78,9 @@ _NOTE = re.compile(r"[ \t]*\{:([^}\n]*)\}[ \t]*")
 """A line that makes a note of the paragraph that it stands below or above, by a class: ``{: .note .warning}``."""
 _ATTRIBUTES = re.compile(r"(?:^[ \t]*\{:[^}\n]*\}[ \t]*\n?|(?<=[\])*`_])\{:[^}\n]*\})", re.MULTILINE)
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n.*?^[ \t]*\2[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
+_QUOTED_FENCE = re.compile(
+    r"^[ \t]*>[ \t>]*(`{3,}|~{3,})[^\n]*\n(?:[ \t]*>[^\n]*\n)*?[ \t]*>[ \t>]*\1[`~]*[ \t]*$", re.MULTILINE
+)
 _TITLE = re.compile(r"""\b(?:title|tab|file|filename)=["']([^"'\n]+)["']""")
 _SPAN = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _INDENTED = re.compile(r"(?:^|(?<=\n\n))(?:(?: {4}|\t)[^\n]*\n?)+")
@@ -107,6 +125,20 @@ _LEFT = re.compile(
     re.MULTILINE,
 )
 """What some sites put other things for, and what is no Markdown of anybody else's."""
+_SHOWN_RAW = (
+    ("mathematics", re.compile(r"\$\$|\\\\?[(\[](?=[^\n]*\\\\?[)\]])")),
+    ("mathematics", re.compile(r"(?<![\\$\w])\$(?=[^$\n]*[\\_^=])(?=[^\s$])[^$\n]{1,200}(?<=[^\s\\])\$(?![\w$])")),
+    ("[[…]]", re.compile(r"\[\[(?=[^\[\]\n]+\]\])")),
+    ("an emoji's name", re.compile(r"(?:^|(?<=[\s(>*]))(?::[+-]1:|:[a-z][a-z0-9_+-]{2,30}:)(?![\w:/])", re.MULTILINE)),
+    ("^…^", re.compile(r"(?<=[\w)])\^[^\s^]{1,12}\^(?!\^)|\^\^(?=\S)[^\n^]+\^\^")),
+    ("~…~", re.compile(r"(?<=[\w)])~[^\s~]{1,12}~(?!~)")),
+)
+"""What other renderers show otherwise, and what is no Markdown here."""
+_DIAGRAM = re.compile(
+    r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\{?\.?(mermaid|plantuml|puml|dot|graphviz|vega-lite|katex|tikz)\b", re.MULTILINE
+)
+_LABELLED = re.compile(r"(?<!\])\[[^\[\]\n]+\]\[([^\[\]\n]+)\](?![(\[:])")
+_LABEL = re.compile(r"^[ >]{0,12}\[(?!\^)([^\[\]\n]+)\]:", re.MULTILINE)
 _PAGES = {
     "youtube": "https://www.youtube.com/watch?v={}",
     "vimeo": "https://vimeo.com/{}",
@@ -131,7 +163,9 @@ class _Work:
         text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
         text = _RAW.sub(lambda match: self._hold(match[1], "raw"), text)
         text = _ESCAPED.sub(lambda match: self._hold(f"{{{{{match[1]} {match[2]} {match[3]}}}}}", "escaped"), text)
+        text = _TERA_ESCAPED.sub(lambda match: self._hold(f"{{{match[1]} {match[2]} {match[3]}}}", "escaped"), text)
         text = _COMMENT.sub("", text)
+        text = _outside(text, (_FENCE, _SPAN), self._without_kramdown)
         text = _HIGHLIGHT.sub(self._highlight, text)
         text = _FENCE.sub(self._titled, text)
         for _ in range(4):  # one within another
@@ -146,6 +180,7 @@ class _Work:
         text = _SHORTCODE.sub(self._shortcode, text)
         text = _LIQUID.sub(self._tag, text)
         text = _OUTPUT.sub(self._output, text)
+        text = _outside_code(text, self._marks)
         text = self._attributes(text)
         self._count_kept(text)
         self.result.text = self._restored(text)
@@ -164,6 +199,43 @@ class _Work:
     def _done(self, what: str, text: str) -> str:
         self.result.translated[what] += 1
         return text
+
+    # Marks of other kinds of Markdown
+
+    def _without_kramdown(self, text: str) -> str:
+        if "{::" not in text:
+            return text
+        text = _KRAMDOWN_COMMENT.sub(lambda _: self._done("{::comment}", ""), text)
+        return _NO_MARKDOWN.sub(lambda match: self._done("{::nomarkdown}", match[1]), text)
+
+    def _marks(self, text: str) -> str:
+        """Marks of Python-Markdown's extensions and of CriticMarkup, as HTML."""
+        text = _ABBREVIATION.sub(lambda _: self._dropped("*[…]: of an abbreviation"), text)
+        text = _DARK_ONLY.sub(lambda _: self._dropped("a picture for dark pages only"), text)
+        text = _CRITIC.sub(self._critic, text)
+        text = _MARKED.sub(lambda match: self._done("==…==", f"<mark>{match[1]}</mark>"), text)
+        return _PLUSSED.sub(self._plussed, text)
+
+    def _critic(self, match: re.Match[str]) -> str:
+        kind, inner = match[1], match[2]
+        if kind == ">>":
+            return self._dropped("{>>…<<}")
+        if kind == "~~":
+            before, _, after = inner.partition("~>")
+            return self._done("{~~…~>…~~}", f"<del>{before}</del><ins>{after}</ins>")
+        name = {"==": "mark", "++": "ins", "--": "del"}[kind]
+        return self._done(f"{{{kind}…{kind}}}", f"<{name}>{inner}</{name}>")
+
+    def _plussed(self, match: re.Match[str]) -> str:
+        """Keys to press, or a text that was added."""
+        keys = match[1].split("+")
+        if all(_KEY.fullmatch(key) for key in keys):
+            return self._done("++key++", "+".join(f"<kbd>{key.replace('-', ' ').capitalize()}</kbd>" for key in keys))
+        return self._done("++…++", f"<ins>{match[1]}</ins>")
+
+    def _dropped(self, what: str) -> str:
+        self.result.dropped[what] += 1
+        return ""
 
     # Code
 
@@ -218,8 +290,9 @@ class _Work:
         if name in _PAGES:
             target = given.get("id") or "/".join(value for key, value in given.items() if key in {"0", "1"})
             return self._done(what, f"[{name}]({_PAGES[name].format(target)})") if target else match[0]
-        if name in {"tweet", "x", "twitter"} and given.get("id"):
-            return self._done(what, f"[{name}](https://x.com/{given.get('user', 'i')}/status/{given['id']})")
+        if name in {"tweet", "x", "twitter"} and (given.get("id") or first.isdigit()):
+            status = given.get("id") or first
+            return self._done(what, f"[{name}](https://x.com/{given.get('user', 'i')}/status/{status})")
         return match[0]
 
     # Notes of Docusaurus and MkDocs, and what MDX has besides Markdown
@@ -229,13 +302,22 @@ class _Work:
             if not _in_list(match):
                 return match[0]
             title = match[2].capitalize() if match[3] is None else match[3]
-            return self._done(f"!!! {match[2]}", indented(match[1], _note(title, inner(match[1], match[4]))))
+            return self._done(f"!!! {match[2]}", indented(match[1], _note(title, nested(inner(match[1], match[4])))))
 
         def tab(match: re.Match[str]) -> str:
             if not _in_list(match):
                 return match[0]
-            made = f"{match[1]}**{match[2]}**\n\n{indented(match[1], inner(match[1], match[3]))}"
+            made = f"{match[1]}**{match[2]}**\n\n{indented(match[1], nested(inner(match[1], match[3])))}"
             return self._done("=== tab", made)
+
+        def nested(text: str) -> str:
+            """What a note holds, with the notes in it."""
+            if depth[0] >= NESTED_MAX:
+                return text
+            depth[0] += 1
+            result = _TAB.sub(tab, _BANGS.sub(bangs, text))
+            depth[0] -= 1
+            return result
 
         def inner(space: str, text: str) -> str:
             return re.sub(rf"^{space}(?: {{4}}|\t)", "", text, flags=re.MULTILINE)
@@ -243,6 +325,7 @@ class _Work:
         def indented(space: str, text: str) -> str:
             return re.sub(r"^(?=[^\n])", space, text, flags=re.MULTILINE)
 
+        depth = [0]
         text = self._fenced_notes(text, ":::", _COLONS) if ":::" in text else text
         text = self._fenced_notes(text, "///", _SLASHES) if "///" in text else text
         text = _ALERT.sub(
@@ -320,10 +403,21 @@ class _Work:
         literal = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", expression)
         if literal is not None:
             return self._done("{{ … | relative_url }}", literal[1] or literal[2] or "")
+        called = _CALLED.fullmatch(expression)
+        if called is not None and not filters:
+            return self._called(called[1], called[2]) or match[0]
         value = self.values.get(expression)
         if isinstance(value, str | int | float):
             return self._done(f"{{{{ {expression} }}}}", str(value))
         return match[0]
+
+    def _called(self, name: str, arguments: str) -> str | None:
+        """A shortcode of Zola's: ``{{ youtube(id="…") }}``."""
+        given = _arguments(re.sub(r",\s*(?=\w+\s*=)", " ", arguments))
+        if name in _PAGES and given.get("id"):
+            return self._done(f"{{{{ {name}() }}}}", f"[{name}]({_PAGES[name].format(given['id'])})")
+        shown = _picture(given) if name in {"figure", "img", "image"} else None
+        return None if shown is None else self._done(f"{{{{ {name}() }}}}", shown)
 
     # kramdown
 
@@ -394,14 +488,24 @@ class _Work:
                         self.result.kept[form.format(name[:60])] += 1
             for match in _LEFT.finditer(part):
                 self.result.kept[next(filter(None, match.groups()))] += 1
+            for what, pattern in _SHOWN_RAW:
+                times = len(pattern.findall(part))
+                if times:
+                    self.result.kept[what] += times
+            for match in _LABELLED.finditer(part):
+                if " ".join(match[1].split()).lower() not in labels:
+                    self.result.kept[f"[…][{match[1][:60]}]"] += 1
             return part
 
+        labels = {" ".join(match[1].split()).lower() for match in _LABEL.finditer(text)}
         _outside_code(text, count)
+        for match in _DIAGRAM.finditer(text):
+            self.result.kept[f"the source of a picture ({match[1]})"] += 1
 
 
 def _outside_code(text: str, change: Callable[[str], str]) -> str:
-    """Change what is no code: neither fenced, nor indented, nor a span in a line."""
-    return _outside(text, (_FENCE, _INDENTED, _SPAN), change)
+    """Change what is no code: neither fenced, in a quotation or not, nor indented, nor a span in a line."""
+    return _outside(text, (_FENCE, _QUOTED_FENCE, _INDENTED, _SPAN), change)
 
 
 def _outside_fences(text: str, change: Callable[[str], str]) -> str:
@@ -490,6 +594,10 @@ def _picture(given: Mapping[str, str]) -> str | None:
         return None
     alt = given.get("alt") or given.get("title") or given.get("caption") or ""
     caption = given.get("caption") or given.get("title") or ""
+    credit = given.get("attr") or ""
+    if credit:
+        link = given.get("attrlink")
+        caption = f"{caption} {f'[{credit}]({link})' if link else credit}".strip()
     target = f"<{source}>" if re.search(r"[\s()]", source) else source
     picture = f"![{alt.replace('[', '(').replace(']', ')')}]({target})"
     if given.get("link"):

@@ -442,9 +442,93 @@ def test_html_that_no_page_shows_is_reported_and_what_is_shown_is_not(blog: Blog
     ]
 
 
-def test_mathematics_is_no_attribute(blog: Blog, tmp_path: Path) -> None:
-    assert loaded(blog, tmp_path, {"a.md": "---\ndate: 2024-01-01\n---\n$\\sum_{c=1}^{M}$\n"}).faults == []
+def test_mathematics_is_no_attribute_and_is_reported(blog: Blog, tmp_path: Path) -> None:
+    report = loaded(blog, tmp_path, {"a.md": "---\ndate: 2024-01-01\n---\n$\\sum_{c=1}^{M}$ for $5 or US$6_000\n"})
+    assert [fault.message for fault in report.faults] == ["mathematics stands in the text as it is"]
     assert "_{c=1}" in content(blog, "a")
+
+
+MARKS = {
+    "==new==, a == b == c": "<mark>new</mark>, a == b == c",
+    "{++in++} {--out--} {~~a~>b~~}{>>why<<}": "<ins>in</ins> <del>out</del> <del>a</del><ins>b</ins>",
+    "++ctrl+c++ and ++more++, C++ and C++": "<kbd>Ctrl</kbd>+<kbd>C</kbd> and <ins>more</ins>, C++ and C++",
+    "x{::comment}\nnot for all\n{:/comment}y {::nomarkdown}<b>z</b>{:/}": "xy <b>z</b>",
+    '{{/* youtube(id="1") */}} {{ youtube(id="a", autoplay=true) }}': '{{ youtube(id="1") }} '
+    "[youtube](https://www.youtube.com/watch?v=a)",
+    '{{< figure src="https://a.example/p.png" attr="Ada" attrlink="https://a.example" >}}': "![](https://a.example/p.png)"
+    "\n*[Ada](https://a.example)*",
+    '!!! note\n    A\n\n    !!! tip "In it"\n        B\n': "\n> **Note**\n>\n> A\n>\n>\n> > **In it**\n> >\n> > B\n",
+    "> [!TIP]\n> ```\n> a ==b== $$ [[c]]\n> ```\n": "> **Tip**\n>\n> ```\n> a ==b== $$ [[c]]\n> ```",
+    "a[^1] `==x==`\n\n*[HTML]: Hyper Text\n\n[^1]: b": "a[^1] `==x==`\n\n\n[^1]: b",
+}
+"""What stands in a file, and what it is in the post."""
+RAW = {
+    "$$\nx\n$$": "mathematics (2 times)",
+    "[[Another page]]": "[[…]]",
+    "Done :tada: at 10:30:00, a:b:c": "an emoji's name",
+    "x^2^ and H~2~O": "^…^",
+    "[It][pkg.Thing] and [that][b]\n\n[b]: https://b.example": "[…][pkg.Thing]",
+    "```mermaid\ngraph LR\n```": "the source of a picture (mermaid)",
+}
+"""What stands in a post as in its file, and what the report calls it."""
+
+
+def test_marks_of_other_kinds_of_markdown_become_html_or_are_reported(blog: Blog, tmp_path: Path) -> None:
+    head = "---\ndate: 2024-01-01\n---\n"
+    texts = {f"{number}.md": head + text for number, text in enumerate([*MARKS, *RAW])}
+    texts["light.md"] = f"{head}![](https://a.example/l.png#only-light) ![](https://a.example/d.png#only-dark)"
+    report = loaded(blog, tmp_path, texts)
+    made = [content(blog, str(number)) for number in range(len(MARKS) + len(RAW))]
+    assert [text.strip() for text in made[: len(MARKS)]] == [text.strip() for text in MARKS.values()]
+    assert content(blog, "light").strip() == "![](https://a.example/l.png#only-light)"
+    said: dict[str, list[str]] = {}
+    for fault in report.faults:
+        said.setdefault(fault.place.removesuffix(".md"), []).append(fault.message)
+    for number, what in enumerate(RAW.values(), len(MARKS)):
+        assert said.pop(str(number))[0] == f"{what} stands in the text as it is"
+    assert said == {
+        "1": ["{>>…<<} is left out"],
+        str(len(MARKS) - 1): ["*[…]: of an abbreviation is left out"],
+        "light": ["a picture for dark pages only is left out"],
+    }
+
+
+def test_what_its_site_does_not_show_nobody_sees_here(blog: Blog, tmp_path: Path) -> None:
+    hidden = ("password: x", "unlisted: true", "headless: true", "build:\n  render: never", "expiryDate: 2024-02-01")
+    texts = {f"{number}.md": f"---\ndate: 2024-01-01\n{said}\n---\nText.\n" for number, said in enumerate(hidden)}
+    texts["later.md"] = "---\ndate: 2124-01-01\n---\nText.\n"
+    texts["still.md"] = "---\ndate: 2024-01-01\nexpiryDate: 2124-01-01\nunlisted: false\n---\nText.\n"
+    report = loaded(blog, tmp_path, texts)
+    assert [post.slug for post in blog.latest_posts()] == ["still"]
+    assert {fault.place: fault.message for fault in report.faults} == {
+        f"{number}.md": f"its site doesn't list it ({said.replace(': true', '').replace(': x', '')}): a draft here"
+        for number, said in enumerate([*hidden[:3], "build: render", "expiryDate 2024-02-01"])
+    }
+    assert report.counts["posts of the future, which are drafts"] == 1
+
+
+def test_translations_are_posts_of_their_own_and_reported(blog: Blog, tmp_path: Path) -> None:
+    head = "---\ndate: 2024-01-01\ntitle: T\n---\n"
+    names = ("a.md", "a.de.md", "b/index.md", "b/index.pt-br.md", "next.js.md", "_index.fr.md", "v1.md", "v1.10.md")
+    report = loaded(blog, tmp_path, dict.fromkeys(names, f"{head}Text.\n"))
+    assert {fault.place: fault.message.partition(":")[0] for fault in report.faults} == {
+        "_index.fr.md": "a section's page isn't a post",
+        "a.de.md": "a translation (de) of another file",
+        "b/index.pt-br.md": "a translation (pt-br) of another file",
+    }
+    slugs = {post.slug for post in blog.latest_posts()}
+    assert {"a", "a-de", "b", "b-pt-br"} <= slugs
+
+
+def test_links_lead_to_headings_whose_ids_had_underscores(blog: Blog, tmp_path: Path) -> None:
+    head = "---\ndate: 2024-01-01\n---\n"
+    files = {"a.md": f"{head}## `answers_file`\n\n[x](#answers_file)", "b.md": f"{head}[a](a.md#answers_file)"}
+    assert loaded(blog, tmp_path, files).faults == []
+
+
+def test_eleventys_words_for_a_date_are_none(blog: Blog, tmp_path: Path) -> None:
+    (fault,) = loaded(blog, tmp_path, {"a.md": "---\ntitle: A\ndate: Last Modified\n---\nText.\n"}).faults
+    assert fault.message.startswith("no date: it has that of the file")
 
 
 def test_notes_and_tabs_in_a_list_are_its_items(blog: Blog, tmp_path: Path) -> None:

@@ -240,6 +240,10 @@ class _Import:
             self.design.publish_as_of(post_id, made)
         self.loaded.add(post_id)
         self.report.counts["drafts" if file.draft else "posts"] += 1
+        for fault in file.said:
+            self.report.fault(fault)
+        if not file.draft and made > now():
+            self.report.counts["posts of the future, which are drafts"] += 1
         for name in file.not_taken():
             self.report.counts[f"fields left out: {name[:60]}"] += 1
         if file.permalink is not None and is_pattern(file.permalink):

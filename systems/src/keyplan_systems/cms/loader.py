@@ -149,6 +149,8 @@ def _tell_what_stays(post: Post, site: SiteFolder, report: LoadReport) -> None:
         say(
             f"links and pictures of its own site stay as they are: {links.lost.total():,} ({some})", "see to them there"
         )
+    for fault in post.said:
+        report.fault(fault)
     for name in post.not_taken():
         report.counts[f"fields left out: {name[:60]}"] += 1
 
