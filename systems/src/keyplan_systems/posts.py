@@ -350,7 +350,7 @@ class _Fields:
         if self.fields.get("password"):
             return "password"
         for name in ("build", "_build"):
-            build = self.fields.get(name)
+            build: Any = self.fields.get(name)
             for what in ("render", "list") if isinstance(build, dict) else ():
                 if str(build.get(what)).lower() in {"never", "false"}:
                     return f"{name}: {what}"
