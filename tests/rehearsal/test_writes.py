@@ -25,12 +25,14 @@ from tests.cost.test_estimates import Books
 from tests.designs_as_published import battle_royale, blog, cms, complaints, game_scores, recurring_payments, social
 from tests.rehearsal import test_account, test_code, test_hindsight
 from tests.rehearsal.renamed import Things
+from tests.rehearsal.spelt import Ships
 from tests.studio.school import School
 from tests.web.library import Library
 
 DESIGNS: dict[str, type[Design]] = {
     "things": test_code.Things,
     "renamed": Things,
+    "ships": Ships,
     "callers": test_account.Caller,
     "joiners": test_account.Joiner,
     "trips": test_hindsight.Trips,

@@ -359,9 +359,12 @@ def is_of_type(kind: str) -> bool:
 
 
 def _line_of(actions: Generator[Any, Any, Any]) -> int | None:
-    """The line that the write has come to: of its own code, or of a helper's that it goes on with."""
+    """The line that the write has come to: of its own code, or of a helper's that it goes on with; none of Keyplan's,
+    which an action that is waited for goes on with (``yield from Put(item)``).
+    """
     inner = getattr(actions, "gi_yieldfrom", None)
-    if inner is not None and getattr(inner, "gi_frame", None) is not None and "ask" not in inner.__name__:
+    within = getattr(inner, "gi_frame", None)
+    if inner is not None and within is not None and not str(within.f_globals.get("__name__")).startswith("keyplan."):
         return _line_of(inner)
     frame = getattr(actions, "gi_frame", None)
     return None if frame is None else int(frame.f_lineno)

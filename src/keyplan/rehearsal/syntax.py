@@ -68,7 +68,7 @@ def computes_with(function: ast.FunctionDef | ast.AsyncFunctionDef, given: set[s
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and _mentions(node.value, known):
             known.update(name for target in node.targets for name in named(target))
-        if isinstance(node, ast.BinOp) and isinstance(node.op, steps) and _mentions(node, known):
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, steps) and _mentions(node, known):
             return True
         if _is_sum(node) and _mentions(node, known):
             return True
