@@ -111,6 +111,24 @@ def test_bibtex(empty: Papers, tmp_path: Path) -> None:
     assert_consistent(empty)
 
 
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        (r"{\TeX} and \LaTeX{} users", "TeX and LaTeX users"),
+        (r"A {\mtex}, \mtex\ and a {\it last} \mtex", "A mtex, mtex and a last mtex"),
+        (r"The {B} to {X} of \BibTeX", "The B to X of BibTeX"),
+        (r"The \BibTeX\ \emph{file} on \acro{CTAN}, {\tt x} in \XML", "The BibTeX file on CTAN, x in XML"),
+        (r"{\noopsort{1973b}}1973, {\'E}t{\'e} \O re \Omega, a\Dash b", "1973, Été Øre Ω, a—b"),
+    ],
+)
+def test_names_that_are_commands_are_printed(empty: Papers, tmp_path: Path, written: str, printed: str) -> None:
+    (tmp_path / "a.bib").write_text(f"@misc{{a, title = {{{written}}}, year = 2001}}")
+    load(empty, tmp_path / "a.bib", lambda _done, _total: None)
+    paper = empty.paper("a")
+    assert paper is not None
+    assert paper.title == printed
+
+
 def test_faults_of_bibtex_by_line(empty: Papers, tmp_path: Path) -> None:
     text = (
         "A header that is no entry\n"

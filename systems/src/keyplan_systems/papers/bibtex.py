@@ -418,10 +418,46 @@ def _text(value: str) -> str:
     """A value in plain text on one line, LaTeX's accents and marks decoded."""
     if any(mark in value for mark in ("\\", "$", "~", "--", "``", "''")):
         try:
-            return _inline(_decoder().latex_to_text(value))
+            return _inline(_decoder().latex_to_text(_COMMAND.sub(_spelled, _SORT_KEY.sub("", value))))
         except Exception:  # noqa: BLE001 - whatever stands in a field: its letters are better than nothing
             return _inline(re.sub(r"[{}\\$]", "", value))
     return _inline(value.replace("{", "").replace("}", ""))
+
+
+_SORT_KEY = re.compile(r"\\(?:noopsort|sortnoop|noop)[ ]*\{[^{}]*\}", re.IGNORECASE)
+"""What is there to be sorted by, and not to be printed: ``{\\noopsort{1973a}}1973``."""
+_COMMAND = re.compile(r"\\([A-Za-z]{2,40})(?:(\{\}|(?=\}|\\ |$))|[ ]?)")
+_SPELLED = {
+    "bs": r"\textbackslash{}",
+    "Dash": "—",
+    "dash": "–",
+    "kern": "",
+    "LaTeXe": "LaTeX2e ",
+    "MakeLowercase": "",
+    "MakeUppercase": "",
+    "MF": "Metafont ",
+    "MP": "MetaPost ",
+    "SS": "SS",
+    "thinspace": " ",
+}
+"""Commands whose names aren't what they print."""
+_SWITCHES = frozenset(
+    {"bf", "em", "it", "itshape", "normalfont", "rm", "sc", "sf", "sl", "smc", "ssf", "tt", "upshape"}
+)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    """A command that isn't LaTeX's own, as it is printed: those that have capitals, or stand alone, print their names
+    (TeX, XML).
+    """
+    name, alone = match[1], match[2] is not None
+    if name in _SWITCHES or _decoder().latex_context.get_macro_spec(name) is not None:
+        return match[0]
+    if name in _SPELLED:
+        return f"{{{_SPELLED[name].strip() if alone else _SPELLED[name]}}}"
+    if not (alone or any(letter.isupper() for letter in name)):
+        return match[0]
+    return f"{{{name}}}{match[0][len(name) + 1 :].replace('{}', '')}"
 
 
 @cache
