@@ -159,6 +159,9 @@ class FilePool:
         """SQLite removes the WAL with the last connection to the file, of all processes, so while one of ours is open
         it is the same.
         """
+        self._shared = f"{path}-shm"
+        self._shared_inode: int | None = None
+        """So is the file in which all processes see what the WAL holds, and in which they lock each other out."""
         self._check_path(Path(path), create=create)
         self._free.append(self._open(apsw.SQLITE_OPEN_CREATE if create else 0))
         _pools.add(self)
@@ -170,6 +173,7 @@ class FilePool:
                 self._inode, self._device = status.st_ino, status.st_dev
             if not self._is_read_only:
                 self._wal_inode = Path(self._wal).stat().st_ino
+                self._shared_inode = Path(self._shared).stat().st_ino
 
     def verify(self) -> None:
         """Return when the paths still name the files that are open: the store's, and its WAL.
@@ -186,6 +190,23 @@ class FilePool:
             raise faults.replaced(self.place) from None
         if status.st_ino != self._inode or status.st_dev != self._device or wal_inode != self._wal_inode:
             raise faults.replaced(self.place)
+
+    def verify_locks(self) -> None:
+        """Return when the processes that open the file now lock out those that have it open, and are locked out. To be
+        asked before a commit: the next process would have its writes overwritten.
+
+        Raises:
+            StoreError: the file of the locks was removed, or another one stands in its place.
+        """
+        if self._is_read_only:
+            return
+        stat = os.stat  # a Path takes several times as long
+        try:
+            inode = stat(self._shared).st_ino
+        except OSError:
+            raise faults.unlocked(self.place) from None
+        if inode != self._shared_inode:
+            raise faults.unlocked(self.place)
 
     def take(self) -> apsw.Connection:
         """A connection for this thread to work with."""
@@ -214,8 +235,7 @@ class FilePool:
     def discard(self, connection: apsw.Connection) -> None:
         """Close a connection that can't be trusted any more; an open transaction of it is rolled back."""
         with self._opening:
-            self._open_ones.discard(connection)
-            connection.close(True)
+            self._close(connection)
 
     def before_fork(self) -> None:
         """Close the connections that nobody works with: a child has none of the locks that its parent's stand for, and
@@ -242,8 +262,18 @@ class FilePool:
             except IndexError:
                 return
             with self._opening:
-                self._open_ones.discard(connection)
-                connection.close()
+                self._close(connection)
+
+    def _close(self, connection: apsw.Connection) -> None:
+        """Close a connection. The last one copies the WAL into the file and removes it: not where others already have
+        one of their own in its place, or know of one that this connection doesn't see.
+        """
+        self._open_ones.discard(connection)
+        for path, inode in ((self._wal, self._wal_inode), (self._shared, self._shared_inode)):
+            with suppress(OSError):
+                if os.stat(path).st_ino != inode and not self._is_read_only:  # noqa: PTH116 - as with each write
+                    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.close(True)
 
     def _check_path(self, path: Path, *, create: bool) -> None:
         if not self.place:
@@ -351,6 +381,9 @@ class MemoryPool:
 
     def verify(self) -> None:
         """Memory can't be replaced."""
+
+    def verify_locks(self) -> None:
+        """No process has it but this one."""
 
     def before_fork(self) -> None:
         """Memory has no locks that others know of."""

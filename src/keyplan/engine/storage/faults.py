@@ -69,6 +69,16 @@ def replaced(place: str) -> StoreError:
     )
 
 
+def unlocked(place: str) -> StoreError:
+    """The file with the locks was removed, or another one stands in its place: nobody is locked out any more."""
+    return StoreError(
+        "The -shm file beside the file was removed, or another one was put in its place, while it was open: nothing "
+        "was written",
+        place=place,
+        hint="Close the store, in all processes, and open it again.",
+    )
+
+
 def forked(place: str) -> StoreError:
     """The process was forked while another thread was at work in a store in memory."""
     return StoreError(

@@ -213,7 +213,7 @@ class Storage(Medium):
         verify: Callable[[], None] | None = None,
     ) -> T:
         """Run ``work`` in a transaction. ``verify`` is called once it is committed: as long as the connection isn't
-        given back, nobody else takes the files away that it has open.
+        given back, nobody else takes the files away that it has open. Where it is given, locks are verified before.
         """
         pool = self.pool
         connection = pool.take()
@@ -223,6 +223,8 @@ class Storage(Medium):
             else:
                 self._begin_by(connection, begin, deadline)
             result = work(inside(self, connection))
+            if verify is not None:
+                pool.verify_locks()
             connection.execute("COMMIT")
             self.statements += 2
             if verify is not None:
