@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
-from tests.engine.support import answer, create, n, s
+from tests.engine.support import answer, create, n, put, s
 
 KEY = {"pk": s("a"), "sk": s("1")}
 TABLE = {"TableName": "orders"}
@@ -109,3 +109,16 @@ def test_an_arn_that_is_no_tables(engine: Engine, arn: str, rule: str) -> None:
     told = answer(engine, "GetItem", {"TableName": arn, "Key": KEY})["message"]
     place = f"Value '{arn}' at 'tableName' failed to satisfy constraint: "
     assert told.startswith(f"1 validation error detected: {place}{rule}")
+
+
+def test_a_table_that_is_named_twice_is_answered_once(engine: Engine) -> None:
+    """By its name and by its ARN (measured by ExtendDB: the entries collapse)."""
+    create(engine)
+    for sort in "12":
+        put(engine, "a", sort)
+    first, second = ({"pk": s("a"), "sk": s(sort)} for sort in "12")
+    asked = {ARN: {"Keys": [first]}, "orders": {"Keys": [first, second]}}
+    answered = engine.call("BatchGetItem", {"RequestItems": asked, "ReturnConsumedCapacity": "TOTAL"})
+    assert answered["Responses"] == {ARN: [first, second]}
+    (consumed,) = answered["ConsumedCapacity"]
+    assert consumed["CapacityUnits"] == 1.0
