@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
 
-from keyplan.engine.items import decode
+from keyplan.engine.items import SIGNS_OF_DAMAGE, decode
 from keyplan.engine.keys import NO_SORT, Key, entry_of
 from keyplan.engine.settling import fillings_of
 from keyplan.engine.storage.layouts import KeyText
@@ -87,7 +87,7 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
         try:
             item = decode(body)
             is_normal = check_item(item) is item
-        except (ValueError, AttributeError) as error:  # it is no JSON, or no object
+        except SIGNS_OF_DAMAGE as error:  # it is no JSON, or no object, or has attributes that are none
             yield Finding("ItemUnreadable", place, f"the item can't be read: {error}")
             damaged.add(row)
             continue
@@ -140,7 +140,7 @@ def _check_vectors(reader: Reader, table: Table, index: VectorIndex, filled: int
         place = f"{table.name}/{index.name} {_printed((partition, sort))}"
         try:
             entry = vector_entry_of(index, decode(body))
-        except ValueError:
+        except SIGNS_OF_DAMAGE:
             expected.add(row)
             continue
         if entry is None:

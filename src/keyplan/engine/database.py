@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from keyplan.engine.describe import Counts
-from keyplan.engine.items import decode
+from keyplan.engine.items import decode, or_carefully
 from keyplan.engine.judging import UnjudgedError
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
@@ -279,7 +279,7 @@ class Database:
             self.lag.remember()
         storage = self.storage
         before = storage.thrown_away
-        result = storage.write(work)
+        result = or_carefully(lambda: storage.write(work))
         if storage.thrown_away != before and not storage.is_joined:
             self.jobs.run(self.clear_waste)
         return result
@@ -305,7 +305,7 @@ class Database:
             except UnjudgedError as unjudged:
                 if self.storage.is_joined:
                     raise
-                unjudged.judge()
+                or_carefully(unjudged.judge)
 
     def _read(self, records: list[TableRecord]) -> dict[str, Table]:
         known = self._tables

@@ -22,7 +22,7 @@ from keyplan.engine.errors import error_of
 from keyplan.engine.expiry import REMOVED_TOGETHER, go_on_expiring, sweep
 from keyplan.engine.filling import go_on_filling
 from keyplan.engine.history import trim_histories
-from keyplan.engine.items import decode
+from keyplan.engine.items import SIGNS_OF_DAMAGE, carefully, decode
 from keyplan.engine.joining import go_on_joining
 from keyplan.engine.judging import UnjudgedError
 from keyplan.engine.restoring import go_on_restoring
@@ -182,6 +182,12 @@ class Engine:
                 raise error_of(fault, kind, params) from None
         except orjson.JSONDecodeError as fault:
             raise unreadable(self.place, fault) from None
+        except SIGNS_OF_DAMAGE as fault:
+            # What a write does is done carefully in its transaction. Behind it, it can't be done again.
+            if isinstance(fault, KeyplanError) or kind.kind == "write":
+                raise
+            with carefully():
+                return self._again(kind, action, params)
         else:
             if kind.kind == "write" and self._database.group is not None:
                 with effort.without_limit():

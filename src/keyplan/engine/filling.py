@@ -93,7 +93,7 @@ def _fill_piece(writer: Writer, stored: StoredTable, index: Index | VectorIndex,
             continue
         entry = entry_of(index, item)
         if entry is not None:
-            writer.put_entry(stored, index.number, entry, (partition, sort), row)
+            writer.add_entry(stored, index.number, entry, (partition, sort), row)
     return rows[-1][0] if more and rows[-1][0] < last else None
 
 

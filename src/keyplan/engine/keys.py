@@ -177,11 +177,6 @@ def _check_length(text: KeyText, bytes_max: int) -> None:
         raise _unfit("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
 
 
-def key_attributes(table: Table, item: Item) -> dict[str, Any]:
-    """The key of an item as attributes."""
-    return {attribute.name: item[attribute.name] for attribute in table.keys}
-
-
 def check_index_keys(table: Table, item: Item) -> None:
     """Refuse an item whose attribute can't stand in the key of an index.
 

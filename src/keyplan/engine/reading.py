@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from orjson import JSONDecodeError
+
 from keyplan.engine.database import Database
 from keyplan.engine.effort import spend_on_items
 from keyplan.engine.items import decode
@@ -235,8 +237,9 @@ def answer_page(database: Database, question: Question, request: Request) -> Ans
     if more and not _is_whole_key(question):
         shown: Any = decoded[-1] if decoded else answer.get("Items", [None])[-1]
         last = shown if isinstance(shown, dict) else decode(rows[-1][1])
+        position = _position_of(target, last)
         if not _is_last_key(question, last):
-            answer["LastEvaluatedKey"] = {attribute.name: last[attribute.name] for attribute in target.position}
+            answer["LastEvaluatedKey"] = position
     if level is not None:
         answer["ConsumedCapacity"] = _consumed(question, request, rows).as_json(level)
     return answer
@@ -268,6 +271,18 @@ def _is_whole_key(question: Question) -> bool:
     """Whether the bounds name one item of a table without sort key, so that nothing can follow it."""
     target = question.target
     return target.index is None and target.table.sort is None and bool(question.bounds.partition)
+
+
+def _position_of(target: Target, item: Item) -> Item:
+    """The key of an item from which the next page goes on.
+
+    Raises:
+        JSONDecodeError: it is damaged: it has none.
+    """
+    try:
+        return {attribute.name: item[attribute.name] for attribute in target.position}
+    except KeyError as missing:
+        raise JSONDecodeError(f"it has no {missing}", "", 0) from None
 
 
 def _is_last_key(question: Question, item: Item) -> bool:

@@ -22,6 +22,7 @@ from keyplan.engine.engine import Engine
 from keyplan.engine.globaltables import replication_of
 from keyplan.engine.items import decode
 from keyplan.engine.judging import Put, Write
+from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.layouts import Row
 from keyplan.engine.storage.replicas import Noted
 from keyplan.engine.storage.transactions import Reader, Writer
@@ -124,7 +125,10 @@ class Regions:
             batch, last = there.storage.read(written)
             if last == seq:
                 return count
-            here.write(partial(_apply, here, name=table.name, source=source, batch=batch, end=last))
+            try:
+                here.write(partial(_apply, here, name=table.name, source=source, batch=batch, end=last))
+            except orjson.JSONDecodeError as fault:
+                raise unreadable(there.storage.place, fault) from None
             count += len(batch)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.effort import spend, spend_on_items
-from keyplan.engine.items import decode
+from keyplan.engine.items import decode, or_carefully
 from keyplan.engine.keys import Key, key_of_request
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.statement_keys import KeyValues, key_values_of
@@ -65,7 +65,8 @@ class Get:
         if self.shown is None:
             return database.show(body)
         spend(len(body))
-        return self.shown.project(decode(body))
+        project = self.shown.project
+        return or_carefully(lambda: project(decode(body)))
 
 
 @dataclass(frozen=True, slots=True)

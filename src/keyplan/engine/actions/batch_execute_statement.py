@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from keyplan.engine.database import Database
+from keyplan.engine.items import or_carefully
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.statement_changes import written_of
 from keyplan.engine.statement_gets import one_item
@@ -60,11 +62,12 @@ def _run(
 ) -> Answer:
     if not isinstance(given, Given):
         return _error(given)
-    run = _read if given.reads else _write
     for _ in range(_STALE_RETRIES):
         # Others of the batch may have been done: only this one is run again where the form of its table has changed.
         try:
-            return run(database, statement, given, units)
+            if given.reads:
+                return or_carefully(partial(_read, database, statement, given, units))
+            return _write(database, statement, given, units)
         except StaleTableError:
             database.refresh()
         except (DynamoDBError, ExpressionFault, ValueFault) as fault:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyplan.engine.keys import key_attributes
 from keyplan.engine.requests import Answer, Request, wants_capacity
 from keyplan.engine.tables import Table
 from keyplan.engine.writes import Outcome, add_units
@@ -33,6 +32,6 @@ def collection_metrics(table: Table, item: dict[str, Any]) -> Answer:
     """
     name = table.partition.name
     return {
-        "ItemCollectionKey": {name: key_attributes(table, item)[name]},
+        "ItemCollectionKey": {name: item[name]},
         "SizeEstimateRangeGB": [0.0, 1.0],
     }

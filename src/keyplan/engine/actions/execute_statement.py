@@ -6,11 +6,13 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import orjson
 
 from keyplan.engine.database import Database
+from keyplan.engine.items import or_carefully
 from keyplan.engine.reading import Item, Question, answer_page, start_of
 from keyplan.engine.requests import Answer, Request, wants_capacity
 from keyplan.engine.statement_changes import written_of
@@ -34,7 +36,7 @@ def execute_statement(database: Database, request: Request) -> Answer:
     if answer is not None:
         return answer
     given = given_of(request["Statement"], request.get("Parameters"))
-    return _read(database, request, given) if given.reads else _write(database, request, given)
+    return or_carefully(partial(_read, database, request, given)) if given.reads else _write(database, request, given)
 
 
 def _write(database: Database, request: Request, given: Given) -> Answer:

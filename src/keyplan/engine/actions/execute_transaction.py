@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from keyplan.engine.actions.transact_get_items import read_capacity, read_together
 from keyplan.engine.database import Database
+from keyplan.engine.items import or_carefully
 from keyplan.engine.judging import Write
 from keyplan.engine.keys import SchemaFault
 from keyplan.engine.requests import Answer, Request
@@ -32,7 +34,7 @@ def execute_transaction(database: Database, request: Request) -> Answer:
             "ExecuteTransaction API does not support both read and write operations in the same request."
         )
     if given[0].reads:
-        return _read(database, request, statements, given)
+        return or_carefully(partial(_read, database, request, statements, given))
     return _write(database, request, statements, given)
 
 

@@ -14,7 +14,7 @@ from keyplan.engine.requests import Answer, Request
 from keyplan.engine.transactions import NO_REASON, Reason, check_together, write_together
 from keyplan.engine.writes import Outcome
 from keyplan.expressions import ExpressionFault
-from keyplan.values import ValueFault
+from keyplan.values import ValueFault, key_value
 from keyplan.wire.errors import (
     RequestFault,
     ResourceNotFoundException,
@@ -98,10 +98,10 @@ def _one_action(action: dict[str, Any]) -> tuple[str, Request]:
 def _metrics(writes: list[Write], outcomes: list[Outcome]) -> dict[str, list[Answer]]:
     metrics: dict[str, list[Answer]] = {}
     for write, outcome in zip(writes, outcomes, strict=True):
-        item = outcome.new or outcome.old
-        if write.table.has_local_indexes and item is not None:
+        partition = write.table.partition
+        if write.table.has_local_indexes and (outcome.new or outcome.old) is not None:
             of_table = metrics.setdefault(write.table.name, [])
-            metric = collection_metrics(write.table, item)
+            metric = collection_metrics(write.table, {partition.name: key_value(write.key[0], partition.type)})
             if metric not in of_table:
                 of_table.append(metric)
     return metrics

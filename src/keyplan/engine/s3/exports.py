@@ -16,7 +16,7 @@ from typing import IO, Any, Literal, NamedTuple
 import orjson
 
 from keyplan.engine.database import Database
-from keyplan.engine.items import decode
+from keyplan.engine.items import carefully, decode
 from keyplan.engine.s3.folder import Bucket, S3Error, Written, md5_of
 from keyplan.engine.s3.formats import Format, write_record
 from keyplan.engine.s3.jobs import update_job
@@ -47,7 +47,8 @@ class Span(NamedTuple):
 def export(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> None:
     """Write an export, whose record is stored already."""
     try:
-        description = _written(database, number, table_name, span, shown)
+        with carefully():
+            description = _written(database, number, table_name, span, shown)
     except S3Error as error:
         fail_export(database, number, error.code, error.message)
         return

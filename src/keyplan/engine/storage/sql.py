@@ -190,8 +190,8 @@ class IndexTexts:
         columns = [*key_columns(index), "pk", "sk"]
         values = len(columns) + (2 if index.sized else 1)
         where = " AND ".join(f"{column} = ?" for column in columns)
-        self.add = f"INSERT INTO {name} VALUES ({', '.join('?' * values)})"  # noqa: S608 - names of our making
-        self.put = f"INSERT OR REPLACE INTO {name} VALUES ({', '.join('?' * values)})"  # noqa: S608
+        # Of an item that is damaged, or an index that is being filled, there may be one already that nobody knows of.
+        self.add = f"INSERT OR REPLACE INTO {name} VALUES ({', '.join('?' * values)})"  # noqa: S608 - our names
         self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608
         size = "size" if index.sized else "NULL"

@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from traceback import clear_frames
 from typing import TYPE_CHECKING, TypeVar
 
 import apsw
@@ -25,7 +26,7 @@ from keyplan.engine.storage.layouts import Bounds, KeyText, Row, TableLayout, Ta
 from keyplan.engine.storage.medium import Medium
 from keyplan.engine.storage.tables import PAUSE_S, StoredTable
 from keyplan.engine.storage.transactions import Reader, Writer
-from keyplan.errors import StoreError
+from keyplan.errors import DynamoDBError, StoreError
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -232,7 +233,9 @@ class Storage(Medium):
         except apsw.Error as error:
             self.give_rolled_back(connection)
             raise self.fault(error) from error
-        except BaseException:
+        except BaseException as error:
+            if not isinstance(error, DynamoDBError):
+                _let_go(error)
             self.give_rolled_back(connection)
             raise
         pool.give(connection)
@@ -285,6 +288,16 @@ class Storage(Medium):
         finally:
             self.pool.give(connection)
         return [str(row[0]) for row in rows if row[0] != "ok"]
+
+
+def _let_go(error: BaseException) -> None:
+    """Forget what a work that failed was at. A statement that it left half read would keep SQLite from dropping tables,
+    as long as anybody has the error.
+    """
+    each: BaseException | None = error
+    while each is not None:
+        clear_frames(each.__traceback__)
+        each = each.__context__
 
 
 class Snapshot:

@@ -206,16 +206,10 @@ class Writer(Reader):
             self._run(text, values)
 
     def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
-        """Write an index entry of the item ``row``."""
-        texts = table.texts.indexes[index]
-        values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
-        self._run(texts.add, values)
-
-    def put_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
         """Write an index entry of the item ``row``, which may be there already."""
         texts = table.texts.indexes[index]
         values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
-        self._run(texts.put, values)
+        self._run(texts.add, values)
 
     def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
         """Change the size of an index entry."""
