@@ -432,6 +432,27 @@ def test_what_was_read_is_compared_with_what_stands_there() -> None:
         assert curable({**item, "more": {"N": "2"}}) == [whole]
 
 
+def test_the_order_of_a_set_is_no_change() -> None:
+    """Nor is that of one deep inside; a list's is, and so is another element."""
+
+    def item(*elements: str) -> dict[str, Any]:
+        numbers = [str(len(element)) for element in elements]
+        inside = {"L": [{"M": {"s": {"SS": [*elements]}}}, {"BS": [*elements]}]}
+        return {"pk": {"S": "A"}, "sk": {"S": "B"}, "s": {"SS": [*elements]}, "n": {"NS": numbers}, "i": inside}
+
+    findings = Findings(Table("club", indexes=[GSI1, KEYS]))
+    read = {**item("a", "bb", "ccc"), "l": {"L": [{"S": "a"}, {"S": "b"}]}}
+    findings._note(Request("GetItem", {"Key": read}), {"Item": read})
+    entity = Club.compiled.entities[Line]
+    operation = Operation("Update", {"Key": {"pk": read["pk"], "sk": read["sk"]}}, entity, "item", {}, {})
+    for now, expected in (
+        ({**read, **item("ccc", "a", "bb")}, False),
+        ({**read, **item("ccc", "a", "b")}, True),
+        ({**read, "l": {"L": [{"S": "b"}, {"S": "a"}]}}, True),
+    ):
+        assert findings.curable([Refusal(operation, now)], gave_up=False) is expected
+
+
 def test_what_a_batch_has_not_read_is_not_known() -> None:
     """What it asked for and isn't there was read as missing; what it left for later, and what failed, wasn't read."""
 

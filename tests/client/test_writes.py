@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
+from annotated_types import Ge, Interval, Le
 from pydantic import Field, computed_field
+from typing_extensions import TypeAliasType
 
 from keyplan import (
     Add,
@@ -275,6 +278,89 @@ def test_a_key_is_not_made_of_fields_that_have_changed_meanwhile(shop: Shop) -> 
     assert shop.update(stale, note="free").note == "free"
     with pytest.raises(ConditionFailed):
         shop.transact([Update(stale, rank=3), Check(Note, note_id="none")])
+
+
+class Pair(Entity):
+    """Stands in the partition of its first name, which is made of both."""
+
+    pair_id: str
+    left: str
+    right: str
+    tags: frozenset[str] = frozenset()
+
+    primary = Key("PAIRS#{initial}", "{pair_id}")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def initial(self) -> str:
+        """The letter that it is filed under."""
+        return min(self.left, self.right)[:1]
+
+
+class Pairs(Design):
+    table = Table("pairs", entities=[Pair])
+
+
+FewByField = TypeAliasType("FewByField", Annotated[int, Field(ge=0, le=9)])
+FewByMarks = TypeAliasType("FewByMarks", Annotated[int, Ge(0), Le(9)])
+
+
+class Bounded(Entity):
+    """The same bounds, said in each way."""
+
+    bounded_id: str
+    own: int = Field(default=5, ge=0, le=9)
+    within: Annotated[int, Field(ge=0, le=9)] = 5
+    optional: Annotated[int, Field(ge=0, le=9)] | None = 5
+    by_field: FewByField = 5
+    by_marks: FewByMarks = 5
+    optional_by_field: FewByField | None = 5
+    nested: Annotated[FewByField, "a mark"] = 5
+    interval: Annotated[int, Interval(ge=0, le=9)] = 5
+
+    primary = Key("BOUNDED#{bounded_id}", "HEAD")
+
+
+class Unbounded(Entity):
+    """Of several types, bounds of one aren't the others'."""
+
+    unbounded_id: str
+    number: FewByField | int = 5
+
+    primary = Key("UNBOUNDED#{unbounded_id}", "HEAD")
+
+
+class BoundedDesign(Design):
+    table = Table("bounded", entities=[Bounded, Unbounded])
+
+
+@pytest.mark.parametrize("name", [name for name in Bounded.model_fields if name != "bounded_id"])
+@pytest.mark.parametrize("amount", [3, -3])
+def test_two_that_add_at_once_stay_within_bounds_however_they_are_said(name: str, amount: int) -> None:
+    with BoundedDesign.open(":memory:") as design:
+        stale = design.create(Bounded(bounded_id="b"))
+        design.update(stale, **{name: Add(amount)})
+        with pytest.raises(ConditionFailed):
+            design.update(stale, **{name: Add(amount)})
+        read = design.get(Bounded, bounded_id="b")
+        assert getattr(read, name) == 5 + amount
+        assert design.update(design.create(Unbounded(unbounded_id="u")), number=Add(50)).number == 55
+
+
+def test_two_changes_that_each_leave_the_primary_key_do_not_change_it_together() -> None:
+    with Pairs.open(":memory:") as pairs:
+        stale = pairs.create(Pair(pair_id="p", left="Ada", right="Abel"))
+        pairs.update(stale, left="Zoe")
+        with pytest.raises(ConditionFailed, match="left is 'Zoe', expected 'Ada'"):
+            pairs.update(stale, right="Yan")
+
+
+def test_a_set_is_shown_in_one_order() -> None:
+    with Pairs.open(":memory:") as pairs:
+        stale = pairs.create(Pair(pair_id="p", left="Ada", right="Abel", tags=frozenset("hgfedcba")))
+        text = re.escape("tags is {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'}, expected {'a', 'b', 'c', 'd', 'y', 'z'}")
+        with pytest.raises(ConditionFailed, match=text):
+            pairs.update(Update(stale, tags=frozenset("x")).only_if(tags=frozenset("zydcba")))
 
 
 @pytest.mark.parametrize("changes", [{"brand": "b"}, {"rank": 1}, {"status": "old"}, {"tags": {"a"}}, {"rank": Add(1)}])

@@ -16,6 +16,7 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.engine.s3 import formats
+from keyplan.engine.s3.folder import Bucket, S3Error
 from tests.engine.support import answer, create, n, pages, put, s
 from tests.engine.test_backups import START_S, Clock, items, keep_history
 from tests.engine.test_ion import BOOK
@@ -218,14 +219,37 @@ def test_exports_that_cannot_be(engine: Engine, clock: Clock) -> None:
         assert asked == "InvalidExportTimeException"
 
 
-@pytest.mark.parametrize("bucket", ["missing", "bucket"])
-def test_what_cannot_be_written_fails_later(engine: Engine, s3: Path, bucket: str) -> None:
+@pytest.mark.parametrize(
+    ("bucket", "prefix", "code"),
+    [
+        ("missing", "", "S3NoSuchBucket"),
+        ("bucket", "../out", "S3AccessDenied"),
+        ("bucket", "./out", "S3AccessDenied"),
+        ("bucket", "a//b", "S3AccessDenied"),
+        ("bucket", "a\0b", "S3AccessDenied"),
+    ],
+)
+def test_what_cannot_be_written_fails_later(engine: Engine, s3: Path, bucket: str, prefix: str, code: str) -> None:
     create(engine)
     keep_history(engine)
-    done = export(engine, S3Bucket=bucket, S3Prefix="" if bucket == "missing" else "../out")
-    assert done["ExportStatus"] == "FAILED"
-    assert done["FailureCode"] == ("S3NoSuchBucket" if bucket == "missing" else "S3AccessDenied")
+    done = export(engine, S3Bucket=bucket, S3Prefix=prefix)
+    assert (done["ExportStatus"], done["FailureCode"]) == ("FAILED", code)
     assert not (s3 / "out").exists()
+    assert [*(s3 / "bucket").rglob("*")] == []
+
+
+def test_keys_of_objects_have_1024_bytes_at_most(s3: Path) -> None:
+    folder = Bucket(str(s3), "bucket")
+    longest = "/".join([*["\xe9" * 100] * 5, "a" * 19])
+    assert len(longest.encode()) == 1024
+    folder.put(longest, b"body")
+    assert folder.keys("") == [(longest, 4)]
+    with pytest.raises(S3Error, match="can't"):
+        folder.put(f"{longest}a", b"body")
+    for nowhere in ("\ud800/a", "../a", f"{longest}a", "a"):  # half a letter is in no file's name
+        assert folder.keys(nowhere) == []
+        with pytest.raises(S3Error, match="does not exist"):
+            folder.read(nowhere, "NONE")
 
 
 def test_a_token_names_one_export(engine: Engine, clock: Clock) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from itertools import count
 from typing import Any
 
 import pytest
 
 from keyplan.engine import Engine, Regions, backups, joining, restoring
-from keyplan.engine.storage.transactions import Writer
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.errors import StoreError
 from keyplan.values import item_size
 from tests.engine.pieces import (
@@ -377,6 +378,13 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
         eu.call("PutItem", {**TABLE, "Item": {"pk": s("c"), "sk": s("d")}})
         regions.finish()
         assert east.call("GetItem", {**TABLE, "Key": {"pk": s("c"), "sk": s("d")}})["Item"]
+        for region, engine in regions.engines.items():  # each removes what has expired, which it knows without a look
+            table = engine._storage.read(engine._database.fresh)["orders"]
+            assert engine._storage.read(partial(Reader.expires, table=table.stored))
+            key = {"pk": s("expired"), "sk": s(region)}
+            engine.call("PutItem", {**TABLE, "Item": {**key, "t": {"N": str(next(moments) - 10_000)}}})
+            assert engine.sweep(100) >= 1
+            assert "Item" not in engine.call("GetItem", {**TABLE, "Key": key})
 
 
 def test_whoever_meets_a_replica_left_half_filled_goes_on(between: Any, monkeypatch: pytest.MonkeyPatch) -> None:

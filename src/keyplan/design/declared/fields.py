@@ -242,15 +242,28 @@ _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
 
 def bounds_of(annotation: Any) -> list[tuple[str, Any]]:
-    """The bounds of a number's type, each as an operator and a value: ``Field(ge=0)`` is ``(">=", 0)``."""
-    result: list[tuple[str, Any]] = []
-    for layer in layers(annotation):
-        if not isinstance(layer, type) and not isinstance(layer, Mark):
-            for name, operator in _BOUNDS.items():
-                bound = getattr(layer, name, None)
-                if isinstance(bound, int | float | Decimal):
-                    result.append((operator, bound))
-    return result
+    """The bounds of a number's type, each as an operator and a value: ``Field(ge=0)`` is ``(">=", 0)``. Of several
+    types none has to be within the bounds of another.
+    """
+    if is_alias(annotation):
+        return bounds_of(annotation.__value__)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return [bound for mark in arguments[1:] for bound in _bounds(mark)] + bounds_of(arguments[0])
+    parts = [part for part in arguments if part is not type(None)] if origin in {Union, types.UnionType} else []
+    return bounds_of(parts[0]) if len(parts) == 1 else []
+
+
+def _bounds(mark: Any) -> list[tuple[str, Any]]:
+    """The bounds in a mark. Pydantic takes a Field apart that is a field's own, and leaves one that stands within a
+    union or behind another name.
+    """
+    if isinstance(mark, FieldInfo):
+        return [bound for part in mark.metadata for bound in _bounds(part)]
+    if isinstance(mark, type):
+        return []
+    bounds = ((operator, getattr(mark, name, None)) for name, operator in _BOUNDS.items())
+    return [(operator, bound) for operator, bound in bounds if isinstance(bound, int | float | Decimal)]
 
 
 def unbounded(annotation: Any) -> Any:
