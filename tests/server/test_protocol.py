@@ -416,8 +416,9 @@ def test_web_pages(tmp_path: Any, server: Server) -> None:
         assert preflight.headers["access-control-allow-origin"] == "http://localhost:3000"
         assert preflight.headers["access-control-allow-headers"] == "x-amz-target,authorization"
         assert preflight.headers["access-control-allow-methods"] == "POST"
-        for method, more in (("OPTIONS", {}), ("DELETE", {}), ("DELETE", {"origin": "http://localhost:3000"})):
-            assert raw.ask(request(None, b"", method=method, **more)).status == 404
+        assert raw.ask(request(None, b"", method="OPTIONS")).status == 404
+        assert raw.ask(request(None, b"", method="DELETE")).status == 404
+        assert raw.ask(request(None, b"", method="DELETE", origin="http://localhost:3000")).status == 404
         answer = raw.ask(request("ListTables", origin="http://localhost:3000"))
         assert answer.headers["access-control-allow-origin"] == "http://localhost:3000"
         for origin in ("https://example.com", "null", "http://localhost.example.com", "http://[", "*"):

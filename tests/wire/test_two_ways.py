@@ -88,6 +88,20 @@ def _at_limits(shape: Shape) -> Iterator[Any]:
             return
 
 
+def _is_within(shape: Shape, value: Any) -> bool | None:
+    """Whether a value is within limits that are all that its shape has; None where it has others."""
+    match shape:
+        case Whole():
+            least, most = shape.limits
+            return bool(least <= value <= most)
+        case Text(enum=(), pattern=None, arn=False):
+            return (shape.min or 0) <= len(value) <= (len(value) if shape.max is None else shape.max)
+        case Text(enum=(_, *_)):
+            return value in shape.enum
+        case _:
+            return None
+
+
 def _lengths(least: int | None, most: int | None) -> list[int]:
     limits = {0, 1, *(length for limit in (least, most) if limit is not None for length in range(limit - 1, limit + 2))}
     return sorted(length for length in limits if 0 <= length <= LONG)
@@ -107,5 +121,6 @@ def test_whatever_stands_at_a_limit_is_judged_alike_in_both_ways(wording: Any) -
                 else:
                     said = ""
                 assert check({"Given": value}) is not bool(said), (shape, value, said)
+                assert bool(said) is not _is_within(shape, value), (shape, value, said)
                 judged += 1
     assert judged > 2000
