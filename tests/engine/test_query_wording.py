@@ -12,6 +12,8 @@ from tests.engine.test_wording import KEY, MISMATCH, TABLE, V, engine, message
 
 __all__ = ["engine"]
 
+EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+
 
 @pytest.mark.parametrize(
     ("condition", "told"),
@@ -149,6 +151,76 @@ def test_a_wrong_value_in_a_position_is_told_as_anywhere_else(
     start = {"ExclusiveStartKey": {"pk": value, "sk": s("1")}}
     assert message(engine, "Query", {**TABLE, "KeyConditionExpression": "pk = :v", **V, **start}) == current
     assert message(engine, "Scan", {**TABLE, **start}) == older
+
+
+@pytest.mark.parametrize("operation", ["Query", "Scan"])
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({}, EMPTY),
+        ({"L": [{}]}, EMPTY),
+        ({"SS": []}, "One or more parameter values were invalid: An string set  may not be empty"),
+    ],
+)
+def test_a_value_that_is_none_is_told_as_one_of_the_position_before_expressions_and_the_table(
+    engine: Engine, operation: str, value: dict[str, Any], told: str
+) -> None:
+    wrong = {"KeyConditionExpression" if operation == "Query" else "FilterExpression": ""}
+    start = {"TableName": "missing", "ExclusiveStartKey": {"pk": value}}
+    assert message(engine, operation, {**start, **wrong}) == f"The provided starting key is invalid: {told}"
+
+
+EQ_NONE = {"x": {"ComparisonOperator": "EQ"}}
+ARGUMENTS = "One or more parameter values were invalid: Invalid number of argument(s) for the EQ ComparisonOperator"
+PUT_OF_HALF_A_KEY = {"PutRequest": {"Item": {"pk": s("a")}}}
+DELETE_OF_NOTHING = {"DeleteRequest": {"Key": {"pk": {}}}}
+TWICE = "One or more parameter values were invalid: Duplicate value in attribute name: x"
+SYNTAX = 'Invalid FilterExpression: Syntax error; token: "<EOF>", near: "="'
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_", "told"),
+    [
+        ("Query", {"QueryFilter": EQ_NONE, "AttributesToGet": ["x", "x"], "KeyConditions": {}}, ARGUMENTS),
+        ("Query", {"AttributesToGet": ["x", "x"], "KeyConditions": EQ_NONE}, TWICE),
+        ("Query", {"KeyConditions": EQ_NONE, "IndexName": "none"}, ARGUMENTS),
+        ("Query", {"KeyConditionExpression": "pk = :v", "FilterExpression": "x =", **V, "IndexName": "none"}, SYNTAX),
+        (
+            "Query",
+            {"KeyConditionExpression": "x = :v", **V, "ExclusiveStartKey": {"pk": n(1), "sk": s("1")}},
+            MISMATCH,
+        ),
+        ("Scan", {"ScanFilter": EQ_NONE, "AttributesToGet": ["x", "x"], "Segment": 1}, TWICE),
+        ("Scan", {"ScanFilter": EQ_NONE, "Segment": 1}, ARGUMENTS),
+        ("GetItem", {"Key": {"pk": {}}, "ProjectionExpression": ""}, EMPTY),
+        ("GetItem", {"Key": {"pk": {}}, "AttributesToGet": ["x", "x"]}, EMPTY),
+        (
+            "BatchWriteItem",
+            {"RequestItems": {"orders": [PUT_OF_HALF_A_KEY, {"DeleteRequest": {"Key": {"pk": {}}}}]}},
+            EMPTY,
+        ),
+    ],
+)
+def test_of_several_faults_the_service_tells_this_first(
+    engine: Engine, operation: str, request_: dict[str, Any], told: str
+) -> None:
+    asked = request_ if "RequestItems" in request_ else {**TABLE, **request_}
+    assert message(engine, operation, asked) == told
+
+
+@pytest.mark.parametrize(
+    ("operation", "request_"),
+    [
+        ("PutItem", {"Item": {"pk": {}}, "ReturnValues": "ALL_NEW"}),
+        ("DeleteItem", {"Key": {"pk": {}}}),
+        ("UpdateItem", {"Key": {"pk": {}}}),
+    ],
+)
+def test_values_that_no_expression_could_use_are_told_before_those_of_the_item(
+    engine: Engine, operation: str, request_: dict[str, Any]
+) -> None:
+    told = "ExpressionAttributeValues can only be specified when using expressions"
+    assert message(engine, operation, {**TABLE, **request_, **V}).removeprefix("1 validation error detected: ") == told
 
 
 def test_operators_that_find_no_key_are_told_after_the_table_and_its_names(engine: Engine) -> None:

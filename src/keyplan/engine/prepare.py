@@ -21,7 +21,7 @@ from keyplan.engine.keys import (
     key_of_item,
     key_of_request,
 )
-from keyplan.engine.requests import Request, condition_of, old_or_none, placeholders
+from keyplan.engine.requests import Request, check_needed, condition_of, old_or_none, placeholders
 from keyplan.engine.tables import Table
 from keyplan.expressions import (
     WRONG_TYPE,
@@ -94,6 +94,7 @@ def _tells(request: Request) -> bool:
 
 def put(database: Database, request: Request) -> Write:
     """The write of a Put or PutItem."""
+    check_needed(request, CONDITION)
     item = check_item(request["Item"])
     check_names(item)
     wants_old = old_or_none(request)
@@ -106,6 +107,7 @@ def put(database: Database, request: Request) -> Write:
 
 def delete(database: Database, request: Request) -> Write:
     """The write of a Delete or DeleteItem."""
+    check_needed(request, CONDITION)
     check_key_values(request["Key"])
     wants_old = old_or_none(request)
     condition = _condition(request)
@@ -127,6 +129,7 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
 
     ``counts_statement`` says that what the statement writes is limited by itself, as UpdateItem does alone.
     """
+    check_needed(request, UPDATE)
     check_key_values(request["Key"])
     given = placeholders(request, UPDATE)
     bound: BoundUpdate | None = None

@@ -18,11 +18,16 @@ from keyplan.engine.storage.layouts import Bounds, KeyText, Row
 from keyplan.engine.tables import Index, KeyAttribute, Table
 from keyplan.engine.throttle import Meter
 from keyplan.expressions import BoundCondition, BoundProjection
-from keyplan.values import check_item, item_size, key_text
+from keyplan.values import ValueFault, check_item, item_size, key_text
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import ValidationException, one_or_more
 from keyplan.wire.limits import PAGE_BYTES_MAX
 
+_INVALID_START = "The provided starting key is invalid"
+_WITH_START = ("exactly one of the supported datatypes", "Null attribute value", "string set", "Binary set")
+"""Faults of a value that are told as ones of the starting key. Those of numbers, and what stands in a set twice, aren't
+(recorded of the service).
+"""
 _CONSISTENT = "Consistent reads are not supported on global secondary indexes"
 
 Item = dict[str, Any]
@@ -142,17 +147,14 @@ def fetches_items(
     return bool(missing) or request.get("Select") == "ALL_ATTRIBUTES"
 
 
-def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
-    """The position of the ExclusiveStartKey.
+def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
+    """The position of an ExclusiveStartKey that ``checked_start`` gave.
 
     Raises:
         ValidationException: it isn't a key of the target.
-        ValueFault: a value in it is none.
     """
-    start: Item | None = request.get("ExclusiveStartKey")
     if start is None:
         return None
-    start = check_item(start)
     unfit = _start_fault(target, start)
     if unfit is not None:
         raise ValidationException(unfit)
@@ -160,7 +162,7 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
     for attribute, text in zip(target.position, texts, strict=True):
         if not text:
             raise ValidationException(
-                "The provided starting key is invalid: One or more parameter values are not valid. "
+                f"{_INVALID_START}: One or more parameter values are not valid. "
                 "The AttributeValue for a key attribute cannot contain an empty "
                 f"{'binary' if attribute.type == 'B' else 'string'} value. Key: {attribute.name}"
             )
@@ -169,16 +171,34 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
     return tuple(texts)
 
 
+def checked_start(request: Request) -> Item | None:
+    """The ExclusiveStartKey, its values in their normal form, whatever the table. The service looks at them after the
+    older parameters and before it reads expressions.
+
+    Raises:
+        ValueFault: one of them is none.
+    """
+    start: Item | None = request.get("ExclusiveStartKey")
+    if start is None:
+        return None
+    try:
+        return check_item(start)
+    except ValueFault as fault:
+        if not any(words in fault.message for words in _WITH_START):
+            raise
+        raise ValueFault(f"{_INVALID_START}: {fault.message}", f"{_INVALID_START}: {fault.older}") from None
+
+
 def _start_fault(target: Target, start: Item) -> str | None:
     """Why a position isn't one of the target, if it isn't. Of an index, its own key is looked at before the table's."""
     position = {attribute.name: attribute.type for attribute in target.position}
     own = {attribute.name: attribute.type for attribute in (*target.partition, *target.sort)}
     if len(start) != len(position) or not own.keys() <= start.keys():
-        return "The provided starting key is invalid"
+        return _INVALID_START
     if any(type_ not in start[name] for name, type_ in own.items()):
         return MISMATCH
     fits = all(type_ in start.get(name, ()) for name, type_ in position.items())
-    return None if fits else f"The provided starting key is invalid: {MISMATCH}"
+    return None if fits else f"{_INVALID_START}: {MISMATCH}"
 
 
 class Projection(Protocol):

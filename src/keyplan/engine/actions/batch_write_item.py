@@ -8,13 +8,14 @@ from keyplan.engine import prepare
 from keyplan.engine.actions.common import collection_metrics
 from keyplan.engine.database import Database
 from keyplan.engine.judging import Write
-from keyplan.engine.keys import MISMATCH, KeyFault, SchemaFault
+from keyplan.engine.keys import MISMATCH, KeyFault, SchemaFault, check_key_values
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.writes import Outcome, add_units, perform, perform_each
 from keyplan.errors import DynamoDBError
+from keyplan.values import check_item
 from keyplan.wire.capacity import Consumed
-from keyplan.wire.errors import THROTTLING, ValidationException
+from keyplan.wire.errors import THROTTLING, ResourceNotFoundException, ValidationException
 from keyplan.wire.limits import BATCH_WRITE_REQUESTS_MAX
 
 
@@ -26,7 +27,12 @@ def batch_write_item(database: Database, request: Request) -> Answer:
     if sum(len(requests) for requests in asked.values()) > BATCH_WRITE_REQUESTS_MAX:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     actions = [(name, _one_action(each)) for name, requests in asked.items() for each in requests]
-    writes = [_prepare(database, name, action) for name, action in actions]
+    try:
+        writes = [_prepare(database, name, action) for name, action in actions]
+    except (SchemaFault, ResourceNotFoundException):
+        for _, action in actions:
+            _check_values(action)
+        raise
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
         raise ValidationException("Provided list of item keys contains duplicates")
 
@@ -72,6 +78,15 @@ def _one_action(action: dict[str, Any]) -> dict[str, Any]:
             "supported datatypes"
         )
     return action
+
+
+def _check_values(action: dict[str, Any]) -> None:
+    """Refuse what is no attribute value: of all actions the service looks at that before it looks for a table."""
+    put: dict[str, Any] | None = action.get("PutRequest")
+    if put is not None:
+        check_item(put["Item"])
+    else:
+        check_key_values(action["DeleteRequest"]["Key"])
 
 
 def _prepare(database: Database, name: str, action: dict[str, Any]) -> Write:

@@ -13,7 +13,7 @@ import orjson
 
 from keyplan.engine.database import Database
 from keyplan.engine.items import or_carefully
-from keyplan.engine.reading import Item, Question, answer_page, start_of
+from keyplan.engine.reading import Item, Question, answer_page, checked_start, start_of
 from keyplan.engine.requests import Answer, Request, wants_capacity
 from keyplan.engine.statement_changes import written_of
 from keyplan.engine.statement_gets import get_of
@@ -112,7 +112,7 @@ def _page(
 
 def _after(read: Read, bounds: Bounds, key: Item) -> Bounds:
     try:
-        start = start_of(read.target, {"ExclusiveStartKey": key})
+        start = start_of(read.target, checked_start({"ExclusiveStartKey": key}))
     except ValidationException:
         start = None
     if start is None or start[: len(bounds.partition)] != bounds.partition:

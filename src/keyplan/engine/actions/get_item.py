@@ -5,8 +5,8 @@ from __future__ import annotations
 from keyplan.engine.database import Database
 from keyplan.engine.effort import spend
 from keyplan.engine.items import decode
-from keyplan.engine.keys import check_scalars, key_of_request
-from keyplan.engine.requests import Answer, Request, only_projection, wants_capacity
+from keyplan.engine.keys import check_key_values, check_scalars, key_of_request
+from keyplan.engine.requests import Answer, Request, check_needed, only_projection, wants_capacity
 from keyplan.wire.capacity import Consumed, read_units
 
 
@@ -14,6 +14,9 @@ def get_item(database: Database, request: Request) -> Answer:
     """Read one item by its key, in one statement."""
     # Table name and key alone is by far the most frequent request.
     plain = len(request) == 2
+    if not plain:
+        check_needed(request, (), "ProjectionExpression")
+        check_key_values(request["Key"])
     projection = None if plain else only_projection(request)
     table = database.table(request["TableName"], request["Key"])
     key = key_of_request(table, request["Key"])

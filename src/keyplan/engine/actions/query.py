@@ -8,11 +8,13 @@ from keyplan.engine import legacy
 from keyplan.engine.database import Database
 from keyplan.engine.keybounds import bound_condition, bounds_of, contains, planned_bounds, remember
 from keyplan.engine.reading import (
+    Item,
     Question,
     Target,
     answer_page,
     check_paths,
     check_select,
+    checked_start,
     fetches_items,
     start_of,
     target_of,
@@ -21,12 +23,12 @@ from keyplan.engine.requests import (
     Answer,
     Request,
     attributes_to_get,
+    check_needed,
     condition_of,
     placeholders,
     projection_of,
 )
 from keyplan.engine.storage.layouts import Bounds
-from keyplan.engine.tables import Table
 from keyplan.expressions import (
     BoundCondition,
     BoundProjection,
@@ -37,9 +39,10 @@ from keyplan.expressions import (
     check_key_condition,
     check_key_names,
 )
-from keyplan.wire.errors import ResourceNotFoundException, ValidationException
+from keyplan.wire.errors import RequestFault, ResourceNotFoundException, ValidationException
 
 EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")
+_NO_KEY_CONDITION = "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
 _MORE = frozenset(
     {
         "FilterExpression",
@@ -55,63 +58,65 @@ _MORE = frozenset(
 
 def query(database: Database, request: Request) -> Answer:
     """Read items of one partition of a table or an index, in order."""
+    plain = _Plain(request)
     if request.get("KeyConditionExpression") is None and request.get("KeyConditions") is None:
-        placeholders(request, EXPRESSIONS, "ProjectionExpression")
-        legacy.filtered(request, "QueryFilter")
-        attributes_to_get(request)
-        raise ValidationException(
-            "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
-        )
-    table = _table(database, request)
-    if any(index.name == request.get("IndexName") for index in table.vector_indexes):
-        _check_expressions(request)
-    target = target_of(database, table, request, "Query")
-    question = _question(target, request)
-    return answer_page(database, question, request)
-
-
-def _table(database: Database, request: Request) -> Table:
-    """The table. When there is none, what is wrong with the request in any case is told first."""
+        raise RequestFault(_NO_KEY_CONDITION)
     try:
-        return database.table(request["TableName"])
-    except ResourceNotFoundException:
-        _check_expressions(request)
+        target = target_of(database, database.table(request["TableName"]), request, "Query")
+    except (ResourceNotFoundException, ValidationException):
+        _check_expressions(request, plain)
         raise
+    return answer_page(database, _question(target, request, plain), request)
 
 
-def _check_expressions(request: Request) -> None:
-    """Refuse what is wrong with the expressions of a query whatever its table is."""
-    parts = _Parts(request)
+def _check_expressions(request: Request, plain: _Plain) -> None:
+    """Refuse what is wrong with the expressions of a query whatever its table is: it is told before that there is no
+    such table or index.
+    """
+    parts = _Parts(request, plain)
     if parts.given is not None:
         condition_of(request, parts.given, "KeyConditionExpression")
     parts.filter(request)
     parts.projection(request)
     parts.check_unused()
-    if parts.given is not None and parts.old_key is None:
-        check_key_condition(request["KeyConditionExpression"], parts.given)
+    parts.check_key(request)
 
 
-def _question(target: Target, request: Request) -> Question:
+class _Plain:
+    """What a query says beside expressions, which the service looks at before them."""
+
+    __slots__ = ("filter", "is_only_key", "projection", "start")
+
+    def __init__(self, request: Request) -> None:
+        check_needed(request, EXPRESSIONS, "ProjectionExpression")
+        self.is_only_key = request.keys().isdisjoint(_MORE) or all(request.get(member) is None for member in _MORE)
+        self.filter = None if self.is_only_key else legacy.filtered(request, "QueryFilter")
+        self.projection = None if self.is_only_key else attributes_to_get(request)
+        self.start = checked_start(request)
+
+
+def _question(target: Target, request: Request, plain: _Plain) -> Question:
     forward = request.get("ScanIndexForward") is not False
-    only_key = request.keys().isdisjoint(_MORE) or all(request.get(member) is None for member in _MORE)
     select = request.get("Select")
-    if only_key and select is None:
+    if plain.is_only_key and select is None:
         bounds = planned_bounds(target, request, forward=forward)
         if bounds is not None:
-            return Question(target, _after_start(target, request, bounds), None, None, fetches=False)
-    parts = _Parts(request)
+            return Question(target, _after_start(target, plain.start, bounds), None, None, fetches=False)
+    parts = _Parts(request, plain)
     condition = _condition(target, request, parts)
     filter_ = parts.filter(request)
     projection = parts.projection(request)
     parts.check_unused()
     if not isinstance(condition, KeyCondition):
+        parts.check_key(request)
+        start_of(target, plain.start)
         raise condition
     check_select(target, request)
-    bounds = _after_start(target, request, bounds_of(condition, forward=forward))
+    bounds = _after_start(target, plain.start, bounds_of(condition, forward=forward))
     _check_filter(target, filter_, "QueryFilter" if request.get("QueryFilter") else "Filter Expression")
     check_paths(target, filter_, projection)
     fetches = fetches_items(target, request, filter_, projection)
-    if only_key and parts.given is not None:
+    if plain.is_only_key and parts.given is not None:
         remember(target, request, parts.given, condition)
     return Question(target, bounds, filter_, projection, fetches)
 
@@ -119,7 +124,8 @@ def _question(target: Target, request: Request) -> Question:
 class _Parts:
     """The expressions of a query, or the older parameters that say the same."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, plain: _Plain) -> None:
+        self.plain = plain
         self.given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
         self.old_key = None if request.get("KeyConditionExpression") is not None else legacy.key_conditions(request)
 
@@ -134,13 +140,18 @@ class _Parts:
         """The filter."""
         if self.given is not None and request.get("FilterExpression") is not None:
             return condition_of(request, self.given, "FilterExpression")
-        return legacy.filtered(request, "QueryFilter")
+        return self.plain.filter
 
     def projection(self, request: Request) -> BoundProjection | None:
         """The projection."""
         if self.given is not None and request.get("ProjectionExpression") is not None:
             return projection_of(request, self.given)
-        return attributes_to_get(request)
+        return self.plain.projection
+
+    def check_key(self, request: Request) -> None:
+        """Refuse a condition that can't be one on keys, whatever they are."""
+        if self.given is not None and self.old_key is None:
+            check_key_condition(request["KeyConditionExpression"], self.given)
 
     def check_unused(self) -> None:
         """Refuse placeholders that no expression uses."""
@@ -174,13 +185,13 @@ def _check_filter(target: Target, filter_: BoundCondition | None, kind: str) -> 
             )
 
 
-def _after_start(target: Target, request: Request, bounds: Bounds) -> Bounds:
+def _after_start(target: Target, begin: Item | None, bounds: Bounds) -> Bounds:
     """The bounds, after the ExclusiveStartKey if there is one.
 
     Raises:
         ValidationException: it can't be a key of this query.
     """
-    start = start_of(target, request)
+    start = start_of(target, begin)
     if start is None:
         return bounds
     count = len(bounds.partition)

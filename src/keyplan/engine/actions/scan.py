@@ -9,11 +9,20 @@ from keyplan.engine.reading import (
     answer_page,
     check_paths,
     check_select,
+    checked_start,
     fetches_items,
     start_of,
     target_of,
 )
-from keyplan.engine.requests import Answer, Request, attributes_to_get, condition_of, placeholders, projection_of
+from keyplan.engine.requests import (
+    Answer,
+    Request,
+    attributes_to_get,
+    check_needed,
+    condition_of,
+    placeholders,
+    projection_of,
+)
 from keyplan.engine.storage.layouts import Bounds, segment_of
 from keyplan.wire.errors import ValidationException
 
@@ -23,21 +32,23 @@ _OLD = frozenset({"ScanFilter", "AttributesToGet", "ConditionalOperator"})
 
 def scan(database: Database, request: Request) -> Answer:
     """Read all of a table or an index, or one segment of it."""
+    check_needed(request, EXPRESSIONS, "ProjectionExpression")
+    filter_ = projection = None
+    if not request.keys().isdisjoint(_OLD):
+        projection = attributes_to_get(request)
+        filter_ = legacy.filtered(request, "ScanFilter")
+    begin = checked_start(request)
     segment = _segment(request)
     given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
-    filter_ = projection = None
     if given is not None:
         filter_ = condition_of(request, given, "FilterExpression")
         projection = projection_of(request, given)
         given.check_unused()
-    elif not request.keys().isdisjoint(_OLD):
-        filter_ = legacy.filtered(request, "ScanFilter")
-        projection = attributes_to_get(request)
     table = database.table(request["TableName"])
     target = target_of(database, table, request, "Scan")
     check_select(target, request)
     fetches = fetches_items(target, request, filter_, projection)
-    start = start_of(target, request)
+    start = start_of(target, begin)
     if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
         raise ValidationException(
             "The provided starting key is invalid: Invalid ExclusiveStartKey. "
