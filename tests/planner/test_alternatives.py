@@ -124,7 +124,7 @@ def test_index_keys_of_several_attributes_where_they_are_asked_for() -> None:
 
 
 def test_what_nothing_beats_is_the_front() -> None:
-    few, cheap, cool = Weight(1, 3.0, None), Weight(2, 2.0, None), Weight(2, 4.0, None)
+    few, cheap, cool = (Weight(*given, (), 0) for given in ((1, 3.0, None), (2, 2.0, None), (2, 4.0, None)))
     assert front([few, cheap, cool, few]) == [True, True, False, False]
 
 

@@ -7,7 +7,7 @@ Nothing here makes a plan: that is ``planning.py``'s work.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from keyplan.check.demand import demands
@@ -40,8 +40,8 @@ class HotKey:
     kind: str
     units_per_second: float
     limit: int
-    shards: int = 1
-    one_item: bool = False
+    shards: int
+    one_item: bool
 
     @property
     def share(self) -> float:
@@ -62,8 +62,8 @@ class Weight:
     indexes: int
     usd_per_million: float | None
     usd_a_month: float | None
-    hot: tuple[HotKey, ...] = ()
-    copies: int = 0
+    hot: tuple[HotKey, ...]
+    copies: int
     """Claim items, which are written besides."""
     mirrors: int = 0
     """Mirror items that the writes must keep."""
@@ -163,8 +163,8 @@ def weighed(
     cls: type[Any],
     compiled: CompiledDesign,
     traffic: Traffic | None,
-    copies: int = 0,
-    besides: Callable[[Estimate], Estimate] | None = None,
+    copies: int,
+    besides: Callable[[Estimate], Estimate] | None,
 ) -> Weight:
     """The weight of a design's class as it is compiled, under its traffic (without one: under what decorators say), and
     with what its writes must do ``besides``.
@@ -184,7 +184,7 @@ def weighed(
     hot: list[HotKey] = []
     if any(pattern.load.peak for pattern in result.patterns):
         subject = Subject(compiled, with_counts(compiled, cls, result.traffic), cls)
-        hot = sorted(_hot(subject), key=lambda key: -key.share)
+        hot = sorted(map(_hot_key, busiest_partitions(demands(subject))), key=lambda key: -key.share)
     return Weight(
         len(compiled.table.indexes),
         a_million,
@@ -194,16 +194,17 @@ def weighed(
     )
 
 
-def _hot(subject: Subject) -> Iterator[HotKey]:
-    for partition in busiest_partitions(demands(subject)):
-        yield replace(_hot_key(partition), shards=_shards(partition))
-
-
 def _hot_key(partition: BusiestPartition) -> HotKey:
     ordered = sorted(partition.demands, key=lambda each: -each.per_second)
     names = tuple(dict.fromkeys(f"{each.entity.name}.{each.key.name}" for each in ordered))
     return HotKey(
-        names, partition.place, partition.kind, partition.per_second, partition.limit, one_item=partition.worst.one_item
+        names,
+        partition.place,
+        partition.kind,
+        partition.per_second,
+        partition.limit,
+        _shards(partition),
+        partition.worst.one_item,
     )
 
 
