@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 import uvicorn
+from uvicorn.server import ServerState
 
 from keyplan.web import app
 from keyplan.web.connections import Bounds, allow_many_files, bounded_protocol
@@ -71,3 +74,124 @@ def test_no_more_connections_than_files() -> None:
     assert (
         allow_many_files(Bounds(connections_max=10**9)).connections_max < resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     )
+
+
+class Clock(asyncio.AbstractEventLoop):
+    """A loop whose time goes on when it is told to, and the end of a connection on it that notes what is done."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.later: list[tuple[float, Any, asyncio.TimerHandle]] = []
+        self.events: list[tuple[float, str]] = []
+        self.closing = False
+        self.unsent = 0
+
+    def time(self) -> float:
+        return self.now
+
+    def get_debug(self) -> bool:
+        return False
+
+    def create_task(self, coro: Any, **_: Any) -> Any:
+        coro.close()
+        return asyncio.Future(loop=self)
+
+    def call_later(self, delay: float, callback: Any, *args: Any, **_: Any) -> asyncio.TimerHandle:
+        handle = asyncio.TimerHandle(self.now + delay, callback, args, self)
+        self.later.append((self.now + delay, callback, handle))
+        return handle
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        self.later = [entry for entry in self.later if entry[2] is not handle]
+
+    def pass_by(self, until: float) -> None:
+        while due := sorted((entry for entry in self.later if entry[0] <= until), key=lambda entry: entry[0]):
+            self.now = due[0][0]
+            self.later.remove(due[0])
+            due[0][1]()
+        self.now = until
+
+    # What a transport does
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+    def get_write_buffer_size(self) -> int:
+        return self.unsent
+
+    def get_extra_info(self, _name: str) -> None:
+        return None
+
+    def pause_reading(self) -> None:
+        pass
+
+    def resume_reading(self) -> None:
+        pass
+
+    def write(self, data: bytes) -> None:
+        self.events.append((self.now, data.partition(b"\r\n")[0].decode()))
+
+    def close(self) -> None:
+        self.closing = True
+        self.events.append((self.now, "closed"))
+
+    def abort(self) -> None:
+        self.events.append((self.now, "aborted"))
+
+
+def connected(clock: Clock, most: int = 9) -> Any:
+    config = uvicorn.Config(lambda *_: None, http=bounded_protocol(Bounds(most, 3.0, 100, 1.0)), log_level="critical")  # type: ignore[arg-type, return-value]
+    config.load()
+    protocol: Any = config.http_protocol_class(config=config, server_state=ServerState(), app_state={}, _loop=clock)
+    protocol.connection_made(clock)
+    return protocol
+
+
+def test_a_connection_ends_when_it_has_waited_too_long() -> None:
+    """By a clock of the test's own: for a request, for its body, which is granted more time the more of it comes, and
+    for who takes an answer.
+    """
+    late = [(4.0, "HTTP/1.1 408 Request Timeout"), (4.0, "closed"), (5.0, "aborted")]
+    clock = Clock()
+    connected(clock)
+    clock.pass_by(20)
+    assert clock.events == late, "it asks for nothing"
+    clock = Clock()
+    connected(clock).data_received(HALF[:30])
+    clock.pass_by(20)
+    assert clock.events == late, "its head doesn't end"
+    clock = Clock()
+    protocol = connected(clock)
+    protocol.data_received(HALF.replace(b"100", b"900"))
+    clock.pass_by(2.5)
+    protocol.data_received(b"x" * 400)
+    clock.pass_by(30)
+    assert clock.events == [(at + 5, event) for at, event in late], "its body: 1 s until it is seen, 4 s for 400 bytes"
+
+
+def test_an_answer_that_nobody_takes_ends_without_another() -> None:
+    clock = Clock()
+    protocol = connected(clock)
+    protocol.data_received(ASK)
+    clock.pass_by(10)
+    assert not clock.events, "it is the server's turn"
+    protocol.cycle.response_started = True
+    protocol.flow.write_paused, clock.unsent = True, 900
+    clock.pass_by(12.5)
+    clock.unsent = 800
+    clock.pass_by(16.5)
+    assert not clock.events, "some of it was taken"
+    clock.pass_by(30)
+    assert clock.events == [(18.0, "aborted")]
+
+
+def test_a_connection_that_is_gone_is_looked_at_no_more() -> None:
+    clock = Clock()
+    protocol = connected(clock)
+    clock.pass_by(1.5)
+    protocol.connection_lost(None)
+    assert not clock.later
+    refused = Clock()
+    connected(refused, most=0).connection_lost(None)
+    assert refused.events[:1] == [(0.0, "aborted")]
+    assert not refused.later
