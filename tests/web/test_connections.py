@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import resource
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -76,12 +75,27 @@ def test_no_more_connections_than_files() -> None:
     )
 
 
-class Clock(asyncio.AbstractEventLoop):
-    """A loop whose time goes on when it is told to, and the end of a connection on it that notes what is done."""
+class Timer:
+    """What is to be done later."""
+
+    def __init__(self, clock: Clock, at: float, callback: Callable[[], None]) -> None:
+        self.clock = clock
+        self.at = at
+        self.callback = callback
+
+    def cancel(self) -> None:
+        self.clock.later.remove(self)
+
+    def add_done_callback(self, _callback: Any) -> None:
+        """As a task, it is never done."""
+
+
+class Clock:
+    """A loop whose time goes on when it is told to, and a connection's transport that notes what is done with it."""
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.later: list[tuple[float, Any, asyncio.TimerHandle]] = []
+        self.later: list[Timer] = []
         self.events: list[tuple[float, str]] = []
         self.closing = False
         self.unsent = 0
@@ -89,26 +103,19 @@ class Clock(asyncio.AbstractEventLoop):
     def time(self) -> float:
         return self.now
 
-    def get_debug(self) -> bool:
-        return False
+    def create_task(self, coroutine: Any, **_: Any) -> Timer:
+        coroutine.close()
+        return Timer(self, self.now, lambda: None)
 
-    def create_task(self, coro: Any, **_: Any) -> Any:
-        coro.close()
-        return asyncio.Future(loop=self)
-
-    def call_later(self, delay: float, callback: Any, *args: Any, **_: Any) -> asyncio.TimerHandle:
-        handle = asyncio.TimerHandle(self.now + delay, callback, args, self)
-        self.later.append((self.now + delay, callback, handle))
-        return handle
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        self.later = [entry for entry in self.later if entry[2] is not handle]
+    def call_later(self, delay: float, callback: Callable[[], None]) -> Timer:
+        self.later.append(Timer(self, self.now + delay, callback))
+        return self.later[-1]
 
     def pass_by(self, until: float) -> None:
-        while due := sorted((entry for entry in self.later if entry[0] <= until), key=lambda entry: entry[0]):
-            self.now = due[0][0]
+        while due := sorted((timer for timer in self.later if timer.at <= until), key=lambda timer: timer.at):
+            self.now = due[0].at
             self.later.remove(due[0])
-            due[0][1]()
+            due[0].callback()
         self.now = until
 
     # What a transport does
@@ -139,12 +146,17 @@ class Clock(asyncio.AbstractEventLoop):
         self.events.append((self.now, "aborted"))
 
 
+async def nothing(_scope: Any, _receive: Any, _send: Any) -> None:
+    """An application that answers nothing."""
+
+
 def connected(clock: Clock, most: int = 9) -> Any:
-    config = uvicorn.Config(lambda *_: None, http=bounded_protocol(Bounds(most, 3.0, 100, 1.0)), log_level="critical")  # type: ignore[arg-type, return-value]
+    protocol: Any = bounded_protocol(Bounds(most, 3.0, 100, 1.0))
+    config = uvicorn.Config(nothing, log_level="critical")
     config.load()
-    protocol: Any = config.http_protocol_class(config=config, server_state=ServerState(), app_state={}, _loop=clock)
-    protocol.connection_made(clock)
-    return protocol
+    connection = protocol(config=config, server_state=ServerState(), app_state={}, _loop=clock)
+    connection.connection_made(clock)
+    return connection
 
 
 def test_a_connection_ends_when_it_has_waited_too_long() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from keyplan.client.attempts import Attempt
 from keyplan.errors import ArgumentError
+from keyplan.web.incoming import BODY_BYTES_MAX
 from tests.web.library import Library
 from tests.web.support import TestClient
 
@@ -87,8 +88,11 @@ def test_a_body_that_isnt_a_json_object_is_refused(http: TestClient, body: bytes
 
 
 def test_a_body_is_bounded(http: TestClient) -> None:
-    answer = http.post("/api/add_book", json={"book": {**BOOK, "shelf": "x" * (2 * 1024 * 1024)}})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "RequestTooLarge")
+    for more, code in ((0, "KeyFieldError"), (1, "RequestTooLarge")):
+        body = json.dumps({"book": {**BOOK, "shelf": ""}})
+        body = body.replace('"shelf": ""', f'"shelf": "{"x" * (BODY_BYTES_MAX - len(body) + more)}"')
+        answer = http.post("/api/add_book", content=body, headers={"content-type": "application/json"})
+        assert (len(body) - BODY_BYTES_MAX, answer.json()["error"]["code"]) == (more, code)
 
 
 def test_an_item_over_dynamodbs_size_is_413_and_names_the_attribute(http: TestClient) -> None:
