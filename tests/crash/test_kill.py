@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine, check_file
+from keyplan.engine.s3.folder import PARTIAL, Bucket
 from tests.crash.writer import KEYS, TABLE, THREADS, item, key, s
 
 ROUNDS = 6
@@ -294,6 +295,42 @@ def test_a_table_is_cleared_away_by_who_comes_next(tmp_path: Path, count: int) -
         assert engine.call("Scan", {"TableName": TABLE, "IndexName": "All"})["Count"] == 1
     assert not waste_of(path)
     assert check_file(path) == []
+
+
+EXPORTS = (
+    "import json, os, signal, sys; from keyplan.engine import Engine; from keyplan.engine.s3 import exports\n"
+    "write, left = exports.write_record, [5]\n"
+    "def written(*given):\n"
+    "    left[0] -= 1\n"
+    "    if not left[0]: os.kill(os.getpid(), signal.SIGKILL)\n"
+    "    return write(*given)\n"
+    "exports.write_record = written\n"
+    "Engine.open(sys.argv[1], s3=sys.argv[2]).call('ExportTableToPointInTime', json.loads(sys.argv[3]))\n"
+)
+
+
+def test_a_killed_export_leaves_no_half_file(tmp_path: Path) -> None:
+    """What it was writing isn't there as an object, and the next export removes it."""
+    path, bucket = with_items(tmp_path), tmp_path / "s3" / "bucket"
+    bucket.mkdir(parents=True)
+    recovery = {"PointInTimeRecoveryEnabled": True}
+    with Engine.open(path) as engine:
+        engine.call("UpdateContinuousBackups", {"TableName": TABLE, "PointInTimeRecoverySpecification": recovery})
+        arn = engine.call("DescribeTable", {"TableName": TABLE})["Table"]["TableArn"]
+    export = {"TableArn": arn, "S3Bucket": "bucket"}
+    command = [sys.executable, "-c", EXPORTS, path, str(tmp_path / "s3"), json.dumps(export)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    objects = [each.name for each in bucket.rglob("*") if each.is_file() and PARTIAL not in each.parts]
+    assert objects == ["_started"]
+    assert len(list((bucket / PARTIAL).iterdir())) == 1
+    assert Bucket(str(tmp_path / "s3"), "bucket").keys("") == [
+        (each.relative_to(bucket).as_posix(), 0) for each in bucket.rglob("_started")
+    ]
+    with Engine.open(path, s3=tmp_path / "s3") as engine:
+        engine.call("ExportTableToPointInTime", export)
+        statuses = [each["ExportStatus"] for each in engine.call("ListExports", {})["ExportSummaries"]]
+        assert sorted(statuses) == ["COMPLETED", "FAILED"]
+    assert list((bucket / PARTIAL).iterdir()) == []
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -10,14 +10,20 @@ import gzip
 import hashlib
 import io
 import os
+import secrets
 from collections.abc import Generator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
+from keyplan.engine.processes import has_ended, this_process
+
 Compression = Literal["NONE", "GZIP", "ZSTD"]
 
+PARTIAL = ".keyplan-partial"
+"""The folder in a bucket in which objects are written: they are moved to their places as a whole. No key leads there.
+"""
 LOGS = ".logs"
 """The folder beside the buckets in which errors of items are written. No bucket's name begins so."""
 
@@ -66,7 +72,9 @@ class Bucket:
         result = [
             (path.relative_to(self._path).as_posix(), path.stat().st_size) for path in root.rglob("*") if path.is_file()
         ]
-        return sorted((key, size) for key, size in result if key.startswith(prefix))
+        return sorted(
+            (key, size) for key, size in result if key.startswith(prefix) and not key.startswith(f"{PARTIAL}/")
+        )
 
     def read(self, key: str, compression: Compression) -> AbstractContextManager[IO[bytes]]:
         """An object, unpacked.
@@ -85,7 +93,8 @@ class Bucket:
 
     @contextmanager
     def writing(self, key: str, written: list[Written], *, packed: bool) -> Generator[IO[bytes]]:
-        """A file to write an object to, packed by gzip or not. At the end, what it is comes into ``written``.
+        """A file to write an object to, packed by gzip or not. At the end, what it is comes into ``written``, and only
+        then it is there, under its key.
 
         Raises:
             S3Error: there can't be an object of this key.
@@ -94,17 +103,35 @@ class Bucket:
         if path is None:
             raise S3Error("S3AccessDenied", f"A key can't lead out of its bucket: {key}")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("wb") as raw:
+            with self._partial() as partial, partial.open("wb") as raw:
                 digesting = _Digesting(raw)
                 if packed:
                     with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=digesting, mtime=0) as packing:
                         yield cast("IO[bytes]", packing)
                 else:
                     yield cast("IO[bytes]", digesting)
+                raw.close()
+                path.parent.mkdir(parents=True, exist_ok=True)
+                partial.replace(path)
         except OSError as error:
             raise S3Error("S3AccessDenied", f"The object {key} can't be written: {error.strerror or error}") from error
         written.append(digesting.written())
+
+    @contextmanager
+    def _partial(self) -> Generator[Path]:
+        """Where an object is written first. What a process left there that has ended is removed."""
+        folder = self._path / PARTIAL
+        folder.mkdir(exist_ok=True)
+        for path in folder.iterdir():
+            process, _, started = path.stem.partition("-")
+            if process.isdigit() and has_ended({"Process": int(process), "Started": started}):
+                path.unlink(missing_ok=True)
+        me = this_process()
+        path = folder / f"{me['Process']}-{me['Started']}.{secrets.token_hex(8)}"
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
 
     def put(self, key: str, body: bytes) -> Written:
         """Write a whole object.
@@ -120,6 +147,8 @@ class Bucket:
     def _place(self, key: str) -> Path | None:
         """Where an object is; None when its key would lead out of the bucket."""
         parts = key.split("/")
+        if parts[0] == PARTIAL:
+            return None
         if "\0" in key or any(part in {"", ".", ".."} for part in parts) or len(key.encode(errors="replace")) > 1024:
             return None
         return self._path.joinpath(*parts)
