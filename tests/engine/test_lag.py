@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keyplan.engine import Engine
+from keyplan.engine.storage import tables
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
 from tests.engine.support import create, get, index, n, put, s
@@ -201,6 +203,33 @@ def test_threads(place: str, clock: Clock) -> None:
             thread.join()
         clock.now_s += 2
         assert len(shown(engine)) == 90
+
+
+def test_nobody_waits_for_the_scan_of_a_segment(place: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made in pieces, between which others write, read, and forget the snapshot that it reads."""
+    with opened(place, clock) as engine:
+        for number in range(30):
+            add(engine, f"{number:02}", number)
+        clock.now_s += 1.2
+        expected = shown(engine)
+        assert len(expected) == 30
+        met: list[int] = []
+
+        def meanwhile(_: float) -> None:
+            met.append(1)
+            monkeypatch.setattr(time, "sleep", lambda _: None)
+            clock.now_s += 1.2
+            add(engine, f"{len(met):02}", 100)
+            engine.call("UpdateTable", {"TableName": "orders", "DeletionProtectionEnabled": len(met) % 2 == 0})
+            assert len(shown(engine)) == 30
+            monkeypatch.setattr(time, "sleep", meanwhile)
+
+        monkeypatch.setattr(tables, "PIECE_ROWS", 7)
+        monkeypatch.setattr(time, "sleep", meanwhile)
+        add(engine, "00", 100)
+        scanned = [shown(engine, Segment=segment, TotalSegments=2) for segment in range(2)]
+        assert len(met) >= 3
+        assert sum(map(len, scanned)) == 30
 
 
 def test_a_temporary_store_leaves_nothing(clock: Clock) -> None:

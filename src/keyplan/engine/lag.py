@@ -46,11 +46,15 @@ class IndexLag:
         """``StoredTable.page`` of an index, as it was."""
         with self._lock:
             self._drop_old(self._clock())
-            if self._snapshots:
-                try:
-                    return self._snapshots[0][1].page(stored, index, bounds, limit, bytes_max)
-                except StaleTableError:
-                    pass  # the table had another form, or wasn't there: what it is now tells whether it is again
+            # Held, since others may drop it meanwhile: who writes doesn't wait for who reads.
+            snapshot = self._snapshots[0][1].hold() if self._snapshots else None
+        if snapshot is not None:
+            try:
+                return snapshot.page(stored, index, bounds, limit, bytes_max)
+            except StaleTableError:
+                pass  # the table had another form, or wasn't there: what it is now tells whether it is again
+            finally:
+                snapshot.close()
         return stored.page(index, bounds, limit, bytes_max)
 
     def forget(self) -> None:

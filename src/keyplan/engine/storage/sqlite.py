@@ -11,7 +11,8 @@ import shutil
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from traceback import clear_frames
@@ -301,7 +302,9 @@ def _let_go(error: BaseException) -> None:
 
 
 class Snapshot:
-    """A read transaction that is held open: it sees what was committed before."""
+    """A read transaction that is held open: it sees what was committed before. Threads may share it: they use its
+    connection in turns.
+    """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -315,18 +318,39 @@ class Snapshot:
                 raise storage.fault(error) from error
             raise
         self._connection: apsw.Connection | None = connection
+        self._turn = threading.Lock()
+        self._guard = threading.Lock()
+        self._holders = 1
+
+    def hold(self) -> Snapshot:
+        """It, with one more who is to close it."""
+        with self._guard:
+            self._holders += 1
+        return self
+
+    @contextmanager
+    def _using(self) -> Generator[apsw.Connection]:
+        with self._turn:
+            if self._connection is None:
+                raise faults.closed(self._storage.place)
+            yield self._connection
 
     def page(
         self, table: StoredTable, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
     ) -> tuple[list[Row], bool]:
         """``StoredTable.page``."""
-        if self._connection is None:
-            raise faults.closed(self._storage.place)
-        return table.page_of(self._connection, index, bounds, limit, bytes_max)
+        if bounds.segment is not None:
+            return table.page_in_pieces(self._using, index, bounds, limit, bytes_max)
+        with self._using() as connection:
+            return table.page_of(connection, index, bounds, limit, bytes_max)
 
     def close(self) -> None:
-        """Let go of it; a second time does nothing."""
-        connection, self._connection = self._connection, None
+        """Let go of it. It ends when all have who hold it."""
+        with self._guard:
+            self._holders -= 1
+            if self._holders:
+                return
+            connection, self._connection = self._connection, None
         if connection is not None:
             self._storage.give_rolled_back(connection)
 

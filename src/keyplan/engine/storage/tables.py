@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import cast
 from zlib import crc32
@@ -76,31 +77,41 @@ class StoredTable:
         so.
         """
         if bounds.segment is not None and isinstance(self.storage.pool, MemoryPool):
-            return self._page_in_pieces(index, bounds, limit, bytes_max)
+            return self.page_in_pieces(self._connection, index, bounds, limit, bytes_max)
         connection = self.storage.pool.take()
         try:
             return self.page_of(connection, index, bounds, limit, bytes_max)
         finally:
             self.storage.pool.give(connection)
 
-    def _page_in_pieces(
-        self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
+    @contextmanager
+    def _connection(self) -> Generator[apsw.Connection]:
+        connection = self.storage.pool.take()
+        try:
+            yield connection
+        finally:
+            self.storage.pool.give(connection)
+
+    def page_in_pieces(
+        self,
+        using: Callable[[], AbstractContextManager[apsw.Connection]],
+        index: int | None,
+        bounds: Bounds,
+        limit: int | None,
+        bytes_max: int,
     ) -> tuple[list[Row], bool]:
-        """The page of a segment in memory: it may have no row among millions, and while they are looked at nobody else
-        has the connection. So they are looked at piece by piece, and others come in between.
+        """The page of a segment, by a connection that others want as well, as in memory: it may have no row among
+        millions, and while they are looked at nobody else has the connection. So they are looked at piece by piece, and
+        others come in between.
         """
-        pool = self.storage.pool
         rows: list[Row] = []
         while True:
-            connection = pool.take()
-            try:
+            with using() as connection:
                 until = self._position(connection, index, bounds.after)
                 left = None if limit is None else limit - len(rows)
                 size_bytes = sum(row[0] for row in rows)
                 piece = replace(bounds, until=until)
                 matching, more = self.page_of(connection, index, piece, left, bytes_max - size_bytes)
-            finally:
-                pool.give(connection)
             rows += matching
             if more or until is None:
                 return rows, more
