@@ -102,8 +102,8 @@ def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: b
     item = response.get("Item")
     if item is None or (entity.labels and not entity.is_labelled(item)):
         return None
-    result: Entity = read_leniently(entity, item) if target.lenient else entity.from_item(item)
-    return result
+    instance: Entity = read_leniently(entity, item) if target.lenient else entity.from_item(item)
+    return instance
 
 
 def read_claimed(
@@ -112,10 +112,10 @@ def read_claimed(
     """The item that owns a claim: the claim by its key, then the owner by the key it holds."""
     request = base_request(target, consistent=consistent)
     response = yield Request("GetItem", {**request, "Key": claim})
-    result = response.get("Item")
-    if result is None:
+    claiming = response.get("Item")
+    if claiming is None:
         return None
-    owner = (result.get("claim_of") or {}).get("M")
+    owner = (claiming.get("claim_of") or {}).get("M")
     if not isinstance(owner, dict):
         raise ItemNotReadable(
             f"the item at {claim} is no claim: it has no claim_of", place=entity.name, hint="something else wrote it"
@@ -128,16 +128,16 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
     if condition is None:
         return {}
     text = condition.text
-    result: dict[str, Any] = dict(condition.constants)
+    encoded: dict[str, Any] = dict(condition.constants)
     for placeholder, filter_value in condition.parameters.items():
         value = values[filter_value.parameter]
         if filter_value.many:
             options = _options(placeholder, filter_value, value) or _never(placeholder, filter_value)
-            result |= options
+            encoded |= options
             text = re.sub(rf"{placeholder}\b", ", ".join(options), text)
         else:
-            result[placeholder] = _encoded(filter_value, value)
-    return {"text": text, "names": condition.names, "values": result}
+            encoded[placeholder] = _encoded(filter_value, value)
+    return {"text": text, "names": condition.names, "values": encoded}
 
 
 def _options(placeholder: str, filter_value: FilterValue, given: Iterable[Any]) -> dict[str, Any]:
@@ -173,11 +173,11 @@ def asked_of_place(target: Target, index: Index | None, entities: Sequence[Compi
     """What a read of the table or of an index asks for. DynamoDB refuses to be asked for what an index doesn't hold:
     those fields stand in its keys.
     """
-    result = asked_of_table(target, entities)
-    if index is None or not result:
-        return result
+    asked = asked_of_table(target, entities)
+    if index is None or not asked:
+        return asked
     names = (
-        *result["ExpressionAttributeNames"].values(),
+        *asked["ExpressionAttributeNames"].values(),
         *(attribute.name for attribute in (*index.partition, *index.sort)),
     )
     held = projected(target.table, index)

@@ -94,12 +94,12 @@ class Conditions:
         """The condition's members of a request."""
         if not self.clauses:
             return {}
-        result: dict[str, Any] = {"ConditionExpression": " AND ".join(self.clauses)}
+        members: dict[str, Any] = {"ConditionExpression": " AND ".join(self.clauses)}
         if self.names:
-            result["ExpressionAttributeNames"] = self.names
+            members["ExpressionAttributeNames"] = self.names
         if self.values:
-            result["ExpressionAttributeValues"] = self.values
-        return result
+            members["ExpressionAttributeValues"] = self.values
+        return members
 
 
 @dataclass(frozen=True)
@@ -279,8 +279,10 @@ class WriteCompiler:
             instance = instance.model_copy(update={entity.version.name: getattr(instance, entity.version.name) or 1})
         item = entity.to_item(instance)
         operations = [self._operation("Put", {"Item": item}, entity, conditions, "new", item, action.equals)]
-        result = entity.field_values(instance)
-        operations.extend(self._claim(entity, claim, result) for claim in entity.claims if claim.member(result))
+        field_values = entity.field_values(instance)
+        operations.extend(
+            self._claim(entity, claim, field_values) for claim in entity.claims if claim.member(field_values)
+        )
         return Compiled(action, operations, partial(entity.as_stored, instance))
 
     def _update(self, action: Update) -> Compiled:
@@ -337,13 +339,15 @@ class WriteCompiler:
         operations: list[Operation] = []
         expected = dict(action.equals)
         if not by_class:
-            result = entity.field_values(action.target)  # type: ignore[arg-type]
-            pins = {name: result[name] for claim in entity.claims for name in entity.inputs_of(claim)}
+            field_values = entity.field_values(action.target)  # type: ignore[arg-type]
+            pins = {name: field_values[name] for claim in entity.claims for name in entity.inputs_of(claim)}
             if entity.version is not None:
-                pins[entity.version.name] = result[entity.version.name] or None
+                pins[entity.version.name] = field_values[entity.version.name] or None
             self._unchanged_or_gone(conditions, pins)
             expected |= pins
-            operations = [self._release(entity, claim, result, key) for claim in entity.claims if claim.member(result)]
+            operations = [
+                self._release(entity, claim, field_values, key) for claim in entity.claims if claim.member(field_values)
+            ]
         deletion = self._operation("Delete", {"Key": key}, entity, conditions, "item", key, expected)
         return Compiled(action, [deletion, *operations], _nothing)
 
@@ -388,15 +392,17 @@ class WriteCompiler:
         conditions.values |= inner.values
         conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(inner.clauses)}))")
 
-    def _claim(self, entity: CompiledEntity, claim: CompiledKey, result: Mapping[str, Any]) -> Operation:
-        item: Item = entity.claim_item(claim, result)
+    def _claim(self, entity: CompiledEntity, claim: CompiledKey, field_values: Mapping[str, Any]) -> Operation:
+        item: Item = entity.claim_item(claim, field_values)
         conditions = Conditions(entity)
         conditions.exists(self._partition, wanted=False)
-        taken = {name: result[name] for _, template in claim.attributes for name in template.fields}
+        taken = {name: field_values[name] for _, template in claim.attributes for name in template.fields}
         return self._operation("Put", {"Item": item}, entity, conditions, "claim", item, taken)
 
-    def _release(self, entity: CompiledEntity, claim: CompiledKey, result: Mapping[str, Any], owner: Item) -> Operation:
-        key = entity.item_key(claim, result)
+    def _release(
+        self, entity: CompiledEntity, claim: CompiledKey, field_values: Mapping[str, Any], owner: Item
+    ) -> Operation:
+        key = entity.item_key(claim, field_values)
         conditions = Conditions(entity)
         conditions.names = {"#pk": self._partition, "#claim": "claim_of"}
         conditions.values = {":owner": {"M": owner}}

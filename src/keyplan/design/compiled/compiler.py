@@ -175,15 +175,15 @@ class _Question:
         """The constants of ``where=``, as the fields of that name have them."""
         where = self.options.where if isinstance(self.options.where, Mapping) else {}
         owners = [*self.targets, *(junction for junction, _ in self._junctions_named())]
-        result: dict[str, Any] = {}
+        constants: dict[str, Any] = {}
         for name, value in where.items():
             for entity in owners:
                 if name in entity.fields:
-                    result[name] = constant_of(entity.name, entity.fields[name], value)
+                    constants[name] = constant_of(entity.name, entity.fields[name], value)
         whole = self.options.scan or self.options.all_of is not None
         if self.shape.kind in {ShapeKind.LIST, ShapeKind.COUNT} and not whole:
-            result |= all_slots(self.targets, {*result, *self.signature.by_name})
-        return result
+            constants |= all_slots(self.targets, {*constants, *self.signature.by_name})
+        return constants
 
     def _junctions_named(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
         return [] if self.options.through is None else self._junctions()
@@ -201,13 +201,13 @@ class _Question:
             return {}
         from keyplan.design.compiled.conditions import translate  # noqa: PLC0415 - see _filter
 
-        result: dict[str, tuple[Any, ...]] = {}
+        fixed: dict[str, tuple[Any, ...]] = {}
         parameters = self.signature.by_name
         for name, placeholders in translate(self.filter_text, self.targets).fixed.items():
             domains = [domain_of(parameters[text].value_type) for text in placeholders if text in parameters]
             if None not in domains and len(domains) == len(placeholders):
-                result[name] = tuple(value for domain in domains for value in domain or ())
-        return result
+                fixed[name] = tuple(value for domain in domains for value in domain or ())
+        return fixed
 
     # Plans by shape
 
@@ -357,7 +357,7 @@ class _Question:
     def _holding(self, candidates: list[Candidate]) -> list[Candidate]:
         """Those that hold what is wanted, where any does, in the order that is asked for."""
         wanted = (self.options.order_by or "").lstrip("-")
-        holding = [element for element in candidates if not any(lacking_in_index(match) for match in element[1])]
+        holding = [candidate for candidate in candidates if not any(lacking_in_index(match) for match in candidate[1])]
         fits = any(not wanted or ordered_by(matches, wanted) for _, matches in holding)
         return holding if fits and not self.options.complete else candidates
 
@@ -482,14 +482,14 @@ class _Question:
 
     def _junctions(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
         """The junctions that ``through=`` names, each with its mapping of the end's fields to its own."""
-        result: list[tuple[CompiledEntity, dict[str, str]]] = []
+        junctions: list[tuple[CompiledEntity, dict[str, str]]] = []
         for through in junctions_of(self.options.through):
             if through.entity not in self.entities:
                 raise Problem(f"{through.entity.__name__} isn't an entity of the table")
-            result.append((self.entities[through.entity], dict(through.fields)))
-        if not result:
+            junctions.append((self.entities[through.entity], dict(through.fields)))
+        if not junctions:
             raise Problem("through= names no junction", "name one, or leave it out")
-        return result
+        return junctions
 
     def _through(self) -> ThroughPlan:
         if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION or self.shape.told:
@@ -580,8 +580,8 @@ class _Question:
             return GetPlan(end, self.options.consistent)
         if self.shape.many:
             return self._query(*choose(self._serving(end, knowns, must), self.options.order_by, self.constants))
-        result = self._serving(end, knowns, must, full=True)
-        return self._query(*min(result, key=self._rank), ordered=False)
+        serving = self._serving(end, knowns, must, full=True)
+        return self._query(*min(serving, key=self._rank), ordered=False)
 
     # When nothing serves
 

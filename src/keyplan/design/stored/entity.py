@@ -126,7 +126,7 @@ class CompiledEntity:
         """The attributes of fields that are None by default and stand in an index's key, each with an attribute of that
         key: where that is there and the field's isn't, something else wrote the item, and its key has the value.
         """
-        result: list[tuple[str, str]] = []
+        pairs: list[tuple[str, str]] = []
         always = {attribute.name for attribute, _ in self.primary.attributes}
         for key in self.index_keys:
             for attribute, template in key.attributes:
@@ -138,19 +138,19 @@ class CompiledEntity:
                         continue
                     own = self.fields[name].attribute
                     if own != attribute.name:
-                        result.append((own, attribute.name))
-        return result
+                        pairs.append((own, attribute.name))
+        return pairs
 
     def _read_from_nothing(self) -> dict[str, Any]:
         """What required fields hold that aren't stored when they hold it: None, or an empty set."""
-        result: dict[str, Any] = {}
+        empty: dict[str, Any] = {}
         for name, info in self.cls.model_fields.items():
             if info.is_required():
                 if self.fields[name].optional:
-                    result[name] = None
+                    empty[name] = None
                 elif kind_of(self.fields[name].annotation) in _SETS:
-                    result[name] = kind_of(self.fields[name].annotation)()
-        return result
+                    empty[name] = kind_of(self.fields[name].annotation)()
+        return empty
 
     def giving(self, reader: CompiledEntity) -> CompiledEntity:
         """The same entity, whose items are read by another: as a view of it."""
@@ -195,8 +195,8 @@ class CompiledEntity:
     @cached_property
     def slots(self) -> dict[str, int]:
         """The fields that spread a number over items, with how many slots each has."""
-        result = {name: slots_of(info) for name, info in self.cls.model_fields.items()}
-        return {name: count for name, count in result.items() if count is not None}
+        counts = {name: slots_of(info) for name, info in self.cls.model_fields.items()}
+        return {name: count for name, count in counts.items() if count is not None}
 
     @cached_property
     def ttl(self) -> StoredField | None:
@@ -215,10 +215,10 @@ class CompiledEntity:
         """
         known = self._inputs.get(key)
         if known is None:  # asked at each update; a computed field is tried once
-            result = {name for name in key.fields if not self.fields[name].computed}
-            for name in key.fields - result:
-                result |= self.dependence.inputs(name)
-            known = self._inputs[key] = frozenset(result)
+            inputs = {name for name in key.fields if not self.fields[name].computed}
+            for name in key.fields - inputs:
+                inputs |= self.dependence.inputs(name)
+            known = self._inputs[key] = frozenset(inputs)
         return known
 
     def writes_itself(self, key: CompiledKey, name: str) -> bool:
@@ -253,29 +253,29 @@ class CompiledEntity:
         another instance, since ``model_copy`` copies it. Moments are in UTC, as they are stored: what is computed of
         them (their day, say) must be the same when the item is read again.
         """
-        result = dict(instance.__dict__)
+        made = dict(instance.__dict__)
         if not self._computed:
-            return result
-        result = self.own_values(instance)
-        moments = {name: as_utc(result[name]) for name in self._moments if _is_elsewhere(result[name])}
-        if moments or len(instance.__dict__) > len(result):
-            result.update(moments)
+            return made
+        made = self.own_values(instance)
+        moments = {name: as_utc(made[name]) for name in self._moments if _is_elsewhere(made[name])}
+        if moments or len(instance.__dict__) > len(made):
+            made.update(moments)
             instance = instance.model_copy()
-            object.__setattr__(instance, "__dict__", dict(result))
+            object.__setattr__(instance, "__dict__", dict(made))
         name = ""
         try:
             for name in self._computed:
-                result[name] = getattr(instance, name)
+                made[name] = getattr(instance, name)
         except RequestError:
             raise
         except (ValueError, ArithmeticError) as error:
             raise ArgumentError(f"it can't be computed: {error}", place=f"{self.name}.{name}") from None
-        return result
+        return made
 
     def own_values(self, instance: Entity) -> dict[str, Any]:
         """The values of an instance's fields, without what cached properties keep beside them."""
-        result = instance.__dict__
-        own = {name: result[name] for name in self.cls.model_fields if name in result}
+        held = instance.__dict__
+        own = {name: held[name] for name in self.cls.model_fields if name in held}
         return {**(instance.__pydantic_extra__ or {}), **own}
 
     def checked(self, instance: Entity) -> Entity:
@@ -351,7 +351,7 @@ class CompiledEntity:
         """The attributes of one key of an item that is written. Raises KeyFieldError, also for a value that couldn't be
         told apart in a key without escapes.
         """
-        result = self.item_key(key, field_values)
+        written = self.item_key(key, field_values)
         name = key.ambiguous(field_values) if self._is_raw else None
         if name is not None:
             raise KeyFieldError(
@@ -360,7 +360,7 @@ class CompiledEntity:
                 place=f"{self.name}.{name}",
                 hint="give it another value; its keys have no escapes (KeyStyle(raw=True))",
             )
-        return result
+        return written
 
     def claim_item(self, claim: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The item that claims a unique value for the item with these field values. Raises KeyFieldError."""
@@ -371,16 +371,16 @@ class CompiledEntity:
 
         Raises ArgumentError, KeyFieldError, ItemTooLarge.
         """
-        result = self.field_values(instance)
-        item = self.encode_fields(result)
+        field_values = self.field_values(instance)
+        item = self.encode_fields(field_values)
         if instance.__pydantic_extra__:
             self._add_others(item, instance.__pydantic_extra__)
         if self.labels:
             item.update(self.labels)
         key_of = self.written_key if self._is_raw else self.item_key
         for key in self.keys:
-            if key is self.primary or key.member(result):
-                item.update(key_of(key, result))
+            if key is self.primary or key.member(field_values):
+                item.update(key_of(key, field_values))
         size = values.item_size(item)
         if size > ITEM_BYTES_MAX:
             largest = max(item, key=lambda name: values.value_size(item[name]))
@@ -395,8 +395,8 @@ class CompiledEntity:
     @cached_property
     def _attributes(self) -> frozenset[str]:
         """The attributes that are ours: of fields and of keys."""
-        result = {field.attribute for field in self.fields.values()} | self.labels.keys()
-        return frozenset(result.union(attribute.name for key in self.keys for attribute, _ in key.attributes))
+        ours = {field.attribute for field in self.fields.values()} | self.labels.keys()
+        return frozenset(ours.union(attribute.name for key in self.keys for attribute, _ in key.attributes))
 
     def _add_others(self, item: dict[str, dict[str, Any]], others: Mapping[str, Any]) -> None:
         """Values that no field declares (``extra="allow"``), under their own names. Raises ArgumentError."""
@@ -407,7 +407,7 @@ class CompiledEntity:
             item[name] = self.encode_field(name, values.encode, dumped)
 
     def _others(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        return {name: plain_of(element) for name, element in item.items() if name not in self._attributes}
+        return {name: plain_of(value) for name, value in item.items() if name not in self._attributes}
 
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
@@ -437,21 +437,21 @@ class CompiledEntity:
             raise ArgumentError(f"{shown(value)} can't be stored: {error}", place=f"{self.name}.{name}") from None
 
     def _read_slowly(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
-        result: dict[str, Any] = {}
+        read: dict[str, Any] = {}
         with suppress(ValidationError, ValueError, ArithmeticError):
             for attribute, name, decode in self._readable:
                 stored = item.get(attribute)
                 if stored is not None:
                     ((tag, value),) = stored.items()
                     if tag != "NULL":
-                        result[name] = self._decoded(decode, tag, value, self.fields[name])
+                        read[name] = self._decoded(decode, tag, value, self.fields[name])
                     elif self.fields[name].keeps_null:
-                        result[name] = None
+                        read[name] = None
             if self._keeps_others:
-                result = {**self._others(item), **result}
+                read = {**self._others(item), **read}
             if self._is_whole(item):
-                return self._validate(result, by_name=True)  # type: ignore[no-any-return]
-        return self._from_keys_too(item, result)
+                return self._validate(read, by_name=True)  # type: ignore[no-any-return]
+        return self._from_keys_too(item, read)
 
     def _is_whole(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether no field's value stands in the item's keys alone."""
@@ -461,25 +461,25 @@ class CompiledEntity:
 
     def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         """As JSON, where a type is read from that only: strict types, and bytes in what pydantic dumps."""
-        result: dict[str, Any] = {}
+        read: dict[str, Any] = {}
         for attribute, name, decode in self._readable:
             stored = item.get(attribute)
             if stored is not None and ("NULL" not in stored or self.fields[name].keeps_null):
                 if self.ttl is not None and name == self.ttl.name:
-                    result[name] = str(self._decoded(decode, *next(iter(stored.items()))))
+                    read[name] = str(self._decoded(decode, *next(iter(stored.items()))))
                 elif self.fields[name].codec is not None:
-                    result[name] = self._as_json(
+                    read[name] = self._as_json(
                         name, self._decoded(decode, *next(iter(stored.items())), self.fields[name])
                     )
                 elif self.fields[name].form is Form.KEYED:
-                    result[name] = to_jsonable_python(
+                    read[name] = to_jsonable_python(
                         self._decoded(decode, *next(iter(stored.items())), self.fields[name])
                     )
                 else:
-                    result[name] = json_of(stored)
+                    read[name] = json_of(stored)
         if self._is_whole(item):
             with suppress(ValidationError):
-                instance: Entity = self.cls.__pydantic_validator__.validate_json(json.dumps(result), by_name=True)
+                instance: Entity = self.cls.__pydantic_validator__.validate_json(json.dumps(read), by_name=True)
                 if self._keeps_others and instance.__pydantic_extra__ is not None:
                     instance.__pydantic_extra__.update(self._others(item))
                 return instance
@@ -500,16 +500,16 @@ class CompiledEntity:
         except (ValueError, ArithmeticError):
             return value if field is None or field.codec is None else _Unreadable(tag, value)
 
-    def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], result: dict[str, Any]) -> Entity:
+    def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], read: dict[str, Any]) -> Entity:
         """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
         for key in self.keys:
             for name, value in (key.values(item) or {}).items():
                 if name in self.fields and not self.fields[name].computed:
-                    result.setdefault(name, value)
+                    read.setdefault(name, value)
         for name, empty in self._empty.items():
-            result.setdefault(name, empty)
+            read.setdefault(name, empty)
         try:
-            return self._validate(result, by_name=True)  # type: ignore[no-any-return]
+            return self._validate(read, by_name=True)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise ItemNotReadable(
                 f"the item's key is a {self.name}'s, but its attributes aren't",
@@ -560,14 +560,14 @@ def _is_elsewhere(value: Any) -> bool:
 def faults_of(error: ValidationError, place: str) -> list[Fault]:
     """Pydantic's findings as faults, each with its path below ``place``."""
     faults: list[Fault] = []
-    for element in error.errors(include_url=False):
+    for finding in error.errors(include_url=False):
         path = place
-        for step in element["loc"]:
+        for step in finding["loc"]:
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
         message = (
-            element["msg"]
-            if element["type"] == "missing"
-            else f"{element['msg']}; given: {shown(element.get('input'))}"
+            finding["msg"]
+            if finding["type"] == "missing"
+            else f"{finding['msg']}; given: {shown(finding.get('input'))}"
         )
         faults.append(Fault(path, message[:1].lower() + message[1:]))
     return faults

@@ -20,7 +20,6 @@ from keyplan.engine.s3.folder import Bucket, S3Error, log_error
 from keyplan.engine.s3.formats import Csv, UnreadableError, read_records
 from keyplan.engine.s3.jobs import find_job, keep_job
 from keyplan.engine.settling import is_imported_by
-from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 from keyplan.engine.writes import perform
@@ -189,11 +188,7 @@ def _write(database: Database, counts: ImportCounts, name: str) -> None:
         for write in _writes(table, items):
             perform(writer, write)
 
-    try:
-        database.write(work)
-    except StaleTableError:
-        database.refresh()
-        database.write(work)
+    database.write(work)
     counts.imported += len(items)
     counts.waiting = []
 
