@@ -318,7 +318,6 @@ def _request(
 ) -> tuple[str, dict[str, Any]]:
     made = _Expression()
     attributes, sort = place_attributes(subject.table, index)
-    held = {key_attribute.name for key_attribute in attributes} if partition is not None else set[str]()
     for attribute, value in zip(attributes, partition or (), strict=False):
         made.keys.append(f"{made.name(attribute.name)} = {made.value(value)}")
     used: Condition | None = None
@@ -338,7 +337,7 @@ def _request(
     for condition in conditions:
         if condition is used:
             continue
-        if partition is not None and (condition.name in held or condition.name in keys):
+        if partition is not None and condition.name in keys:
             raise RequestError(
                 f"DynamoDB filters by no key attribute in a query: {condition.name} {condition.operator}",
                 hint="give one condition on the sort key, or look in the whole table",
