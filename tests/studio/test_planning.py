@@ -219,3 +219,9 @@ def test_a_design_that_cannot_be_compiled_has_plans_and_nothing_else(subject: Su
         run(Studio(subject), "plan", {"text": 3})
     with pytest.raises(RequestError, match="a table without a design"):
         run(Studio(of_uncompiled(design)), "plan", {})
+
+
+def test_without_a_file_that_can_be_read_it_is_said_so(tmp_path: Path) -> None:
+    gone = Planner(Source(tmp_path / "gone.py", "Store", None)).plan_json()
+    assert gone["error"]["message"] == "the file can't be read: No such file or directory"
+    assert Planner(None).plan_json()["error"]["message"].startswith("the design's class stands in no file")

@@ -36,6 +36,11 @@ _NARROWING: dict[str, Callable[[Any, Any], bool]] = {
     "maxItems": lambda before, after: after < before,
 }
 """Constraints of a JSON schema, and whether another value of one takes less."""
+_TWINS = {
+    "minimum": "exclusiveMinimum", "exclusiveMinimum": "minimum",
+    "maximum": "exclusiveMaximum", "exclusiveMaximum": "maximum",
+}  # fmt: skip
+"""The same bound with and without the value itself."""
 _INNER = ("items", "additionalProperties", "properties", "required")
 """Members of a JSON schema that speak of what a value contains."""
 
@@ -373,13 +378,22 @@ def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
             yield ", ".join(repr(value) for value in old_values if value not in new_values)
     for name, narrows in _NARROWING.items():
         limit = now.get(name)
-        if limit is not None and (before.get(name) is None or narrows(before[name], limit)):
+        if limit is None or _is_kept_by_twin(before, name, limit):
+            continue
+        if before.get(name) is None or narrows(before[name], limit):
             yield f"values beyond {name} {limit}"
     yield from _lost_within(before, now)
     handled = {*_NARROWING, *_INNER, "enum", "const", "type"}
     for name in sorted(now.keys() - handled):
         if before.get(name) != now[name]:
             yield f"values that don't fit the new {name}"
+
+
+def _is_kept_by_twin(before: dict[str, Any], name: str, limit: Any) -> bool:
+    """Whether a bound leaves nothing out, since there was one before that is as narrow: above 1 for at least 1."""
+    twin = before.get(_TWINS.get(name, ""))
+    narrows = _NARROWING[name]
+    return twin is not None and (narrows(limit, twin) if name.startswith("exclusive") else not narrows(twin, limit))
 
 
 def _lost_within(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
