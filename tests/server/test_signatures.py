@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 import pytest
-from botocore.auth import SigV4Auth  # type: ignore[import-untyped]
+from botocore.auth import SigV4Auth, SigV4QueryAuth  # type: ignore[import-untyped]
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
 from botocore.credentials import Credentials  # type: ignore[import-untyped]
 from hypothesis import given
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from keyplan.errors import DynamoDBError, RequestError
 from keyplan.server import Settings
+from keyplan.server.service import Incoming, Regional, Service
 from keyplan.server.settings import parse_key
 from keyplan.server.signatures import MISMATCH, MISSING, UNKNOWN, Verifier
 from tests.server.support import Server, request, serving
@@ -165,6 +167,64 @@ def test_incomplete_and_wrong_headers() -> None:
 def test_no_header_breaks_it(authorization: str, date: str) -> None:
     refusal({"authorization": "AWS4-HMAC-SHA256 " + authorization, "x-amz-date": date})
     refusal({**signed(), "authorization": "AWS4-" + authorization})
+
+
+class _SignsTheBodyToo(SigV4QueryAuth):  # type: ignore[misc] # botocore has no types
+    """botocore puts the body of a request that it signs in the query there too."""
+
+    def payload(self, request: Any) -> str:
+        return sha256(BODY).hexdigest()
+
+
+def query_signed() -> tuple[str, dict[str, str]]:
+    """The URL and the headers of a request that is signed in its query."""
+    headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
+    made = AWSRequest("POST", "http://localhost:8000/", headers=headers)
+    _SignsTheBodyToo(Credentials(ID, SECRET), "dynamodb", "eu-west-1").add_auth(made)
+    return made.url.removeprefix("http://localhost:8000"), {
+        "host": "localhost:8000",
+        **{name.lower(): value for name, value in headers.items()},
+    }
+
+
+def test_a_signature_may_stand_in_the_query() -> None:
+    url, headers = query_signed()
+    verifier = Verifier({ID: SECRET}, clock)
+
+    def refused(url: str, body: bytes = BODY, **more: str) -> str:
+        with pytest.raises(DynamoDBError) as caught:
+            verifier.verify("POST", url, {**headers, **more}, body)
+        return f"{caught.value.type}: {caught.value.message}"
+
+    verifier.verify("POST", url, headers, BODY)
+    assert refused(url, b"{}") == f"InvalidSignatureException: {MISMATCH}"
+    assert refused(url, authorization="AWS4-") == (
+        "InvalidSignatureException: "
+        "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header."
+    )
+    assert refused("/?X-Amz-Algorithm=a&X-Amz-Date=b") == (
+        "IncompleteSignatureException: AWS query-string parameters must include 'X-Amz-Credential'. AWS query-string "
+        "parameters must include 'X-Amz-Signature'. AWS query-string parameters must include 'X-Amz-SignedHeaders'. "
+        "Re-examine the query-string parameters."
+    )
+    assert refused("/?a=b") == f"MissingAuthenticationTokenException: {MISSING}"
+
+
+def test_a_signature_in_the_query_names_its_region() -> None:
+    url, headers = query_signed()
+    asked: list[str] = []
+
+    class Recording(Service):
+        def __init__(self, region: str) -> None:
+            self.region = region
+
+        def handle(self, request: Incoming, reply: Any) -> None:
+            asked.append(self.region)
+
+    services = {region: Recording(region) for region in ("us-east-1", "eu-west-1")}
+    sent = {name.encode(): value.encode() for name, value in headers.items()}
+    Regional(services).handle(Incoming(b"POST", url.encode(), sent, BODY), lambda _answer: None)
+    assert asked == ["eu-west-1"]
 
 
 @pytest.fixture(scope="module")

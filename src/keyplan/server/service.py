@@ -19,7 +19,7 @@ from keyplan.server import answers, parsing
 from keyplan.server.aside import LARGE_BYTES_MIN, PACKED_BYTES_MIN, Aside, AtOnce, resting
 from keyplan.server.faults import RETRY, protocol_fault, unreadable_encoding
 from keyplan.server.settings import Settings
-from keyplan.server.signatures import Verifier, missing_token
+from keyplan.server.signatures import Verifier, check_presence, query_of
 from keyplan.server.writing import Inline, Writing
 from keyplan.wire.operations import OPERATIONS, Api, unknown_operation
 from keyplan.wire.statements import REQUESTS as STATEMENTS
@@ -221,8 +221,8 @@ class Service:
             self._verifier.verify(
                 request.method.decode("latin-1"), request.url.decode("latin-1"), _texts(headers), request.body
             )
-        elif not headers.get(b"authorization", b"").startswith(b"AWS4-"):
-            raise missing_token()
+        elif not headers.get(b"authorization", b"").startswith(b"AWS4-") or b"?" in request.url:
+            check_presence(_texts(headers), query_of(request.url.decode("latin-1")))
         if params is None:
             raise protocol_fault("SerializationException", "")
         return (*target, params, len(body))
@@ -258,8 +258,7 @@ class Regional:
 
     def handle(self, request: Incoming, reply: Reply) -> None:
         """Answer a request by calling ``reply`` once with the whole answer, now or later."""
-        authorization = request.headers.get(b"authorization", b"")
-        scope = authorization.partition(b"Credential=")[2].partition(b",")[0].split(b"/")
+        scope = _credential(request).split(b"/")
         region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
         if region is None:  # it isn't signed, and told so
             self._first.handle(request, reply)
@@ -269,6 +268,13 @@ class Regional:
             known = b", ".join(self._services).decode()
             text = f"This server has no region {region.decode('latin-1')}; it has {known} (see --regions)"
             reply(answers.error_answer(protocol_fault("UnrecognizedClientException", text), request.headers))
+
+
+def _credential(request: Incoming) -> bytes:
+    """Whom and what a request says to be signed by and for."""
+    if b"X-Amz-Credential=" in request.url:
+        return query_of(request.url.decode("latin-1")).get("X-Amz-Credential", "").encode()
+    return request.headers.get(b"authorization", b"").partition(b"Credential=")[2].partition(b",")[0]
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
