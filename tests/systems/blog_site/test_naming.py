@@ -90,6 +90,7 @@ def test_an_author_asks_others_who_agree_decline_and_leave(
     assert "Ada Example, Ben Example and Cleo Example" in text_of(visit().get("/posts/half")).replace(" ,", ",")
     # whoever follows one of them sees it once, by all
     assert "Ada Example , Ben Example and Cleo Example" in text_of(reader.get("/following"))
+    assert re.search(r'<span class="names">(?:(?!</span>).)*Cleo Example</a></span>', reader.get("/following").text)
     blog.follow(rita.user_id, ada.user_id)
     assert reader.get("/following").text.count(">Half a thought</a>") == 1
     # one leaves, the other is taken off

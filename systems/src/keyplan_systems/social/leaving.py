@@ -27,8 +27,8 @@ class SocialLeaving:
     stays = (
         "Your profile, your posts with all that was said of them, whom you follow, who follows you, your blocks and "
         "your side of each conversation go for good, and your handle is free. What you said under posts of others, "
-        "what you liked and what you wrote to others stays with them, by somebody who has left: delete comments "
-        "before, if you want them gone."
+        "what you liked and what you wrote to others stays with them, by somebody who has left, since no list is kept "
+        "of what somebody said elsewhere: delete comments before, if you want them gone."
     )
 
     def __init__(self, social: Social) -> None:
