@@ -123,10 +123,18 @@ def test_bibtex(empty: Papers, tmp_path: Path) -> None:
 )
 def test_names_that_are_commands_are_printed(empty: Papers, tmp_path: Path, written: str, printed: str) -> None:
     (tmp_path / "a.bib").write_text(f"@misc{{a, title = {{{written}}}, year = 2001}}")
-    load(empty, tmp_path / "a.bib", lambda _done, _total: None)
+    load(empty, tmp_path / "a.bib", silent)
     paper = empty.paper("a")
     assert paper is not None
     assert paper.title == printed
+
+
+def test_an_id_that_no_address_can_hold_is_reported(empty: Papers, tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text(
+        "".join(f"@misc{{{key}, title = {{T}}}}\n" for key in ("../../a", "b/../c", "d..e/f"))
+    )
+    report = load(empty, tmp_path / "a.bib", silent)
+    assert (report.loaded, [fault.place for fault in report.faults]) == (1, ["a.bib:1", "a.bib:2"])
 
 
 def test_faults_of_bibtex_by_line(empty: Papers, tmp_path: Path) -> None:

@@ -126,6 +126,9 @@ class _Loading:
         if isinstance(record, Trouble):
             self._tell(record.line, record.message, record.hint)
             return
+        if {".", ".."} & {*record.paper_id.split("/")}:
+            self._tell(record.line, f"{record.paper_id} can't be a part of an address", "give the entry another id")
+            return
         if record.paper_id in self.met:
             self._tell(
                 record.line, f"{record.paper_id} is the id of an earlier entry", "give each entry an id of its own"
