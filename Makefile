@@ -101,9 +101,9 @@ designs: $(VENV)/.dev ## Make two thousand designs at random, and compare their 
 crash: $(VENV)/.dev ## Kill the served store a hundred times under load, without and with a stream
 	KEYPLAN_CRASHES=100 $(BIN)/python -m pytest --timeout 1800 tests/server/test_crash.py tests/server/test_streams.py -k killed
 
-sdks: $(VENV)/.dev ## Run programs of the AWS CLI, aioboto3 and PynamoDB against the served store
+sdks: $(VENV)/.dev ## Run programs of the AWS CLI, aioboto3, aiodynamo, PynamoDB and pydynox against the served store
 	$(PYTHON) -m venv .cache/sdks
-	PIP_CONSTRAINT= .cache/sdks/bin/python -m pip install --quiet awscli aioboto3 pynamodb
+	PIP_CONSTRAINT= .cache/sdks/bin/python -m pip install --quiet awscli aioboto3 aiodynamo httpx pydynox pynamodb
 	KEYPLAN_SDKS=$(CURDIR)/.cache/sdks $(BIN)/python -m pytest tests/server/test_sdks.py
 
 docs: $(VENV)/.dev ## Write the parts of docs/ that are made from the code

@@ -39,7 +39,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", ["with_aioboto3", "with_pynamodb"])
+@pytest.mark.parametrize("name", ["with_aioboto3", "with_aiodynamo", "with_pydynox", "with_pynamodb"])
 def test_programs(signed_server: Server, name: str) -> None:
     done = run(["python", str(PROGRAMS / f"{name}.py"), signed_server.url])
     assert done.returncode == 0, done.stderr

@@ -169,6 +169,16 @@ def test_no_header_breaks_it(authorization: str, date: str) -> None:
     refusal({**signed(), "authorization": "AWS4-" + authorization})
 
 
+def test_a_client_may_sign_the_host_without_its_port() -> None:
+    verifier = Verifier({ID: SECRET}, clock)
+    made = AWSRequest("POST", "http://localhost/", headers={"X-Amz-Target": "DynamoDB_20120810.ListTables"}, data=BODY)
+    SigV4Auth(Credentials(ID, SECRET), "dynamodb", "eu-west-1").add_auth(made)
+    headers = {name.lower(): value for name, value in made.headers.items()}
+    verifier.verify("POST", "/", {**headers, "host": "localhost:8000"}, BODY)
+    with pytest.raises(DynamoDBError, match="does not match"):
+        verifier.verify("POST", "/", {**headers, "host": "elsewhere:8000"}, BODY)
+
+
 class _SignsTheBodyToo(SigV4QueryAuth):  # type: ignore[misc] # botocore has no types
     """botocore puts the body of a request that it signs in the query there too."""
 
