@@ -109,6 +109,15 @@ def test_a_value_that_holds_its_end_is_read_and_not_written(app: App) -> None:
         app.put(Person(employee="a", email="x/y"))
 
 
+def test_a_prefix_does_not_reach_over_the_end_of_a_value(app: App) -> None:
+    employees = ["a", "a#", "a#p", "ab", "A#points"]
+    for number, employee in enumerate(employees):
+        app.put(Task(task=f"t{number}", project="p", employee=employee, points=-1))
+    for prefix in ("", "a", "a#", "A#P", "a#point", "a#points", "a#points_", "a#points_-1", "ab", "b"):
+        expected = sorted(employee for employee in employees if employee.lower().startswith(prefix.lower()))
+        assert sorted(task.employee for task in app.tasks_of("p", prefix)) == expected, prefix
+
+
 def test_a_label_tells_whose_an_item_is(app: App) -> None:
     app.put(Task(task="a", project="p", employee="x"))
     call = app.store.transport.call

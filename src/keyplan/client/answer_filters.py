@@ -1,8 +1,8 @@
 """What a key condition lets through besides the answer, and how it is kept out.
 
-One condition may have to serve several entities, whose keys lie in several intervals; and some bounds that exclude
-their end are asked for with it. What is read is compared with each entity's own interval, and with the ranges
-themselves.
+One condition may have to serve several entities, whose keys lie in several intervals; some bounds that exclude their
+end are asked for with it; and a prefix of a value without escapes may go on in what follows the value. What is read is
+compared with each entity's own interval, and with the ranges themselves.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def answer_filter_of(plan: QueryPlan, values: Mapping[str, Any]) -> AnswerFilter
         return None
     ranges = tuple((name, value) for name, value in values.items() if value.__class__ is Range)
     intervals: dict[type[Entity], tuple[tuple[str, Interval], ...]] = {}
-    if len(plan.matches) > 1:
-        for match in plan.matches:
-            own = ((part.attribute.name, interval_of(part, values)) for part in match.sort)
-            intervals[match.entity.gives] = tuple(own)
+    for match in plan.matches:
+        own = tuple((part.attribute.name, interval_of(part, values)) for part in match.sort)
+        if len(plan.matches) > 1 or any(interval.ends for _, interval in own):
+            intervals[match.entity.gives] = own
     return AnswerFilter(ranges, intervals, plan.sifted, plan.ranks) if ranges or intervals else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -35,6 +35,9 @@ class Interval:
     prefix: str | None = None
     kind: str = "S"
     """The attribute's type: S, N or B."""
+    value_at: int = 0
+    ends: str = ""
+    """Of a prefix of a value without escapes: where the value begins in the text, and what ends it."""
 
     @property
     def empty(self) -> bool:
@@ -46,7 +49,8 @@ class Interval:
     def holds(self, text: str) -> bool:
         """Whether a key attribute's text lies in it."""
         if self.prefix is not None:
-            return text.startswith(self.prefix)
+            is_within = not self.ends or (text + self.ends).find(self.ends, self.value_at) >= len(self.prefix)
+            return text.startswith(self.prefix) and is_within
         place = order_of(text, self.kind)
         return (self.low is None or bool(order_of(self.low, self.kind) <= place)) and (
             self.high is None or bool(place <= order_of(self.high, self.kind))
@@ -113,7 +117,8 @@ def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
     if condition is None or given is None:
         return _beginning(start, kind=kind)
     if part.condition_kind is ParameterKind.PREFIX:
-        return _beginning(start + condition.prefix_text(given), kind=kind)
+        beginning = _beginning(start + condition.prefix_text(given), kind=kind)
+        return replace(beginning, value_at=len(start), ends=condition.ends) if condition.is_open else beginning
     return _range(part, start, given, kind=kind)
 
 

@@ -217,8 +217,14 @@ class QueryPlan:
 
     @cached_property
     def one_interval(self) -> bool:
-        """Whether its key condition says everything: one entity, and no bound that could exclude its end."""
-        ranged = any(part.condition_kind is ParameterKind.RANGE for match in self.matches for part in match.sort)
+        """Whether its key condition says everything: one entity, no bound that could exclude its end, and no prefix
+        that could reach over the end of a value without escapes.
+        """
+        ranged = any(
+            part.condition_kind is ParameterKind.RANGE or (part.condition is not None and part.condition.is_open)
+            for match in self.matches
+            for part in match.sort
+        )
         return len(self.matches) == 1 and not ranged and self.buckets is None
 
     @cached_property

@@ -83,9 +83,14 @@ class Variable:
     @property
     def sorts(self) -> bool:
         """Whether items lie in the order of its values: by a text that isn't escaped only where nothing follows."""
-        if self.folds or (self.style.raw and self.format.raw and not self.last):
+        if self.folds or self.is_open:
             return False
         return bool(getattr(self.format, "sorts", True))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its values can hold parts of what ends them, since they have no escapes."""
+        return self.style.raw and self.format.raw and not self.last
 
     def folded(self, value: Any) -> str:
         """The value in the letters of the key, without escapes. Raises KeyFieldError."""
@@ -106,7 +111,7 @@ class Variable:
 
     def is_ambiguous(self, value: Any) -> bool:
         """Whether the value's text holds what ends it, so that where it ends can't be told."""
-        if self.last or not self.style.raw or not self.format.raw:
+        if not self.is_open:
             return False
         text = self.text(value)
         return (text + self.ends).find(self.ends) != len(text)
