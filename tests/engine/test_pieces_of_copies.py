@@ -350,6 +350,11 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
         def meanwhile() -> None:
             others.write()
             met.append(eu.call("DescribeTable", TABLE)["Table"]["TableStatus"])
+            shown = east.call("DescribeTable", TABLE)["Table"]["Replicas"]
+            assert {each["RegionName"]: each["ReplicaStatus"] for each in shown} == {
+                REGIONS[1]: "ACTIVE",
+                REGIONS[2]: "CREATING",
+            }
             assert answer(eu, "Scan", TABLE)["error"] == "ResourceNotFoundException"
             if others.chance.random() < 0.6:
                 regions.finish()
@@ -368,6 +373,8 @@ def test_a_replica_is_filled_while_others_write(between: Any, seed: int, fails: 
         assert set(met) == {"CREATING"}
         between(lambda: None)
         regions.finish()
+        shown = east.call("DescribeTable", TABLE)["Table"]["Replicas"]
+        assert {each["ReplicaStatus"] for each in shown} == {"ACTIVE"}
         for engine in (east, west, eu):
             items = by_key(pages(engine, "Scan", TABLE))
             assert items == others.stored

@@ -311,6 +311,31 @@ def test_what_only_its_own_status_tells(engine: Engine, clock: Clock) -> None:
     assert table["WarmThroughput"] == {"ReadUnitsPerSecond": 13_000, "WriteUnitsPerSecond": 4000, "Status": "ACTIVE"}
 
 
+def test_a_time_to_live_is_switched_in_its_time(engine: Engine, clock: Clock) -> None:
+    engine.call("CreateTable", CREATE)
+    clock.now_s += 30
+
+    def switch(enabled: bool, attribute: str = "until") -> dict[str, Any]:
+        wanted = {"TimeToLiveSpecification": {"Enabled": enabled, "AttributeName": attribute}}
+        return answer(engine, "UpdateTimeToLive", TABLE | wanted)
+
+    def status() -> dict[str, Any]:
+        told: dict[str, Any] = engine.call("DescribeTimeToLive", TABLE)["TimeToLiveDescription"]
+        return told
+
+    for enabled, meanwhile, then in ((True, "ENABLING", "ENABLED"), (False, "DISABLING", "DISABLED")):
+        switch(enabled)
+        assert status() == {"TimeToLiveStatus": meanwhile, "AttributeName": "until"}
+        assert switch(not enabled)["message"] == (
+            "Time to live has been modified multiple times within a fixed interval"
+        )
+        engine.call("UpdateTable", TABLE | {"SSESpecification": {"Enabled": True}})
+        assert status()["TimeToLiveStatus"] == meanwhile
+        clock.now_s += 11
+        assert status()["TimeToLiveStatus"] == then
+    assert "Settling" not in engine.database.known_tables()[0].definition
+
+
 def test_a_deleted_table_goes_later(engine: Engine, clock: Clock) -> None:
     settled(engine, clock)
     engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})

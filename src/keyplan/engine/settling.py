@@ -40,6 +40,8 @@ _FILLS = "Fills"
 _JOINS = "Joins"
 """The member of a new replica's note that says who fills it."""
 _SOURCE = "Source"
+_EXPIRY = "Expiry"
+"""The member of the note that says until when the time to live is being switched, and of which attribute."""
 _IN_USE = "Attempt to change a resource which is still in use: "
 _THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
 _TABLE_CHANGES = {"throughput": _THROUGHPUT, "stream": ("StreamSpecification",), "class": ("TableClass",)}
@@ -75,6 +77,8 @@ class States:
     """What errors say of the change, behind the table's name."""
     mode: str | None = None
     """How the table was paid before the change of its throughput that goes on: that it is until then."""
+    expiring: str = ""
+    """The attribute of the time to live that is being switched on or off."""
     lacks_backups: bool = False
     """Whether the table is that new that it can't be backed up yet, nor keep a history."""
 
@@ -119,7 +123,13 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
         lacks_backups="Import" in whole if is_whole else now_s < noted.get("Backups", 0.0),
         detail=_detail(definition, change),
         mode=whole.get("Mode") if is_whole else None,
+        expiring=_expiring(noted, now_s),
     )
+
+
+def _expiring(noted: Mapping[str, Any], now_s: float) -> str:
+    note: Mapping[str, Any] = noted.get(_EXPIRY) or {}
+    return str(note["Attribute"]) if note and now_s < note["Until"] else ""
 
 
 def _detail(definition: Mapping[str, Any], change: str | None) -> str:
@@ -302,6 +312,17 @@ def begin_update(
     return {**changed, SETTLING: kept} if any(kept.values()) else changed
 
 
+def begin_expiry(
+    before: Mapping[str, Any], attribute: str, *, enables: bool, now_s: float, settle_s: float
+) -> Definition:
+    """The definition after an (admitted) UpdateTimeToLive of this attribute."""
+    after = {**before, "TimeToLive": attribute if enables else None}
+    if not settle_s:
+        return after
+    note = {"Attribute": attribute, "Until": now_s + settle_s}
+    return {**after, SETTLING: {**(before.get(SETTLING) or {}), _EXPIRY: note}}
+
+
 def _index_notes(
     before: Mapping[str, Any], request: Mapping[str, Any], now_s: float, settle_s: float
 ) -> dict[str, dict[str, Any]]:
@@ -333,6 +354,8 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
     kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm", "Backups"} and now_s < until}
     if "Table" in noted and _goes_on(noted["Table"], now_s):
         kept["Table"] = noted["Table"]
+    if _expiring(noted, now_s):
+        kept[_EXPIRY] = noted[_EXPIRY]
     notes: Mapping[str, Any] = noted.get("Indexes") or {}
     kept["Indexes"] = {name: value for name, value in notes.items() if _index_goes_on(value, now_s)}
     return kept

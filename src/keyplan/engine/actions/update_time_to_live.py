@@ -11,7 +11,7 @@ from keyplan.engine.expiry import expire_by, finish_expiring
 from keyplan.engine.pieces import TableWork
 from keyplan.engine.replicas import others_of
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.settling import check_expiring
+from keyplan.engine.settling import begin_expiry, check_expiring
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ValidationException, table_not_found
 
@@ -47,9 +47,13 @@ def _store(database: Database, name: str, wanted: Mapping[str, Any]) -> None:
             raise ValidationException(
                 "TimeToLive is active on a different AttributeName: current AttributeName is " + now
             )
-        attribute = wanted["AttributeName"] if wanted["Enabled"] else None
-        writer.define(table.stored.layout.id, json.dumps({**table.definition, "TimeToLive": attribute}))
-        return expire_by(writer, table, attribute)
+        if database.states(table).expiring:
+            raise ValidationException("Time to live has been modified multiple times within a fixed interval")
+        attribute, enables = wanted["AttributeName"], wanted["Enabled"]
+        now_s, settle_s = database.clock(), database.settle_s
+        changed = begin_expiry(table.definition, attribute, enables=enables, now_s=now_s, settle_s=settle_s)
+        writer.define(table.stored.layout.id, json.dumps(changed))
+        return expire_by(writer, table, attribute if enables else None)
 
     expiring = database.write(work)
     database.refresh()
