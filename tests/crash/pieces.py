@@ -12,17 +12,19 @@ import signal
 import sys
 from contextlib import suppress
 
-from keyplan.engine import Engine, effort
+from keyplan.engine import Engine, Regions, effort
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import DynamoDBError
 from tests.crash.writer import TABLE, item
 
 ROWS = 5
 """Items of a piece."""
+REGIONS = ["us-east-1", "us-west-2"]
 
 
 def main(path: str, count: int, operation: str, params: str) -> None:
-    engine = Engine.open(path, create=False)
+    # The region whose store was there before has it at the same path.
+    engine = Regions.open(path, REGIONS).engines[REGIONS[0]] if "Replica" in params else Engine.open(path, create=False)
     left = [count]
 
     def let_others_in(self: Storage) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, check_file
+from keyplan.engine import Engine, Regions, check_file
 from keyplan.engine.s3.folder import PARTIAL, Bucket
+from tests.crash.pieces import REGIONS
 from tests.crash.writer import KEYS, TABLE, THREADS, item, key, s
 
 ROUNDS = 6
@@ -272,6 +273,34 @@ def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> No
                 scanned = engine.call("Scan", {"TableName": name, **more})["Items"]
                 assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
     assert check_file(path) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_table_is_looked_through_by_who_comes_next(tmp_path: Path, count: int) -> None:
+    path = with_items(tmp_path)
+    wanted = {"AttributeName": "h", "Enabled": True}
+    assert run_to_piece(path, count, "UpdateTimeToLive", {"TableName": TABLE, "TimeToLiveSpecification": wanted})
+    assert check_file(path) == []
+    with Engine.open(path, clock=lambda: 100.0) as engine:
+        assert engine.sweep() == PIECE_ITEMS + 1
+        assert engine.call("Scan", {"TableName": TABLE})["Count"] == 0
+    assert check_file(path) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_replica_is_filled_by_who_comes_next(tmp_path: Path, count: int) -> None:
+    path = with_items(tmp_path)
+    replica = {"ReplicaUpdates": [{"Create": {"RegionName": REGIONS[1]}}]}
+    assert run_to_piece(path, count, "UpdateTable", {"TableName": TABLE, **replica})
+    assert check_file(path) == []
+    with Regions.open(path, REGIONS) as regions:
+        engine = regions.engines[REGIONS[1]]
+        assert engine.call("DescribeTable", {"TableName": TABLE})["Table"]["TableStatus"] == "ACTIVE"
+        regions.finish()
+        for name in ("All", "Keys"):
+            scanned = engine.call("Scan", {"TableName": TABLE, "IndexName": name})["Items"]
+            assert len(scanned) == PIECE_ITEMS + 1
+        assert engine.check() == []
 
 
 def waste_of(path: str) -> set[str]:
