@@ -7,7 +7,9 @@ consumes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import orjson
 
@@ -15,7 +17,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.judging import Write
 from keyplan.engine.pieces import TableWork, finish
 from keyplan.engine.processes import begin_work, is_given_up
-from keyplan.engine.settling import is_usable
+from keyplan.engine.settling import EXPIRY, SETTLING, Definition, is_usable
 from keyplan.engine.storage.layouts import ROW_MAX
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table
@@ -58,6 +60,17 @@ def expire_by(writer: Writer, table: Table, attribute: str | None) -> TableWork 
     expiring = TableWork(table.name, table_id, begin_work())
     _keep(writer, expiring, after, last)
     return expiring
+
+
+def begin_expiry(
+    before: Mapping[str, Any], attribute: str, *, enables: bool, now_s: float, settle_s: float
+) -> Definition:
+    """The definition after an (admitted) UpdateTimeToLive of this attribute."""
+    after = {**before, "TimeToLive": attribute if enables else None}
+    if not settle_s:
+        return after
+    note = {"Attribute": attribute, "Until": now_s + settle_s}
+    return {**after, SETTLING: {**(before.get(SETTLING) or {}), EXPIRY: note}}
 
 
 def finish_expiring(database: Database, expiring: TableWork) -> None:

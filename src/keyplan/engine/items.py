@@ -20,11 +20,19 @@ T = TypeVar("T")
 
 SIGNS_OF_DAMAGE = (TypeError, LookupError, AttributeError, ValueError, ArithmeticError)
 """What an item that isn't one may end in. It may be a fault of ours as well: what is done again ``carefully`` shows."""
-_TOLD = (KeyplanError, ExpressionFault, ValueFault, UnicodeEncodeError, orjson.JSONDecodeError)
+TOLD = (KeyplanError, ExpressionFault, ValueFault, UnicodeEncodeError, orjson.JSONDecodeError)
 """What says what is wrong."""
-_CARE = threading.Lock()
-_careful = 0
-"""How many are reading carefully. All are careful then: it takes some microseconds more for each item."""
+
+
+class Care:
+    """How many are reading carefully. All are careful then: it takes some microseconds more for each item."""
+
+    def __init__(self) -> None:
+        self.readers = 0
+        self.lock = threading.Lock()
+
+
+care = Care()
 
 
 @contextmanager
@@ -32,14 +40,13 @@ def carefully() -> Generator[None]:
     """In here, what is decoded is an item, each of its attributes is of a type that there is, or it counts as damaged.
     It isn't looked at so closely elsewhere: that would take longer than to decode it.
     """
-    global _careful  # noqa: PLW0603 - read with each item, and nothing is quicker
-    with _CARE:
-        _careful += 1
+    with care.lock:
+        care.readers += 1
     try:
         yield
     finally:
-        with _CARE:
-            _careful -= 1
+        with care.lock:
+            care.readers -= 1
 
 
 def or_carefully(work: Callable[[], T]) -> T:
@@ -52,7 +59,7 @@ def or_carefully(work: Callable[[], T]) -> T:
     try:
         return work()
     except SIGNS_OF_DAMAGE as fault:
-        if isinstance(fault, _TOLD):
+        if isinstance(fault, TOLD):
             raise
     with carefully():
         return work()
@@ -66,13 +73,18 @@ def decode(body: bytes) -> dict[str, Any]:
     """
     item = _loads(body)
     if item.__class__ is dict:  # with each item that is read, and a third quicker than isinstance
-        if _careful:
-            _check(item)
+        if care.readers:
+            check_attributes(item)
         return item
     raise orjson.JSONDecodeError("it is no object", "", 0)
 
 
-def _check(item: dict[str, Any]) -> None:
+def check_attributes(item: dict[str, Any]) -> None:
+    """Look whether each attribute of an item is one.
+
+    Raises:
+        JSONDecodeError: one isn't.
+    """
     try:
         check_item(item)
     except SIGNS_OF_DAMAGE as fault:

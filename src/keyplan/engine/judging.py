@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from keyplan.engine.effort import BRIEF_BYTES_MAX, effort_of, spend
-from keyplan.engine.items import decode, encode
+from keyplan.engine.items import care, check_attributes, encode
 from keyplan.engine.keys import Key, check_index_keys, check_size, check_updated_index_keys
 from keyplan.engine.storage.replicas import Version
 from keyplan.engine.storage.transactions import Writer
@@ -189,7 +189,9 @@ def judge(write: Write, result: Found | None) -> Judged:
     if result is not None:
         _, size, body = result
         try:
-            old = decode(body)
+            old = orjson.loads(body if body[:1] == b"{" else b"")  # as ``decode``, without a call for each write
+            if care.readers:
+                check_attributes(old)
         except orjson.JSONDecodeError:
             if condition is not None or change is not None or write.wants_old:
                 raise

@@ -40,7 +40,7 @@ _FILLS = "Fills"
 _JOINS = "Joins"
 """The member of a new replica's note that says who fills it."""
 _SOURCE = "Source"
-_EXPIRY = "Expiry"
+EXPIRY = "Expiry"
 """The member of the note that says until when the time to live is being switched, and of which attribute."""
 _IN_USE = "Attempt to change a resource which is still in use: "
 _THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
@@ -128,7 +128,7 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
 
 
 def _expiring(noted: Mapping[str, Any], now_s: float) -> str:
-    note: Mapping[str, Any] = noted.get(_EXPIRY) or {}
+    note: Mapping[str, Any] = noted.get(EXPIRY) or {}
     return str(note["Attribute"]) if note and now_s < note["Until"] else ""
 
 
@@ -312,17 +312,6 @@ def begin_update(
     return {**changed, SETTLING: kept} if any(kept.values()) else changed
 
 
-def begin_expiry(
-    before: Mapping[str, Any], attribute: str, *, enables: bool, now_s: float, settle_s: float
-) -> Definition:
-    """The definition after an (admitted) UpdateTimeToLive of this attribute."""
-    after = {**before, "TimeToLive": attribute if enables else None}
-    if not settle_s:
-        return after
-    note = {"Attribute": attribute, "Until": now_s + settle_s}
-    return {**after, SETTLING: {**(before.get(SETTLING) or {}), _EXPIRY: note}}
-
-
 def _index_notes(
     before: Mapping[str, Any], request: Mapping[str, Any], now_s: float, settle_s: float
 ) -> dict[str, dict[str, Any]]:
@@ -355,7 +344,7 @@ def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, An
     if "Table" in noted and _goes_on(noted["Table"], now_s):
         kept["Table"] = noted["Table"]
     if _expiring(noted, now_s):
-        kept[_EXPIRY] = noted[_EXPIRY]
+        kept[EXPIRY] = noted[EXPIRY]
     notes: Mapping[str, Any] = noted.get("Indexes") or {}
     kept["Indexes"] = {name: value for name, value in notes.items() if _index_goes_on(value, now_s)}
     return kept

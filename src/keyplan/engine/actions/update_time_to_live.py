@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.engine.database import Database, plain_name
-from keyplan.engine.expiry import expire_by, finish_expiring
+from keyplan.engine.expiry import begin_expiry, expire_by, finish_expiring
 from keyplan.engine.pieces import TableWork
 from keyplan.engine.replicas import others_of
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.settling import begin_expiry, check_expiring
+from keyplan.engine.settling import check_expiring
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ValidationException, table_not_found
 

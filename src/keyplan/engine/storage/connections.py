@@ -139,6 +139,9 @@ def _immutable(path: str) -> str:
 class FilePool:
     """Connections to one file. Taking and giving back are atomic operations of a deque."""
 
+    has_locks = True
+    """Whether other processes are locked out of it."""
+
     def __init__(
         self, path: str, *, create: bool, busy_timeout_s: float, synchronous: str, read_only: bool = False
     ) -> None:
@@ -352,6 +355,7 @@ class MemoryPool:
     """The one connection to a store in memory, for one thread at a time."""
 
     PLACE = ":memory:"
+    has_locks = False
 
     def __init__(self) -> None:
         self.place = self.PLACE
@@ -383,7 +387,7 @@ class MemoryPool:
         """Memory can't be replaced."""
 
     def verify_locks(self) -> None:
-        """No process has it but this one."""
+        """No other process has it."""
 
     def before_fork(self) -> None:
         """Memory has no locks that others know of."""

@@ -225,7 +225,7 @@ class Storage(Medium):
             else:
                 self._begin_by(connection, begin, deadline)
             result = work(inside(self, connection))
-            if verify is not None:
+            if verify is not None and pool.has_locks:
                 pool.verify_locks()
             connection.execute("COMMIT")
             self.statements += 2
