@@ -190,7 +190,7 @@ def judge(write: Write, result: Found | None) -> Judged:
         _, size, body = result
         try:
             old = orjson.loads(body if body[:1] == b"{" else b"")  # as ``decode``, without a call for each write
-            if care.readers:
+            if care.readers and old is not None:
                 check_attributes(old)
         except orjson.JSONDecodeError:
             if condition is not None or change is not None or write.wants_old:

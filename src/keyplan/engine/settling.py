@@ -128,8 +128,8 @@ def states_of(definition: Mapping[str, Any], now_s: float) -> States:
 
 
 def _expiring(noted: Mapping[str, Any], now_s: float) -> str:
-    note: Mapping[str, Any] = noted.get(EXPIRY) or {}
-    return str(note["Attribute"]) if note and now_s < note["Until"] else ""
+    note: Mapping[str, Any] = noted.get(EXPIRY) or {"Until": 0.0}
+    return str(note["Attribute"]) if now_s < note["Until"] else ""
 
 
 def _detail(definition: Mapping[str, Any], change: str | None) -> str:
@@ -341,10 +341,8 @@ def _index_updates(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, Any]:
     noted: Mapping[str, Any] = definition.get(SETTLING) or {}
     kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm", "Backups"} and now_s < until}
-    if "Table" in noted and _goes_on(noted["Table"], now_s):
-        kept["Table"] = noted["Table"]
-    if _expiring(noted, now_s):
-        kept[EXPIRY] = noted[EXPIRY]
+    is_kept = {"Table": "Table" in noted and _goes_on(noted["Table"], now_s), EXPIRY: _expiring(noted, now_s)}
+    kept |= {member: noted[member] for member, goes_on in is_kept.items() if goes_on}
     notes: Mapping[str, Any] = noted.get("Indexes") or {}
     kept["Indexes"] = {name: value for name, value in notes.items() if _index_goes_on(value, now_s)}
     return kept
