@@ -115,7 +115,7 @@ ADDRESS_MAX = 250
 
 UserStatus = Literal["active", "suspended", "deleted"]
 PostStatus = Literal["unpublished", "published", "archived"]
-CoAuthorStatus = PostStatus | Literal["asked"]
+CoAuthorStatus = Literal["asked", "unpublished", "published", "archived"]
 """The status of the post that a user is named on, or that they were asked whether they want to be."""
 Role = Literal["reader", "author", "moderator"]
 CommentStatus = Literal["shown", "hidden", "removed"]

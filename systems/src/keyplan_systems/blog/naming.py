@@ -34,7 +34,8 @@ class NamingWrites(Reads):
         wanted = without_repeats(post.user_id, co_authors)
         if wanted == post.co_authors:
             return post
-        asked = [user_id for user_id in (yield from self._asked(post_id)) if user_id not in wanted]
+        before = yield from self._asked(post_id)
+        asked = [user_id for user_id in before if user_id not in wanted]
         yield _renamed(post, wanted)
         after = post.model_copy(update={"co_authors": wanted})
         yield from self._ask_no_more(post_id, asked[CO_AUTHORS_MAX - len(wanted) :])
