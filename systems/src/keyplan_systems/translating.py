@@ -11,7 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
+
+from keyplan_systems.marks import as_html, shown_raw
 
 __all__ = ["Translation", "translate"]
 
@@ -60,16 +63,6 @@ _TERA_ESCAPED = re.compile(r"\{([{%])/\*\s*(.*?)\s*\*/([}%])\}", re.DOTALL)
 _CALLED = re.compile(r"(\w+)\((.*)\)")
 _KRAMDOWN_COMMENT = re.compile(r"\{::comment\}.*?\{:/(?:comment)?\}", re.DOTALL)
 _NO_MARKDOWN = re.compile(r"\{::nomarkdown[^}\n]*\}(.*?)\{:/(?:nomarkdown)?\}", re.DOTALL)
-_ABBREVIATION = re.compile(r"^\*\[[^\]\n]+\]:[^\n]*\n?", re.MULTILINE)
-_DARK_ONLY = re.compile(r"!\[[^\[\]\n]*\]\([^()\s]*#(?:only-dark|gh-dark-mode-only)\)(?:\{[^{}\n]*\})?")
-"""A picture for dark pages, beside which another one stands for light pages."""
-_CRITIC = re.compile(r"\{(==|\+\+|--|>>|~~)(?=\S)([^{}\n]{1,400}?)(?:==|\+\+|--|<<|~~)\}")
-_MARKED = re.compile(r"(?<![=\w])==(?=[^\s=])([^=\n]{1,400}?)(?<=[^\s=])==(?![=\w])")
-_PLUSSED = re.compile(r"(?<![+\w])\+\+(?=[^\s+])([^\n]{1,80}?)(?<=\S)\+\+(?![+\w])")
-_KEY = re.compile(
-    r"[a-z0-9]|f\d{1,2}|ctrl|control|shift|alt|option|cmd|command|win|windows|meta|fn|enter|return|tab|esc|escape|space"
-    r"|del|delete|backspace|insert|home|end|page-(?:up|down)|(?:arrow-)?(?:up|down|left|right)|num\w+|caps-lock"
-)
 _HEADING_ID = re.compile(r"^(#{1,6} .*|.+\n(?:=+|-+))\n\{:\s*#([\w.:-]+)[^}\n]*\}[ \t]*$", re.MULTILINE)
 _HEADING_LINE_ID = re.compile(r"^(#{1,6} [^\n]*?)[ \t]*\{:[ \t]*#([\w.:-]+)[^}\n]*\}[ \t]*#*[ \t]*$", re.MULTILINE)
 _CONTENTS = re.compile(r"^[ \t]*(?:[*\-+]|1\.)[^\n]*\n\{:\s*toc[^}\n]*\}[ \t]*\n?", re.MULTILINE | re.IGNORECASE)
@@ -125,15 +118,6 @@ _LEFT = re.compile(
     re.MULTILINE,
 )
 """What some sites put other things for, and what is no Markdown of anybody else's."""
-_SHOWN_RAW = (
-    ("mathematics", re.compile(r"\$\$|\\\\?[(\[](?=[^\n]*\\\\?[)\]])")),
-    ("mathematics", re.compile(r"(?<![\\$\w])\$(?=[^$\n]*[\\_^=])(?=[^\s$])[^$\n]{1,200}(?<=[^\s\\])\$(?![\w$])")),
-    ("[[…]]", re.compile(r"\[\[(?=[^\[\]\n]+\]\])")),
-    ("an emoji's name", re.compile(r"(?:^|(?<=[\s(>*]))(?::[+-]1:|:[a-z][a-z0-9_+-]{2,30}:)(?![\w:/])", re.MULTILINE)),
-    ("^…^", re.compile(r"(?<=[\w)])\^[^\s^]{1,12}\^(?!\^)|\^\^(?=\S)[^\n^]+\^\^")),
-    ("~…~", re.compile(r"(?<=[\w)])~[^\s~]{1,12}~(?!~)")),
-)
-"""What other renderers show otherwise, and what is no Markdown here."""
 _DIAGRAM = re.compile(
     r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\{?\.?(mermaid|plantuml|puml|dot|graphviz|vega-lite|katex|tikz)\b", re.MULTILINE
 )
@@ -180,7 +164,7 @@ class _Work:
         text = _SHORTCODE.sub(self._shortcode, text)
         text = _LIQUID.sub(self._tag, text)
         text = _OUTPUT.sub(self._output, text)
-        text = _outside_code(text, self._marks)
+        text = _outside_code(text, partial(as_html, translated=self.result.translated, dropped=self.result.dropped))
         text = self._attributes(text)
         self._count_kept(text)
         self.result.text = self._restored(text)
@@ -199,43 +183,6 @@ class _Work:
     def _done(self, what: str, text: str) -> str:
         self.result.translated[what] += 1
         return text
-
-    # Marks of other kinds of Markdown
-
-    def _without_kramdown(self, text: str) -> str:
-        if "{::" not in text:
-            return text
-        text = _KRAMDOWN_COMMENT.sub(lambda _: self._done("{::comment}", ""), text)
-        return _NO_MARKDOWN.sub(lambda match: self._done("{::nomarkdown}", match[1]), text)
-
-    def _marks(self, text: str) -> str:
-        """Marks of Python-Markdown's extensions and of CriticMarkup, as HTML."""
-        text = _ABBREVIATION.sub(lambda _: self._dropped("*[…]: of an abbreviation"), text)
-        text = _DARK_ONLY.sub(lambda _: self._dropped("a picture for dark pages only"), text)
-        text = _CRITIC.sub(self._critic, text)
-        text = _MARKED.sub(lambda match: self._done("==…==", f"<mark>{match[1]}</mark>"), text)
-        return _PLUSSED.sub(self._plussed, text)
-
-    def _critic(self, match: re.Match[str]) -> str:
-        kind, inner = match[1], match[2]
-        if kind == ">>":
-            return self._dropped("{>>…<<}")
-        if kind == "~~":
-            before, _, after = inner.partition("~>")
-            return self._done("{~~…~>…~~}", f"<del>{before}</del><ins>{after}</ins>")
-        name = {"==": "mark", "++": "ins", "--": "del"}[kind]
-        return self._done(f"{{{kind}…{kind}}}", f"<{name}>{inner}</{name}>")
-
-    def _plussed(self, match: re.Match[str]) -> str:
-        """Keys to press, or a text that was added."""
-        keys = match[1].split("+")
-        if all(_KEY.fullmatch(key) for key in keys):
-            return self._done("++key++", "+".join(f"<kbd>{key.replace('-', ' ').capitalize()}</kbd>" for key in keys))
-        return self._done("++…++", f"<ins>{match[1]}</ins>")
-
-    def _dropped(self, what: str) -> str:
-        self.result.dropped[what] += 1
-        return ""
 
     # Code
 
@@ -421,6 +368,12 @@ class _Work:
 
     # kramdown
 
+    def _without_kramdown(self, text: str) -> str:
+        if "{::" not in text:
+            return text
+        text = _KRAMDOWN_COMMENT.sub(lambda _: self._done("{::comment}", ""), text)
+        return _NO_MARKDOWN.sub(lambda match: self._done("{::nomarkdown}", match[1]), text)
+
     def _attributes(self, text: str) -> str:
         text = _CONTENTS.sub(lambda _: self._done("{:toc}", ""), text)
 
@@ -488,10 +441,7 @@ class _Work:
                         self.result.kept[form.format(name[:60])] += 1
             for match in _LEFT.finditer(part):
                 self.result.kept[next(filter(None, match.groups()))] += 1
-            for what, pattern in _SHOWN_RAW:
-                times = len(pattern.findall(part))
-                if times:
-                    self.result.kept[what] += times
+            self.result.kept.update(shown_raw(part))
             for match in _LABELLED.finditer(part):
                 if " ".join(match[1].split()).lower() not in labels:
                     self.result.kept[f"[…][{match[1][:60]}]"] += 1
