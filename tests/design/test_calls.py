@@ -15,7 +15,25 @@ from annotated_types import Interval
 from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, PastDate
 from typing_extensions import TypeAliasType
 
-from keyplan import Cursor, Design, Each, Entity, Id, Key, Page, Prefix, Range, Table, Tokens, Ttl, Version, read
+from keyplan import (
+    Cursor,
+    Design,
+    Each,
+    Entity,
+    Id,
+    Key,
+    Page,
+    Prefix,
+    Put,
+    Range,
+    Table,
+    Tokens,
+    Ttl,
+    Version,
+    Writes,
+    read,
+    write,
+)
 from keyplan.design.declared.fields import (
     bounds_of,
     element_kinds,
@@ -185,6 +203,29 @@ def test_calls_are_bound_or_refused(strict: bool) -> None:
         else:
             lines.append("    " + ", ".join(f"{key}={value!a}" for key, value in bound.items()))
     assert_agreed(re.sub(r"datetime\.timezone\.utc|TzInfo\((0|UTC)\)", "UTC", "\n".join(lines)))
+
+
+class Written(Design):
+    table = Table("written", entities=[Note])
+
+    @write("W1")
+    def nothing(self, note: Note) -> Writes:
+        yield Put(note)
+
+    @write("W2")
+    def none(self, note: Note) -> Writes[None]:
+        yield Put(note)
+
+    @write("W3")
+    def shelf_of(self, note: Note, *, twice: bool = False) -> Writes[str | None]:
+        yield Put(note)
+        return note.shelf
+
+
+def test_what_patterns_are_called_as() -> None:
+    signatures = [pattern.signature for pattern in Notes.compiled.reads.values()]
+    signatures += [pattern.signature for pattern in Written.compiled.writes.values()]
+    assert_agreed("\n".join(map(str, signatures)))
 
 
 @pytest.mark.parametrize("prefix", ["a", "", 5])

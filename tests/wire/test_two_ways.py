@@ -31,6 +31,10 @@ LONG = 3000
 """Texts, lists and maps aren't made longer than that."""
 
 
+ARN = "arn:aws:dynamodb:eu-west-1:000000000000:table/"
+LONGEST_ARN = 300
+
+
 def _inside(shape: Shape) -> Iterator[Shape]:
     yield shape
     if isinstance(shape, ListOf | MapOf):
@@ -76,6 +80,8 @@ def _at_limits(shape: Shape) -> Iterator[Any]:
         case Text():
             for length in _lengths(shape.min, shape.max):
                 yield from ("a" * length, "A" * length, "0" * length, "-" * length)
+                if shape.arn and length <= LONGEST_ARN:
+                    yield f"{ARN}{'a' * length}"
             for name in shape.enum:
                 yield from (name, name.lower(), f"{name} ")
         case ListOf():
@@ -98,6 +104,8 @@ def _is_within(shape: Shape, value: Any) -> bool | None:
             return (shape.min or 0) <= len(value) <= (len(value) if shape.max is None else shape.max)
         case Text(enum=(_, *_)):
             return value in shape.enum
+        case Text(arn=True) if value.startswith(ARN):
+            return (shape.min or 0) <= len(value) - len(ARN) <= (shape.max or 0)
         case _:
             return None
 
