@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from keyplan import values
 from keyplan.cost.calls import estimate_write, with_counts
 from keyplan.cost.facts import Facts
 from keyplan.cost.units import TABLE, Request, total_units
@@ -268,6 +267,5 @@ class _Estimator:
 
 def _sized(entity: CompiledEntity, typical: Typical) -> tuple[ItemSizes, tuple[int, ...]]:
     """The sizes of a typical item, and of the claims that go with it. Raises Problem."""
-    result: Mapping[str, Any] = entity.field_values(typical.instance(entity))
-    claims = (values.item_size(entity.claim_item(claim, result)) for claim in entity.claims if claim.member(result))
-    return typical.sizes(entity), tuple(claims)
+    claims = (typical.claim_bytes(entity, claim) for claim in entity.claims)
+    return typical.sizes(entity), tuple(size for size in claims if size is not None)

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan import values
 from keyplan.client.value_sets import COMBINATIONS_MAX
 from keyplan.cost.mixing import mixed
 from keyplan.cost.reading import requests_of
@@ -35,7 +34,6 @@ from keyplan.design.declared.load import Load
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.traffic.files import Traffic
-from keyplan.design.traffic.sizes import entry_bytes
 from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.finds import ITEMS_ASSUMED, Finds
 
@@ -402,16 +400,13 @@ class _Finder:
         )
         standing = key or next(own, None)
         known = {} if standing is None else {name: allowed[0] for name, allowed in standing.when.items()}
-        instance = self.typical.instance(entity, known)
-        entries: Mapping[str, int] = entry_bytes(self.typical.design.table, self.typical.item(instance))
-        return entries.get(index.name, self._item_bytes(entity))
+        return self.typical.entries(entity, known).get(index.name, self._item_bytes(entity))
 
     def _item_bytes(self, entity: CompiledEntity) -> int:
         return self.typical.sizes(entity).item_bytes
 
     def _claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int:
-        result = entity.field_values(self.typical.instance(entity))
-        return values.item_size(entity.claim_item(claim, result))
+        return self.typical.claim_bytes(entity, claim) or 0
 
 
 def _entities_in(plan: Plan) -> Iterator[CompiledEntity]:

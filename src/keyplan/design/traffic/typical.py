@@ -8,7 +8,8 @@ which of them is reported with every size. Colliding and odd values for tests ar
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +37,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField
 from keyplan.design.stored.formats import IntegerFormat
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.traffic.files import Stored
 from keyplan.design.traffic.filled import Filling, combinations, constants_of
 from keyplan.design.traffic.sizes import FieldSize, ItemSizes, entry_bytes
@@ -48,6 +50,15 @@ EXAMPLE = "its example"
 DEFAULT = "its default"
 
 ULID_BYTES = 26
+
+
+@contextmanager
+def _none_where_refused(entity: CompiledEntity) -> Iterator[None]:
+    """What DynamoDB doesn't take can't be a typical item: a key that is too long, an item over 400 KB."""
+    try:
+        yield
+    except KeyplanError as error:
+        raise Problem(f"{entity.name} has no typical item: {error.message}", error.hint) from None
 
 
 class Typical:
@@ -145,12 +156,24 @@ class Typical:
             item_sizes = self._sizes[entity.name] = self._measured(entity)
         return item_sizes
 
+    def entries(self, entity: CompiledEntity, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """The bytes of a typical item's entry in each index, with these values of its fields. Raises Problem."""
+        instance = self.instance(entity, known)
+        with _none_where_refused(entity):
+            return entry_bytes(self.design.table, self.item(instance))
+
+    def claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int | None:
+        """The bytes of the item that claims a typical item's unique value; None where it claims none. Raises
+        Problem.
+        """
+        known = entity.field_values(self.instance(entity))
+        with _none_where_refused(entity):
+            return values.item_size(entity.claim_item(claim, known)) if claim.member(known) else None
+
     def _measured(self, entity: CompiledEntity) -> ItemSizes:
         instance = self.instance(entity)
-        try:
+        with _none_where_refused(entity):
             item = self.item(instance)
-        except KeyplanError as error:
-            raise Problem(f"{entity.name} has no typical item: {error.message}", error.hint) from None
         fields = tuple(
             self._field_size(entity, field, item) for field in entity.fields.values() if field.attribute in item
         )
