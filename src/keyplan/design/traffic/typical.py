@@ -8,7 +8,7 @@ which of them is reported with every size. Colliding and odd values for tests ar
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -53,7 +53,7 @@ ULID_BYTES = 26
 
 
 @contextmanager
-def _none_where_refused(entity: CompiledEntity) -> Iterator[None]:
+def _none_where_refused(entity: CompiledEntity) -> Generator[None]:
     """What DynamoDB doesn't take can't be a typical item: a key that is too long, an item over 400 KB."""
     try:
         yield
