@@ -289,7 +289,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
         touched.append(entity.primary)
     for key in (*touched, *idle):
         for name in sorted(inputs[key]):
-            if name not in entity.key_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
+            if name not in entity.fixed_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
                 update.pins[name] = before[name]
 
 

@@ -209,6 +209,16 @@ class CompiledEntity:
         names = dict.fromkeys(name for _, template in self.primary.attributes for name in template.fields)
         return tuple(names)
 
+    @cached_property
+    def fixed_fields(self) -> frozenset[str]:
+        """The key fields whose values the primary key fixes: where it folds letters, items of one key may differ."""
+        return frozenset(
+            variable.field
+            for _, template in self.primary.attributes
+            for variable in template.variables
+            if not variable.folds
+        )
+
     def inputs_of(self, key: CompiledKey) -> frozenset[str]:
         """The plain fields that can decide where an item stands under a key: a computed field counts as what it reads,
         and as every field where that can't be recorded.
