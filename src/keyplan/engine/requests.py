@@ -34,12 +34,12 @@ def placeholders(request: Request, expressions: tuple[str, ...], projection: str
     Raises:
         RequestFault: there are placeholders and no expression to use them.
     """
+    for member in expressions:
+        if request.get(member) is not None:
+            return Placeholders(request.get(_NAMES), request.get(_VALUES))
     check_needed(request, expressions, projection)
-    names = request.get(_NAMES)
-    if _has_any(request, expressions):
-        return Placeholders(names, request.get(_VALUES))
     if projection is not None and request.get(projection) is not None:
-        return Placeholders(names)
+        return Placeholders(request.get(_NAMES))
     return None
 
 
@@ -49,23 +49,17 @@ def check_needed(request: Request, expressions: tuple[str, ...], projection: str
     Raises:
         RequestFault: there are such.
     """
-    if (_NAMES not in request and _VALUES not in request) or _has_any(request, expressions):
+    if _NAMES not in request and _VALUES not in request:
         return
+    for member in expressions:
+        if request.get(member) is not None:
+            return
     if request.get(_NAMES) is not None and (projection is None or request.get(projection) is None):
         raise RequestFault(f"{_NAMES} can only be specified when using expressions")
     if request.get(_VALUES) is not None and expressions:
         verb = "is" if len(expressions) == 1 else "are"
         fault = f"{_VALUES} can only be specified when using expressions"
         raise RequestFault(fault, f"{fault}: {' and '.join(expressions)} {verb} null")
-
-
-def _has_any(request: Request, expressions: tuple[str, ...]) -> bool:
-    has_any = False
-    for member in expressions:
-        if request.get(member) is not None:
-            has_any = True
-            break
-    return has_any
 
 
 def condition_of(request: Request, given: Placeholders, member: str) -> BoundCondition | None:

@@ -9,15 +9,18 @@ from keyplan.engine.keys import check_key_values, check_scalars, key_of_request
 from keyplan.engine.requests import Answer, Request, check_needed, only_projection, wants_capacity
 from keyplan.wire.capacity import Consumed, read_units
 
+_PROJECTING = frozenset({"ProjectionExpression", "ExpressionAttributeNames", "AttributesToGet"})
+
 
 def get_item(database: Database, request: Request) -> Answer:
     """Read one item by its key, in one statement."""
     # Table name and key alone is by far the most frequent request.
     plain = len(request) == 2
-    if not plain:
+    projection = None
+    if not plain and not request.keys().isdisjoint(_PROJECTING):
         check_needed(request, (), "ProjectionExpression")
         check_key_values(request["Key"])
-    projection = None if plain else only_projection(request)
+        projection = only_projection(request)
     table = database.table(request["TableName"], request["Key"])
     key = key_of_request(table, request["Key"])
     if projection is not None:
