@@ -55,7 +55,7 @@ class NamingWrites(Reads):
         named = tuple(user_id for user_id in post.co_authors if user_id in wanted)
         before = yield from self._asked(post_id)
         new = [user_id for user_id in wanted if user_id not in (*named, *before)]
-        gone = [user_id for user_id in before if user_id not in wanted]
+        gone = [user_id for user_id in before if user_id not in (*wanted, *post.co_authors)]
         if named == post.co_authors and not new and not gone:
             return post
         yield _renamed(post, named, updated_at=now())
