@@ -37,7 +37,16 @@ READABLE = (
     "/email/verify?token=none",
     "/nothing",
 )
-OWN = ("/", "/following", "/following/authors", "/authors/author", "/desk?status=published", "/write", "/account")
+OWN = (
+    "/",
+    "/following",
+    "/following/with-others",
+    "/following/authors",
+    "/authors/author",
+    "/desk?status=published",
+    "/write",
+    "/account",
+)
 MODERATED = ("/moderation", "/moderation/posts", "/inbox?month=2026-11")
 
 

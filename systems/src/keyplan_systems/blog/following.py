@@ -1,5 +1,5 @@
 """The writes about following: a reader follows an author, and stops; and the list of what those whom they follow have
-written, alone or with others.
+written with others.
 
 An author's new post is written once, whoever follows them: the page of followed authors' posts asks for them when it is
 read (docs/decisions/0084).
@@ -7,17 +7,13 @@ read (docs/decisions/0084).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import partial
-
 from keyplan import Check, Create, Cursor, Delete, Page, Writes, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.counting import counted
-from keyplan_systems.blog.entities import FOLLOWS_MAX, CoAuthor, Follow, Post, User
-from keyplan_systems.blog.naming import merged
+from keyplan_systems.blog.entities import FOLLOWS_MAX, Follow, Post, User
 from keyplan_systems.blog.reads import Reads
 
-__all__ = ["FollowWrites", "posts_followed"]
+__all__ = ["FollowWrites", "posts_with_others"]
 
 
 class FollowWrites(Reads):
@@ -57,50 +53,14 @@ class FollowWrites(Reads):
         return True
 
 
-# What those whom a reader follows have written, alone and with others
+def posts_with_others(blog: Reads, user_id: str, limit: int, cursor: Cursor | None = None) -> Page[Post]:
+    """The published posts of others on which those whom a user follows are named, newest first, each once on a page.
 
-ROUNDS_MAX = 10
-"""How often a page looks for more posts, where those that it found are there already under somebody else's name."""
-
-
-def posts_followed(blog: Reads, user_id: str, limit: int, cursor: Cursor | None = None) -> Page[Post]:
-    """The published posts that those whom a user follows wrote or are named on, each once, newest first.
-
-    Two requests more than ``followed_posts``, for who is followed; where any of them is named on a post, as many again
-    as it has, and one for these posts. Raises CursorError.
+    As many requests as ``followed_posts``, and one for the posts. It is a list of its own: put together with that one,
+    newest first, both were asked twice for each page. Raises CursorError.
     """
-    followed = list(blog.followed_authors(user_id, limit=2 * FOLLOWS_MAX))
-    named = [user.user_id for user in followed if user.co_authored > 0 and user.status == "active"]
-    if not named and (cursor is None or "." not in cursor):
-        return blog.followed_posts(user_id, limit=limit, cursor=cursor)
-    asks: list[Callable[..., Page[Post] | Page[CoAuthor]]] = [partial(blog.followed_posts, user_id)]
-    if named:
-        asks.append(partial(blog.followed_co_authors, user_id))
-    authors = {user.user_id for user in followed}
-    posts: list[Post] = []
-    for _ in range(ROUNDS_MAX):
-        page = merged(asks, limit - len(posts), cursor)
-        posts += _each_once(blog, list(page.items), authors, named)
-        cursor = page.cursor
-        if cursor is None or len(posts) >= limit:
-            break
-    return Page(posts, cursor)
-
-
-def _each_once(
-    blog: Reads, entries: list[Post | CoAuthor], authors: Collection[str], named: Collection[str]
-) -> list[Post]:
-    """The posts of entries: one whose author isn't followed stands there for the first of its co-authors who is."""
-    ids = list(dict.fromkeys(entry.post_id for entry in entries if isinstance(entry, CoAuthor)))
+    page = blog.followed_co_authors(user_id, limit=limit, cursor=cursor)
+    ids = list(dict.fromkeys(entry.post_id for entry in page.items))
     named_on = {post.post_id: post for post in blog.posts(ids)} if ids else {}
-    result: list[Post] = []
-    for entry in entries:
-        if isinstance(entry, Post):
-            result.append(entry)
-            continue
-        post = named_on.get(entry.post_id)
-        if post is None or post.status != "published" or post.user_id in authors:
-            continue
-        if entry.user_id == next((other for other in post.co_authors if other in named), None):
-            result.append(post)
-    return result
+    shown = (named_on[post_id] for post_id in ids if post_id in named_on)
+    return Page([post for post in shown if post.status == "published"], page.cursor)

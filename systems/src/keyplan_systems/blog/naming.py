@@ -17,7 +17,7 @@ from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.entities import CO_AUTHORS_MAX, CoAuthor, CoAuthors, Post, PostStatus, User
 from keyplan_systems.blog.reads import Reads
 
-__all__ = ["NamingWrites", "merged", "posts_by", "without_repeats"]
+__all__ = ["NamingWrites", "posts_by", "without_repeats"]
 
 
 class NamingWrites(Reads):
@@ -183,10 +183,10 @@ def posts_by(blog: Reads, user: User, limit: int, cursor: Cursor | None = None) 
     asks: list[Callable[..., Page[Post]]] = [partial(blog.posts_of_user, user.user_id, "published")]
     if user.co_authored > 0:
         asks.append(partial(blog.co_authored_posts, user.user_id, ["published"]))
-    return merged(asks, limit, cursor)
+    return _merged(asks, limit, cursor)
 
 
-def merged(asks: Sequence[Callable[..., Page[_Entry]]], limit: int, cursor: Cursor | None = None) -> Page[_Entry]:
+def _merged(asks: Sequence[Callable[..., Page[_Entry]]], limit: int, cursor: Cursor | None = None) -> Page[_Entry]:
     """The answers of several questions as one list, newest first. Raises CursorError."""
     begins = ([] if cursor is None else cursor.split(".")) + [_START] * len(asks)
     pages = [_page(ask, place, limit) for ask, place in zip(asks, begins, strict=False)]

@@ -60,6 +60,7 @@ _PAGES: tuple[tuple[str, Handler, Role], ...] = (
     ("/account", account.show, "reader"),
     ("/following", following.posts, "reader"),
     ("/following/authors", following.authors, "reader"),
+    (following.WITH_OTHERS, following.with_others, "reader"),
     ("/desk", writing.desk, "author"),
     ("/write", writing.new_form, "author"),
     ("/write/{post_id}", writing.edit_form, "author"),

@@ -6,28 +6,39 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from keyplan_systems.blog.entities import FOLLOWS_MAX, Follow, User
-from keyplan_systems.blog.following import posts_followed
+from keyplan import Page
+from keyplan_systems.blog.entities import FOLLOWS_MAX, Follow, Post, User
+from keyplan_systems.blog.following import posts_with_others
 from keyplan_systems.blog.site.cards import shown_cards
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.problems import not_found
 
-__all__ = ["authors", "change", "follow_of", "followers_shown", "posts"]
+__all__ = ["authors", "change", "follow_of", "followers_shown", "posts", "with_others"]
 
 PAGE = 10
+WITH_OTHERS = "/following/with-others"
 
 
 def posts(turn: Turn) -> Response:
-    """The posts of those whom the reader follows, newest first: a query for each of them, two where they write with
-    others.
-    """
-    page = posts_followed(turn.blog, turn.user.user_id, limit=PAGE, cursor=turn.cursor)
+    """The posts of those whom the reader follows, newest first: a query for each of them."""
+    page = turn.blog.followed_posts(turn.user.user_id, limit=PAGE, cursor=turn.cursor)
+    return _list(turn, page, "/following", "New posts by the authors you follow.")
+
+
+def with_others(turn: Turn) -> Response:
+    """The posts of others on which those whom the reader follows are named, newest first."""
+    page = posts_with_others(turn.blog, turn.user.user_id, limit=PAGE, cursor=turn.cursor)
+    return _list(turn, page, WITH_OTHERS, "New posts of others that the authors you follow wrote with them.")
+
+
+def _list(turn: Turn, page: Page[Post], path: str, lede: str) -> Response:
     return turn.page(
         "following.html",
         cards=shown_cards(turn.blog, page.items, beside=True),
         cursor=page.cursor,
         first=turn.cursor is not None,
-        path="/following",
+        path=path,
+        lede=lede,
     )
 
 
