@@ -140,10 +140,10 @@ def test_without_a_policy_nothing_is_said_of_one(filled: Library) -> None:
 
 
 def test_an_api_beside_a_site(filled: Library) -> None:
-    in_flight: list[int] = []
+    idle: list[bool] = []
 
     async def page(request: Request) -> PlainTextResponse:
-        in_flight.append(request.app.state.beside.in_flight)
+        idle.append(request.app.state.beside.is_idle.is_set())
         return PlainTextResponse(f"the site at {request.url.path}")
 
     site = Starlette(routes=[Route("/{rest:path}", page)])
@@ -156,6 +156,6 @@ def test_an_api_beside_a_site(filled: Library) -> None:
         assert both.get("/api/nothing").json()["error"]["code"] == "UnknownPattern"
         assert "Access patterns" in both.get("/docs").text
         assert both.get("/static/page.css").headers["content-type"].startswith("text/css")
-        assert (set(in_flight), beside.in_flight) == ({1}, 0)
+        assert (set(idle), beside.is_idle.is_set()) == ({False}, True)
     with pytest.raises(StoreError):  # the API closes its design when both have ended
         filled.book("i0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
+from threading import Event
 
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route, Router
@@ -16,7 +17,7 @@ class Beside:
     """Two applications as one. The API keeps the addresses that it has, but for ``/``; the site has all others.
 
     The API begins first and ends last, since it closes the design that the site uses. ``site.state.beside`` is this
-    object, so that what a site does in the background can wait while ``in_flight`` requests are being answered.
+    object, so that what a site does in the background can wait until it ``is_idle``: no request is being answered.
     """
 
     def __init__(self, api: Starlette, site: Starlette) -> None:
@@ -25,7 +26,9 @@ class Beside:
         paths = [route.path for route in api.routes if isinstance(route, Route) and route.path != "/"]
         self._places = frozenset(path for path in paths if "{" not in path)
         self._folders = tuple(path.partition("{")[0] for path in paths if "{" in path)
-        self.in_flight = 0
+        self.is_idle = Event()
+        self.is_idle.set()
+        self._in_flight = 0
         site.state.beside = self
         self._router = Router(routes=[Mount("/", self._either)], lifespan=self._lifespan)
 
@@ -39,11 +42,14 @@ class Beside:
     async def _either(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope.get("path", "")
         is_api = path in self._places or path.startswith(self._folders)
-        self.in_flight += 1
+        self._in_flight += 1
+        self.is_idle.clear()
         try:
             await (self.api if is_api else self.site)(scope, receive, send)
         finally:
-            self.in_flight -= 1
+            self._in_flight -= 1
+            if self._in_flight == 0:
+                self.is_idle.set()
 
     @asynccontextmanager
     async def _lifespan(self, _application: Starlette) -> AsyncGenerator[None]:

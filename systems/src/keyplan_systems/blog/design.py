@@ -87,7 +87,7 @@ _REASONS = {
     "KP203 ContactMessage.primary": "people write to moderators, and are limited in how often",
     "KP209 Blog.refresh_tag": "this is the refresh at a bounded rate",
     "KP304 followed_posts": "a reader follows FOLLOWS_MAX authors at most: see docs/decisions/0084",
-    "KP304 followed_co_authors": "as many as followed_posts, and only where any of them is named on a post",
+    "KP304 followed_co_authors": "as many as followed_posts",
     "KP306 Blog.ask_co_authors": "who agrees at the same moment changes the post, which this write expects as it was",
     "KP306 Blog.lead": "an import says anew where its addresses lead",
     "KP405": "index names are the document's, so that its readers find them",

@@ -120,7 +120,7 @@ def site_application(site: Site) -> Starlette:
     @asynccontextmanager
     async def lifespan(application: Starlette) -> AsyncGenerator[None]:
         beside = getattr(application.state, "beside", None)
-        site.views.start(lambda: beside is not None and beside.in_flight > 0)
+        site.views.start(None if beside is None else beside.is_idle)
         try:
             yield
         finally:

@@ -31,8 +31,6 @@ REST_SECONDS = 0.01
 """How long the thread that writes rests between two writes at most: a request that meets it takes twice as long."""
 SPARE_SECONDS = 0.25
 """How much longer it rests at most while requests are being answered."""
-LOOK_SECONDS = 0.001
-"""How often it looks whether they still are."""
 POSTS_MAX = 10_000
 """Posts whose views are waiting; more than that are dropped, since a count may be late and memory may not run out."""
 
@@ -51,7 +49,7 @@ class Views:
         self._gatherer = Gatherer(blog, most=GATHER_MOST, rest=self._rest)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._is_busy: Callable[[], bool] = lambda: False
+        self._is_idle: threading.Event | None = None
 
     def whole_post(self, post_id: str) -> PostWithContent | None:
         """A post with its text; a published one may be two seconds old."""
@@ -107,9 +105,9 @@ class Views:
             with suppress(ConditionFailed):  # it was deleted a moment ago
                 self.blog.count_view(post_id, views)
 
-    def start(self, is_busy: Callable[[], bool] = lambda: False) -> None:
-        """Flush and gather in a thread of their own until ``stop``; rather not while ``is_busy``."""
-        self._is_busy = is_busy
+    def start(self, is_idle: threading.Event | None = None) -> None:
+        """Flush and gather in a thread of their own until ``stop``; rather when the process ``is_idle``."""
+        self._is_idle = is_idle
         self._stop.clear()
         self._thread = threading.Thread(target=self._work, name="keyplan-views", daemon=True)
         self._thread.start()
@@ -134,9 +132,8 @@ class Views:
         if self._thread is None:  # nobody is to be spared
             return
         self._stop.wait(seconds)
-        latest = time.monotonic() + SPARE_SECONDS
-        while self._is_busy() and time.monotonic() < latest and not self._stop.wait(LOOK_SECONDS):
-            pass
+        if self._is_idle is not None and not self._stop.is_set():
+            self._is_idle.wait(SPARE_SECONDS)
 
     def _try(self, action: Callable[[], object]) -> None:
         """A store that doesn't answer costs some views, and never the thread."""
