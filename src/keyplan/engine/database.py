@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from keyplan.engine.describe import Counts
-from keyplan.engine.items import SIGNS_OF_DAMAGE, TOLD, carefully, decode, or_carefully
+from keyplan.engine.items import decode, or_carefully
 from keyplan.engine.judging import UnjudgedError
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
@@ -279,13 +280,7 @@ class Database:
             self.lag.remember()
         storage = self.storage
         before = storage.thrown_away
-        try:
-            result = storage.write(work)
-        except SIGNS_OF_DAMAGE as fault:
-            if isinstance(fault, TOLD):
-                raise
-            with carefully():  # nothing was written
-                result = storage.write(work)
+        result = or_carefully(partial(storage.write, work))  # where it failed, nothing was written
         if storage.thrown_away != before and not storage.is_joined:
             self.jobs.run(self.clear_waste)
         return result

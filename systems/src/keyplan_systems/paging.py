@@ -1,17 +1,17 @@
 """Going through every page of a question, for jobs that look at all there is; and items as JSON, for those that take
-them along.
+them along; and the items of many ids, in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from keyplan import Cursor, Page
 
-__all__ = ["as_json", "items_of", "pages_of"]
+__all__ = ["as_json", "items_of", "items_of_ids", "pages_of"]
 
 T = TypeVar("T")
 
@@ -36,3 +36,9 @@ def items_of(ask: Callable[..., Page[T]]) -> Iterator[T]:
 def as_json(item: BaseModel) -> dict[str, Any]:
     """An item, or a part of one, as JSON has it."""
     return item.model_dump(mode="json")
+
+
+def items_of_ids(ids: Sequence[str], read: Callable[[list[str]], Iterable[T]], id_of: Callable[[T], str]) -> list[T]:
+    """The items of ids that are there, in the order of the ids: a list of ids may lag behind the store."""
+    there = {id_of(item): item for item in read(list(ids))} if ids else {}
+    return [there[item_id] for item_id in ids if item_id in there]

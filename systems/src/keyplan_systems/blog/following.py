@@ -12,6 +12,7 @@ from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import FOLLOWS_MAX, Follow, Post, User
 from keyplan_systems.blog.reads import Reads
+from keyplan_systems.paging import items_of_ids
 
 __all__ = ["FollowWrites", "posts_with_others"]
 
@@ -61,6 +62,5 @@ def posts_with_others(blog: Reads, user_id: str, limit: int, cursor: Cursor | No
     """
     page = blog.followed_co_authors(user_id, limit=limit, cursor=cursor)
     ids = list(dict.fromkeys(entry.post_id for entry in page.items))
-    named_on = {post.post_id: post for post in blog.posts(ids)} if ids else {}
-    shown = (named_on[post_id] for post_id in ids if post_id in named_on)
-    return Page([post for post in shown if post.status == "published"], page.cursor)
+    posts = items_of_ids(ids, blog.posts, lambda post: post.post_id)
+    return Page([post for post in posts if post.status == "published"], page.cursor)

@@ -13,8 +13,8 @@ from functools import partial
 
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post
-from keyplan_systems.paging import pages_of
-from keyplan_systems.site.searching import Document, FtsSearch, Search, found_items, search_beside
+from keyplan_systems.paging import items_of_ids, pages_of
+from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
 from keyplan_systems.words import plain_words
 
 __all__ = ["found_posts", "keep_found", "rebuild", "search_of"]
@@ -69,7 +69,7 @@ def found_posts(blog: Blog, search: Search, query: str, limit: int) -> list[Post
 
     They are read from the store, so that nothing is shown that isn't published now, whatever the index says.
     """
-    posts = found_items(search.find(query, limit), blog.posts, lambda post: post.post_id)
+    posts = items_of_ids(search.find(query, limit), blog.posts, lambda post: post.post_id)
     return [post for post in posts if post.status == "published"]
 
 

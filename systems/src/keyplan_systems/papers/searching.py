@@ -13,9 +13,9 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from keyplan_systems.paging import pages_of
+from keyplan_systems.paging import items_of_ids, pages_of
 from keyplan_systems.papers.design import Membership, Paper, Papers, byline
-from keyplan_systems.site.searching import Document, FtsSearch, Search, found_items, search_beside
+from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
 
 __all__ = ["found_papers", "keep_found", "rebuild", "search_of"]
 
@@ -61,7 +61,7 @@ def found_papers(papers: Papers, search: Search, query: str, limit: int) -> list
 
     They are read from the store, so that nothing is shown that isn't published now, whatever the index says.
     """
-    matching = found_items(search.find(query, limit), papers.papers, lambda paper: paper.paper_id)
+    matching = items_of_ids(search.find(query, limit), papers.papers, lambda paper: paper.paper_id)
     return [paper for paper in matching if paper.status == "published"]
 
 

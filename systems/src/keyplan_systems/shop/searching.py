@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from keyplan_systems.paging import pages_of
+from keyplan_systems.paging import items_of_ids, pages_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Product
-from keyplan_systems.site.searching import Document, FtsSearch, Search, found_items, search_beside
+from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
 
 __all__ = ["found_products", "keep_found", "rebuild", "search_of"]
 
@@ -61,7 +61,7 @@ def found_products(shop: Shop, search: Search, query: str, limit: int) -> list[P
 
     They are read from the store, so that nothing is shown that isn't sold now, whatever the index says.
     """
-    products = found_items(search.find(query, limit), shop.products, lambda product: product.product_id)
+    products = items_of_ids(search.find(query, limit), shop.products, lambda product: product.product_id)
     return [product for product in products if product.listed_at is not None]
 
 

@@ -13,15 +13,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import apsw
 
 from keyplan.errors import StoreError
 
-__all__ = ["Document", "FtsSearch", "Search", "found_items", "refill_beside", "search_beside"]
-
-T = TypeVar("T")
+__all__ = ["Document", "FtsSearch", "Search", "refill_beside", "search_beside"]
 
 QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
@@ -257,12 +255,6 @@ def search_beside(url: str, fill: Callable[[FtsSearch], object], place: str | No
     if search.is_empty():
         fill(search)
     return search
-
-
-def found_items(ids: Sequence[str], read: Callable[[list[str]], Iterable[T]], id_of: Callable[[T], str]) -> list[T]:
-    """What was found, in the order in which it was: read from the store, since the index may lag behind it."""
-    there = {id_of(item): item for item in read(list(ids))} if ids else {}
-    return [there[item_id] for item_id in ids if item_id in there]
 
 
 def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
