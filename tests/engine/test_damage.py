@@ -166,12 +166,12 @@ def damaged(chance: random.Random, item: dict[str, Any]) -> bytes:
     return json.dumps(changed).encode()
 
 
-def spoil(engine: Engine, body: bytes) -> None:
-    """Put other bytes in the place of the item's."""
+def spoil(engine: Engine, body: bytes, checksum: str = "NULL") -> None:
+    """Put other bytes in the place of the item's. Items of files of before have no checksum."""
     connection = engine._storage.pool.take()
     ((name,),) = connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'items_1%'").fetchall()
     connection.execute("DROP TRIGGER IF EXISTS expires_1_update")  # it couldn't read them
-    connection.execute(f"UPDATE {name} SET body = ?, checksum = NULL WHERE sk = '1'", (body,))
+    connection.execute(f"UPDATE {name} SET body = ?, checksum = {checksum} WHERE sk = '1'", (body,))
     engine._storage.pool.give(connection)
 
 
@@ -228,6 +228,58 @@ def test_an_attribute_that_is_none_is_told_where_it_is_met(engine: Engine) -> No
             engine.call(operation, params)
     engine.call("DeleteItem", KEYED)
     assert engine.check() == []
+
+
+NEW = {**ITEM, "g": s("new"), "num": n(6)}
+
+
+OTHER_ENTRIES: list[dict[str, Any]] = [{"g": s("other")}, {"g": s("other"), "h": s("other")}, {"x": s("y")}, NEW]
+NO_ENTRIES: list[dict[str, Any]] = [{"h": None}, {"g": None}, {"x": s("")}]
+"""Only its checksum tells that such an item had one."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "checksum"),
+    [
+        *((changed, "NULL") for changed in OTHER_ENTRIES),
+        *((changed, "checksum") for changed in OTHER_ENTRIES + NO_ENTRIES),
+    ],
+)
+@pytest.mark.parametrize("write", ["put", "delete", "transact", "batch"])
+def test_entries_go_that_a_damaged_item_doesnt_name(
+    engine: Engine, write: str, changed: dict[str, Any], checksum: str
+) -> None:
+    """A flipped bit may leave an item that can be read, and that names other entries of indexes than it has."""
+    engine.call("PutItem", {**TABLE, "Item": ITEM})
+    body = {name: value for name, value in {**ITEM, **changed}.items() if value is not None}
+    spoil(engine, json.dumps(body).encode(), checksum)
+    asked = {
+        "put": ("PutItem", {**TABLE, "Item": NEW}),
+        "delete": ("DeleteItem", KEYED),
+        "transact": transact("Put", Item=NEW),
+        "batch": ("BatchWriteItem", {"RequestItems": {"orders": [{"DeleteRequest": {"Key": KEY}}]}}),
+    }
+    engine.call(*asked[write])
+    assert engine.check() == []
+    left = [NEW] if write in {"put", "transact"} else []
+    for name in ("ByG", "Keys", "Some", "Local"):
+        assert engine.call("Scan", {**TABLE, "IndexName": name})["Count"] == len(left)
+
+
+def test_what_has_another_checksum_is_no_ground_for_a_write(engine: Engine) -> None:
+    """What is made of a damaged item would have a right checksum again."""
+    for write in (
+        update("SET num = num + :n", n=n(1)),
+        ("PutItem", {**TABLE, "Item": KEY, **IF_NUM}),
+        ("DeleteItem", {**KEYED, "ReturnValues": "ALL_OLD"}),
+        transact("ConditionCheck", Key=KEY, **IF_NUM),
+        statement("UPDATE orders SET num = num + 1 WHERE pk = 'a' AND sk = '1'"),
+    ):
+        engine.call("PutItem", {**TABLE, "Item": ITEM})
+        spoil(engine, json.dumps({**ITEM, "num": n(7)}).encode(), "checksum")
+        with pytest.raises(StoreError, match="A stored item is damaged: its checksum is another"):
+            engine.call(*write)
+        assert {finding.code for finding in engine.check()} == {"ItemDamaged"}
 
 
 def test_a_damaged_item_isnt_brought_to_another_region() -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import orjson
 
 from keyplan.engine.effort import BRIEF_BYTES_MAX, effort_of, spend
 from keyplan.engine.items import care, check_attributes, encode
 from keyplan.engine.keys import Key, check_index_keys, check_size, check_updated_index_keys
+from keyplan.engine.storage.layouts import Found
 from keyplan.engine.storage.replicas import Version
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
@@ -25,8 +27,6 @@ from keyplan.values import item_size, item_size_up_to
 from keyplan.wire.limits import ITEM_BYTES_MAX
 
 Item = dict[str, Any]
-Found = tuple[int, int, bytes]
-"""The row id, the size and the JSON of an item that is there."""
 
 INSIDE_BYTES_MAX = BRIEF_BYTES_MAX
 """What is judged inside of one transaction at most."""
@@ -187,8 +187,10 @@ def judge(write: Write, result: Found | None) -> Judged:
     size = 0
     put, condition, change = write.put, write.condition, write.change
     if result is not None:
-        _, size, body = result
+        _, size, body, checksum = result
         try:
+            if checksum is not None and crc32(body) != checksum:
+                raise orjson.JSONDecodeError("its checksum is another", "", 0)
             old = orjson.loads(body if body[:1] == b"{" else b"")  # as ``decode``, without a call for each write
             if care.readers and old is not None:
                 check_attributes(old)

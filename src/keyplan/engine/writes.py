@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from keyplan.engine.judging import Found, Item, Put, UnjudgedError, Write, judged
+from keyplan.engine.judging import Item, Put, UnjudgedError, Write, judged
 from keyplan.engine.keys import Key, entry_of, projection_of
+from keyplan.engine.storage.layouts import Found
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.recording import Event, Image
 from keyplan.engine.tables import Index, Table
@@ -56,8 +57,8 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None, *, befor
     if write.asks or (table.needs_old and result is not None):
         known = judged(writer, write, result, beforehand=beforehand)
         old, put = known.old, known.put
-        if result is not None and known.is_damaged:
-            writer.remove_entries(table.stored, result[0])
+        if result is not None and (known.is_damaged or (result[3] is None and not table.has_work)):
+            _mend_entries(writer, write, result[0], old)
         if not known.holds or (write.inserts and result is not None):
             raise _refused(write, result, old, charge)
         if known.fault is not None:
@@ -102,6 +103,20 @@ def perform_each(writes: Sequence[Write], do: Callable[[Write], T]) -> list[T]:
     return done
 
 
+def _mend_entries(writer: Writer, write: Write, row: int, old: Item | None) -> None:
+    """Make the index entries of an item those that it asks for: none of one that can't be read, and of one without a
+    checksum, as in files of before, all, unless they are there.
+    """
+    stored, key = write.table.stored, write.key
+    entries = [] if old is None else [(index.number, entry_of(index, old)) for index in write.table.indexes]
+    wanted = [(number, entry) for number, entry in entries if entry is not None]
+    if old is not None and all(writer.entry(stored, number, entry, key) is not None for number, entry in wanted):
+        return
+    writer.remove_entries(stored, row)
+    for number, entry in wanted:
+        writer.add_entry(stored, number, entry, key, row)
+
+
 def _refused(write: Write, result: Found | None, old: Item | None, charge: Charge | None) -> DynamoDBError:
     """Why a write isn't made: its condition doesn't hold, or what it inserts is there. It is charged all the same."""
     if charge is not None and result is not None:
@@ -118,7 +133,7 @@ def _note(writer: Writer, write: Write, result: Found | None, put: Put | None) -
     table = write.table
     is_change = _is_change(write, result, put)
     if table.keeps_history and is_change:
-        old_row = None if result is None else result[1:]
+        old_row = None if result is None else result[1:3]
         writer.archives.remember(table.stored.layout.id, writer.now_us(), write.key, old_row)
     if is_change:
         for backup, last in table.copying:

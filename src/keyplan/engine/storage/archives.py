@@ -19,7 +19,7 @@ import apsw
 
 from keyplan.engine import effort
 from keyplan.engine.storage import sql
-from keyplan.engine.storage.layouts import ROW_MAX, KeyText
+from keyplan.engine.storage.layouts import ROW_MAX, Found, KeyText
 from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.waste import ThrowAway
 
@@ -298,7 +298,7 @@ class Archives:
                 return row, True
         return after, False
 
-    def keep_old(self, name: str, last: int, table: StoredTable, old: tuple[int, int, bytes] | None, key: Key) -> None:
+    def keep_old(self, name: str, last: int, table: StoredTable, old: Found | None, key: Key) -> None:
         """Keep, for a backup that is being made, the item that a write replaces, unless it is kept already; or that
         there is none, where a new one gets a row of those that are backed up.
         """
@@ -310,7 +310,7 @@ class Archives:
                 (last,),
             )
         elif old[0] <= last:
-            row, size, body = old
+            row, size, body, _ = old
             self._run(f"INSERT OR IGNORE INTO {backup} VALUES (?, ?, ?, ?, ?)", (row, *key, size, body))  # noqa: S608
 
     def drop_backup(self, name: str) -> None:

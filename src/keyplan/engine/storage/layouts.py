@@ -14,6 +14,11 @@ from typing import Literal
 KeyText = str | bytes
 """A key attribute in its storage form; the sort key of a table without one is ``""``."""
 
+Found = tuple[int, int, bytes, int | None]
+"""What a write finds of an item: its row id, size, JSON, and the JSON's checksum, unless it was written by a version
+that made none.
+"""
+
 Row = tuple[int, bytes]
 """What a read gives of an item or an index entry: its size in bytes by DynamoDB's rules, and the item's
 JSON.

@@ -214,7 +214,7 @@ class TableTexts:
         self._checksum = "checksum" if with_checksums else ""
         columns = "size, body, checksum" if with_checksums else "size, body"
         self.get = f"SELECT {columns} FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
-        self.find = f"SELECT id, size, body FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
+        self.find = f"SELECT id, size, body, checksum FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
         self.insert = f"INSERT INTO {name} (pk, sk, size, body, checksum) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
         self.replace = f"UPDATE {name} SET size = ?, body = ?, checksum = ? WHERE id = ?"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE id = ?"  # noqa: S608

@@ -12,7 +12,7 @@ import apsw
 from keyplan.engine.storage import sql
 from keyplan.engine.storage.archives import Archives
 from keyplan.engine.storage.changes import Changes
-from keyplan.engine.storage.layouts import Entry, KeyText, Row, StoredEntry, TableLayout, TableRecord
+from keyplan.engine.storage.layouts import Entry, Found, KeyText, Row, StoredEntry, TableLayout, TableRecord
 from keyplan.engine.storage.medium import Medium
 from keyplan.engine.storage.replicas import Replicas
 from keyplan.engine.storage.tables import StoredTable
@@ -175,10 +175,10 @@ class Writer(Reader):
         """The time of what is written now, in whole microseconds since the epoch."""
         return int(self._storage.clock() * 1_000_000)
 
-    def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> tuple[int, int, bytes] | None:
-        """The row id, size and JSON of an item."""
+    def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Found | None:
+        """An item with what is known of it."""
         own = table
-        return cast("tuple[int, int, bytes] | None", self._run(own.texts.find, (partition, sort)).fetchone())
+        return cast("Found | None", self._run(own.texts.find, (partition, sort)).fetchone())
 
     def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
         """Write an item that isn't there; its row id."""
