@@ -186,11 +186,11 @@ class _SignsTheBodyToo(SigV4QueryAuth):  # type: ignore[misc] # botocore has no 
         return sha256(BODY).hexdigest()
 
 
-def query_signed() -> tuple[str, dict[str, str]]:
+def query_signed(expires_s: int = 3600) -> tuple[str, dict[str, str]]:
     """The URL and the headers of a request that is signed in its query."""
     headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
     made = AWSRequest("POST", "http://localhost:8000/", headers=headers)
-    _SignsTheBodyToo(Credentials(ID, SECRET), "dynamodb", "eu-west-1").add_auth(made)
+    _SignsTheBodyToo(Credentials(ID, SECRET), "dynamodb", "eu-west-1", expires_s).add_auth(made)
     return made.url.removeprefix("http://localhost:8000"), {
         "host": "localhost:8000",
         **{name.lower(): value for name, value in headers.items()},
@@ -218,6 +218,16 @@ def test_a_signature_may_stand_in_the_query() -> None:
         "Re-examine the query-string parameters."
     )
     assert refused("/?a=b") == f"MissingAuthenticationTokenException: {MISSING}"
+
+
+@pytest.mark.parametrize("expires_s", [1, 900, 604_800])
+def test_a_signature_in_the_query_lasts_a_quarter_of_an_hour_whatever_it_says(expires_s: int) -> None:
+    """Only S3 looks at X-Amz-Expires: STS, IoT and others ignore it (issues 2167 and 2304 of aws-sdk-go)."""
+    url, headers = query_signed(expires_s)
+    assert f"X-Amz-Expires={expires_s}&" in url
+    Verifier({ID: SECRET}, lambda: clock() + timedelta(minutes=14)).verify("POST", url, headers, BODY)
+    with pytest.raises(DynamoDBError, match=r"Signature expired: .* - 15 min"):
+        Verifier({ID: SECRET}, lambda: clock() + timedelta(minutes=16)).verify("POST", url, headers, BODY)
 
 
 def test_a_signature_in_the_query_names_its_region() -> None:

@@ -259,7 +259,7 @@ class Engine:
     def sweep(self, items_max: int | None = None) -> int:
         """Remove items whose time to live is over, with their index entries: all of them, or up to ``items_max``. It
         takes one short transaction after the other, so that other writers come between. The served store does so by
-        itself; an embedded one when it is told.
+        itself; an embedded one when it is told. What else is too old goes first (``tidy``).
 
         Returns:
             The number of items removed.
@@ -267,7 +267,18 @@ class Engine:
         Raises:
             StoreError: the store failed; what was removed before stays removed.
         """
-        self._tidy()
+        self.tidy()
+        return self.expire(items_max)
+
+    def expire(self, items_max: int | None = None) -> int:
+        """Remove items whose time to live is over, as ``sweep`` does, and nothing else.
+
+        Returns:
+            The number of items removed.
+
+        Raises:
+            StoreError: the store failed; what was removed before stays removed.
+        """
         if not self._knows_what_expires:
             self._database.jobs.run(self._go_on)
             self._knows_what_expires = True
@@ -280,8 +291,13 @@ class Engine:
                 break
         return removed
 
-    def _tidy(self) -> None:
-        """Now and then, forget what is too old to be asked for (histories, backups) and clear away what was removed."""
+    def tidy(self) -> None:
+        """Once an hour, forget what is too old to be asked for (histories, backups) and clear away what was removed. It
+        may take long; others read and write meanwhile.
+
+        Raises:
+            StoreError: the store failed.
+        """
         now_s = self._database.clock()
         if now_s >= self._tidy_s:
             self._tidy_s = now_s + _TIDY_EVERY_S
@@ -290,7 +306,7 @@ class Engine:
             self._database.jobs.run(self._database.clear_waste)
             expire_backups(self._database)
             while trim_histories(self._database):
-                pass
+                self._storage.let_others_in()
 
     def _go_on(self) -> None:
         """Go on with what others began, and left half done. It never raises: nobody waits for it."""

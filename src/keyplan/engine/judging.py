@@ -190,7 +190,7 @@ def judge(write: Write, result: Found | None) -> Judged:
         _, size, body, checksum = result
         try:
             if checksum is not None and crc32(body) != checksum:
-                raise orjson.JSONDecodeError("its checksum is another", "", 0)
+                raise orjson.JSONDecodeError("its checksum is another", "", 0)  # noqa: TRY301 - a call for each write
             old = orjson.loads(body if body[:1] == b"{" else b"")  # as ``decode``, without a call for each write
             if care.readers and old is not None:
                 check_attributes(old)

@@ -85,6 +85,7 @@ class Verifier:
         asked = query_of(url)
         check_presence(headers, asked)
         if _ALGORITHM_IN_QUERY in asked:
+            # Of all services only S3 looks at X-Amz-Expires: elsewhere a signature lasts as long as in a header.
             algorithm, parameters = _parse_query(asked)
             stamp = self._check_date({"x-amz-date": asked[f"{_IN_QUERY}Date"]})
         else:

@@ -11,10 +11,12 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from keyplan.engine import Engine, LongError
+from keyplan.engine.runners import Behind
 from keyplan.wire.operations import OPERATIONS
 
 _log = logging.getLogger("keyplan.server")
@@ -54,6 +56,7 @@ class Inline:
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
         """Remove expired items."""
+        _tidy(self._engine)
         done(_swept(self._engine, items_max))
 
 
@@ -74,6 +77,8 @@ class WriterThread:
         self._handed_over = 0
         """Writes that the thread has, as the event loop knows it."""
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._tidying = Behind()
+        """Forgets what is too old: no writer waits until all of it is gone."""
         self._thread = threading.Thread(target=self._run, name="keyplan-writer")
         self._thread.start()
 
@@ -89,6 +94,7 @@ class WriterThread:
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
         """Queue the removal of expired items, behind the writes that wait."""
+        self._tidying.run(partial(_tidy, self._engine))
         self._jobs.put(lambda: self._tell(done, _swept(self._engine, items_max)))
 
     def _tell(self, done: Callable[[int], None], count: int) -> None:
@@ -100,6 +106,7 @@ class WriterThread:
         """Finish what is queued, and end."""
         self._jobs.put(None)
         self._thread.join()
+        self._tidying.close()
 
     def _run(self) -> None:
         while True:
@@ -154,9 +161,16 @@ class WriterThread:
             done(outcome)
 
 
+def _tidy(engine: Engine) -> None:
+    try:
+        engine.tidy()
+    except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
+        _log.error("What is too old can't be removed: %s", error)
+
+
 def _swept(engine: Engine, items_max: int) -> int:
     try:
-        return max(engine.sweep(items_max), min(engine.trim_streams(), items_max))
+        return max(engine.expire(items_max), min(engine.trim_streams(), items_max))
     except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
         _log.error("Expired items and records of streams can't be removed: %s", error)
         return 0
