@@ -113,7 +113,7 @@ def test_in_a_large_index_words_of_most_documents_are_not_asked_for(monkeypatch:
     )
     assert search.find("the sea", 5) == []
     monkeypatch.setattr(searching, "COMMON_FROM", 10)
-    assert search.find("the sea", 5) == ["9"]
+    assert search.find("the sea", 4) == ["9"]
     assert len(search.find("the", 9)) == 9  # alone it is
     search.close()
 
@@ -146,6 +146,33 @@ def test_a_word_is_counted_once() -> None:
     search.find("the sea.", 3)
     assert sum("count(*)" in statement for statement in statements) == 2
     search.close()
+
+
+def test_what_was_answered_is_kept_until_somebody_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "ANSWERS_MAX", 2)
+    search, other = FtsSearch(tmp_path / "a.search"), FtsSearch(tmp_path / "a.search")
+    search.put(Document("1", "the sea", "", "", ""))
+    statements: list[str] = []
+    search._connection.trace_v2(  # pyright: ignore[reportPrivateUsage]
+        apsw.SQLITE_TRACE_STMT, lambda event: statements.append(str(event["sql"]))
+    )
+
+    def asked(query: str, limit: int = 5) -> tuple[list[str], bool]:
+        statements.clear()
+        ids = list(search.find(query, limit))
+        return ids, any("MATCH" in statement for statement in statements)
+
+    assert [asked("sea"), asked("sea"), asked("sea", 4)] == [(["1"], True), (["1"], False), (["1"], True)]
+    other.put(Document("2", "a sea", "", "", ""))  # by another process
+    assert [asked("sea"), asked("sea")] == [(["2", "1"], True), (["2", "1"], False)]
+    search.remove("1")
+    assert [asked("sea"), asked("sea")] == [(["2"], True), (["2"], False)]
+    asked("a")
+    asked("sea")
+    asked("of")  # more than are kept: what was asked longest ago goes
+    assert [asked("sea"), asked("a")] == [(["2"], False), (["2"], True)]
+    search.close()
+    other.close()
 
 
 @pytest.mark.parametrize(

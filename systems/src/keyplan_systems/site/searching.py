@@ -10,6 +10,7 @@ import math
 import re
 import threading
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,8 @@ COUNTED_MAX = 200
 """How many documents with a word are counted at most."""
 GROWN = 1.2
 """How many times as large the index is when words are counted anew."""
+ANSWERS_MAX = 1_000
+"""Answers that are kept until the index changes: what is asked as somebody types is asked by many."""
 _SCORE = "score"
 
 
@@ -95,6 +98,9 @@ class FtsSearch:
         self.place = place
         self._lock = threading.Lock()
         self._rarities: dict[str, _Counted] = {}
+        self._answers: OrderedDict[tuple[str, int], Sequence[str]] = OrderedDict()
+        self._version = -1
+        """Of the file's content, as of ``_answers``."""
         self._connection = self._opened()
 
     def put(self, document: Document) -> None:
@@ -115,21 +121,40 @@ class FtsSearch:
         Of more than ``RANKED_MAX`` documents the latest put in are ranked, and of those with the words in their titles.
         In a large index, words that most documents have aren't asked for.
         """
-        scores: dict[int, float] = {}
-        ids: list[str] = []
         with self._lock:
             try:
                 with self._connection:  # all statements see the index as it is at the first
-                    documents = int(self._value("SELECT coalesce(max(number), 0) FROM ids"))  # at most
-                    for words in readings_of(query):
-                        more = self._scores(words, documents)
-                        best = sorted(more.keys() - scores, key=lambda number: (more[number], number), reverse=True)
-                        ids += map(self._id_of, best[: limit - len(ids)])
-                        scores |= more
-                        if len(ids) >= limit:
-                            break
+                    ids = self._answer(query, limit)
             except apsw.Error as error:
                 raise self._failed(error) from None
+        return ids
+
+    def _answer(self, query: str, limit: int) -> Sequence[str]:
+        """What was answered before, where nobody has written since; else what is found now."""
+        version = int(self._value("PRAGMA data_version"))  # another where another connection has written
+        if version != self._version:
+            self._answers.clear()
+            self._version = version
+        known = self._answers.get((query, limit))
+        if known is None:
+            known = self._answers[query, limit] = self._best(query, limit)
+            if len(self._answers) > ANSWERS_MAX:
+                self._answers.popitem(last=False)
+        else:
+            self._answers.move_to_end((query, limit))
+        return known
+
+    def _best(self, query: str, limit: int) -> Sequence[str]:
+        scores: dict[int, float] = {}
+        ids: list[str] = []
+        documents = int(self._value("SELECT coalesce(max(number), 0) FROM ids"))  # at most
+        for words in readings_of(query):
+            more = self._scores(words, documents)
+            best = sorted(more.keys() - scores, key=lambda number: (more[number], number), reverse=True)
+            ids += map(self._id_of, best[: limit - len(ids)])
+            scores |= more
+            if len(ids) >= limit:
+                break
         return ids
 
     def _scores(self, words: Sequence[str], documents: int) -> dict[int, float]:
@@ -214,6 +239,7 @@ class FtsSearch:
     def _write(self, documents: Iterable[Document], removed: Sequence[str] | None) -> int:
         count = 0
         with self._lock:
+            self._answers.clear()
             try:
                 with self._connection:
                     if removed is None:
