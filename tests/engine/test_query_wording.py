@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
-from tests.engine.support import answer, n, s
+from tests.engine.support import answer, index, n, s
 from tests.engine.test_wording import KEY, MISMATCH, TABLE, V, engine, message
 
 __all__ = ["engine"]
@@ -264,3 +264,66 @@ def test_paths_that_hold_each_other_are_told_before_those_of_two_kinds(engine: E
         "Two document paths overlap with each other; must remove or rewrite one of these paths; path one: [c, [1], a], "
     )
     assert told in message(engine, "UpdateItem", {**TABLE, "Key": KEY, "UpdateExpression": expression})
+
+
+BY_G = {"IndexName": "ByG"}
+MISSED = "Query condition missed key schema element: "
+BETWEEN_X = {"KeyConditionExpression": "x BETWEEN :v AND :v", **V}
+
+
+@pytest.mark.parametrize(
+    ("request_", "start", "told"),
+    [
+        (BETWEEN_X, {"pk": s("a"), "x": n(1)}, f"{MISSED}pk"),
+        (BETWEEN_X, {"pk": s("a"), "sk": n(1)}, f"{MISSED}pk"),
+        (BETWEEN_X, {"pk": n(1), "x": s("a")}, MISMATCH),
+        (BETWEEN_X, {"pk": s("a")}, "The provided starting key is invalid"),
+        ({**BETWEEN_X, **BY_G}, {"g": s("g"), "x": n(1), "pk": n(1), "sk": s("1")}, f"{MISSED}g"),
+        (
+            {"KeyConditionExpression": "pk = :v AND x = :v", **V},
+            {"pk": s("a"), "x": s("a")},
+            "The provided starting key is invalid",
+        ),
+    ],
+)
+def test_a_position_is_judged_before_and_after_what_the_key_condition_lacks(
+    engine: Engine, request_: dict[str, Any], start: dict[str, Any], told: str
+) -> None:
+    """Its count and its partition come before a condition without the partition key, the rest after it."""
+    assert message(engine, "Query", {**TABLE, **request_, "ExclusiveStartKey": start}) == told
+
+
+@pytest.mark.parametrize("operation", ["Query", "Scan"])
+def test_the_partition_of_a_position_is_judged_before_the_rest_of_it(engine: Engine, operation: str) -> None:
+    query = {"KeyConditionExpression": "pk = :v", **V} if operation == "Query" else {}
+    start = {"ExclusiveStartKey": {"pk": n(1), "x": s("1")}}
+    assert message(engine, operation, {**TABLE, **start, **query}) == MISMATCH
+
+
+def test_a_value_of_another_type_is_told_before_an_operator_that_no_partition_has(engine: Engine) -> None:
+    told = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+    for condition in (":n > pk", "pk BETWEEN :n AND :n", "begins_with(pk, :n)"):
+        values = {"ExpressionAttributeValues": {":n": n(1) if "begins" not in condition else {"B": "YQ=="}}}
+        assert message(engine, "Query", {**TABLE, "KeyConditionExpression": condition, **values}) == told
+
+
+def test_what_an_index_does_not_hold_stands_between_the_two_parts_of_a_position(engine: Engine) -> None:
+    engine.call(
+        "UpdateTable",
+        {
+            "TableName": "orders",
+            "AttributeDefinitions": [{"AttributeName": "g", "AttributeType": "S"}],
+            "GlobalSecondaryIndexUpdates": [{"Create": index("Keys", "g", projection="KEYS_ONLY")}],
+        },
+    )
+    all_ = {**TABLE, "IndexName": "Keys", "Select": "ALL_ATTRIBUTES"}
+    unsupported = (
+        "One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary "
+        "index Keys because its projection type is not ALL"
+    )
+    assert (
+        message(engine, "Scan", {**all_, "ExclusiveStartKey": {"g": s("g")}}) == "The provided starting key is invalid"
+    )
+    assert message(engine, "Scan", {**all_, "ExclusiveStartKey": {"g": s("g"), "x": n(1), "y": n(1)}}) == unsupported
+    nested = {"KeyConditionExpression": "g = :v", "FilterExpression": "pk.a = :v", **V}
+    assert message(engine, "Query", {**all_, **nested}) == unsupported

@@ -14,6 +14,7 @@ from keyplan.expressions import (
     bind_projection,
     bind_update,
     parse_condition,
+    parse_update,
 )
 from keyplan.values import AttributeValue, Item
 
@@ -105,6 +106,45 @@ def test_what_nests_too_deep_is_told_as_what_it_is(text: str, fault: str) -> Non
     with pytest.raises(ExpressionFault) as caught:
         parse_condition(text)
     assert caught.value.message == fault
+
+
+REDUNDANT = "The expression has redundant parentheses;"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("a BETWEEN ((b.c)).d AND c", REDUNDANT),
+        ("a = ((b)) AND = c", REDUNDANT),
+        ("((a = b)) c", REDUNDANT),
+        ("((a)) = = b", REDUNDANT),
+        ("a IN (((b)), c", REDUNDANT),
+        ("a = ((b", 'Syntax error; token: "<EOF>", near: "b"'),
+        ("((a.x)).y = b", 'Syntax error; token: ".", near: ").y"'),
+        ("contains(((a)), b", 'Syntax error; token: "<EOF>", near: "b"'),
+        ("contains(((a)), b) c", REDUNDANT),
+        ("(NOT a = b AND (contains(a, b))) =", 'Syntax error; token: "=", near: ") ="'),
+    ],
+)
+def test_redundant_parentheses_are_told_when_they_close(text: str, fault: str) -> None:
+    with pytest.raises(ExpressionFault) as caught:
+        parse_condition(text)
+    assert caught.value.message == fault
+
+
+@pytest.mark.parametrize("text", ["SET a = ((b)), REMOVE", "SET a = ((b + c)).d", "SET a = b - ((c)) d"])
+def test_redundant_parentheses_of_an_update_are_told_when_they_close(text: str) -> None:
+    with pytest.raises(ExpressionFault) as caught:
+        parse_update(text)
+    assert caught.value.message == REDUNDANT
+
+
+@pytest.mark.parametrize("text", ["SET a = if_not_exists(b.c, b.c)", "SET a = if_not_exists(b.#c, b.c) + :x"])
+def test_the_default_of_a_path_is_not_itself(text: str) -> None:
+    """As in a production system's log."""
+    names = {"#c": "c"} if "#c" in text else None
+    with pytest.raises(ExpressionFault, match="operator: if_not_exists, first operand: \\[b, c\\]"):
+        bind_update(text, Placeholders(names, X if ":x" in text else None))
 
 
 def test_there_are_573_reserved_words() -> None:

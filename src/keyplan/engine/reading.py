@@ -155,9 +155,9 @@ def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
     """
     if start is None:
         return None
-    unfit = _start_fault(target, start)
-    if unfit is not None:
-        raise ValidationException(unfit)
+    check_own_start(target, start)
+    if any(attribute.type not in start.get(attribute.name, ()) for attribute in target.position):
+        raise ValidationException(f"{_INVALID_START}: {MISMATCH}")
     texts = [key_text(start[attribute.name]) for attribute in target.position]
     for attribute, text in zip(target.position, texts, strict=True):
         if not text:
@@ -189,16 +189,34 @@ def checked_start(request: Request) -> Item | None:
         raise ValueFault(f"{_INVALID_START}: {fault.message}", f"{_INVALID_START}: {fault.older}") from None
 
 
-def _start_fault(target: Target, start: Item) -> str | None:
-    """Why a position isn't one of the target, if it isn't. Of an index, its own key is looked at before the table's."""
-    position = {attribute.name: attribute.type for attribute in target.position}
-    own = {attribute.name: attribute.type for attribute in (*target.partition, *target.sort)}
-    if len(start) != len(position) or not own.keys() <= start.keys():
-        return _INVALID_START
-    if any(type_ not in start[name] for name, type_ in own.items()):
-        return MISMATCH
-    fits = all(type_ in start.get(name, ()) for name, type_ in position.items())
-    return None if fits else f"{_INVALID_START}: {MISMATCH}"
+def check_start_partition(target: Target, start: Item | None) -> None:
+    """Refuse a position that has another number of attributes than the target's, or not its partition.
+
+    Raises:
+        ValidationException: it hasn't.
+    """
+    if start is not None:
+        if len(start) != len({attribute.name for attribute in target.position}):
+            raise ValidationException(_INVALID_START)
+        _check_start_attributes(target.partition, start)
+
+
+def check_own_start(target: Target, start: Item | None) -> None:
+    """Refuse a position that lacks what is the key of the target, of an index its own; the table's is looked at later.
+
+    Raises:
+        ValidationException: it does.
+    """
+    if start is not None:
+        check_start_partition(target, start)
+        _check_start_attributes(target.sort, start)
+
+
+def _check_start_attributes(attributes: tuple[KeyAttribute, ...], start: Item) -> None:
+    if any(attribute.name not in start for attribute in attributes):
+        raise ValidationException(_INVALID_START)
+    if any(attribute.type not in start[attribute.name] for attribute in attributes):
+        raise ValidationException(MISMATCH)
 
 
 class Projection(Protocol):

@@ -27,7 +27,7 @@ from keyplan.expressions.binding import (
 )
 from keyplan.expressions.charges import statement_bytes
 from keyplan.expressions.faults import ExpressionFault, UpdateFault
-from keyplan.expressions.keys import KeyCondition, KeyConditionFault, KeyTerm, check_key_names
+from keyplan.expressions.keys import KeyCondition, KeyConditionFault, KeyTerm, PartitionMissedFault, check_key_names
 from keyplan.expressions.placeholders import CheckedPlaceholders, Placeholders
 from keyplan.expressions.printer import to_text
 from keyplan.expressions.reserved import RESERVED_WORDS
@@ -45,6 +45,7 @@ __all__ = [
     "KeyCondition",
     "KeyConditionFault",
     "KeyTerm",
+    "PartitionMissedFault",
     "Placeholders",
     "UpdateFault",
     "bind_condition",

@@ -92,7 +92,7 @@ def _any(conditions: list[Predicate]) -> Predicate:
 def _compare(compare: tree.Compare, given: Placeholders) -> Predicate:
     operator = compare.operator
     left, right = bind_operand(compare.left, given), bind_operand(compare.right, given)
-    check_distinct(operator, left, right)
+    check_distinct(operator, left.steps, right.steps)
     if operator == "=":
         return _equal(left, right)
     if operator == "<>":
@@ -165,7 +165,7 @@ def _ordered(operator: str, get_left: Getter, get_right: Getter) -> Predicate:
 def _between(between: tree.Between, given: Placeholders) -> Predicate:
     operand = bind_operand(between.operand, given)
     low, high = bind_operand(between.low, given), bind_operand(between.high, given)
-    check_distinct("BETWEEN", operand, low, high)
+    check_distinct("BETWEEN", operand.steps, low.steps, high.steps)
     for bound in (operand, low, high):
         check_type(bound, "BETWEEN", ORDERED)
     if low.value is not None and high.value is not None:
@@ -207,7 +207,7 @@ def _in(condition: tree.In, given: Placeholders) -> Predicate:
     operand = bind_operand(condition.operand, given)
     options = [bind_operand(option, given) for option in condition.options]
     check_in(condition)
-    check_distinct("IN", operand, *options)
+    check_distinct("IN", operand.steps, *(option.steps for option in options))
     return _any([_equal(operand, option) for option in options])
 
 
@@ -223,7 +223,7 @@ def _not_exists(call: tree.Call, given: Placeholders) -> Predicate:
 
 def _two_operands(call: tree.Call, given: Placeholders) -> tuple[Bound, Bound]:
     first, second = bind_arguments(call, given)
-    check_distinct(call.function, first, second)
+    check_distinct(call.function, first.steps, second.steps)
     return first, second
 
 

@@ -17,17 +17,30 @@ from keyplan.expressions.paths import resolve
 from keyplan.expressions.placeholders import Placeholders
 from keyplan.values import AttributeValue
 
-__all__ = ["KeyCondition", "KeyConditionFault", "KeyTerm", "check_key_names", "narrow", "read_terms"]
+__all__ = [
+    "KeyCondition",
+    "KeyConditionFault",
+    "KeyTerm",
+    "PartitionMissedFault",
+    "check_key_names",
+    "narrow",
+    "read_terms",
+]
 
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _INVALID = "Invalid KeyConditionExpression: "
 _CONDITION = f"{_INVALID}Invalid condition in KeyConditionExpression: "
 _TYPE_MISMATCH = "One or more parameter values were invalid: Condition parameter type does not match schema type"
 _NOT_SUPPORTED = "Query key condition not supported"
+_MISSED = "Query condition missed key schema element: "
 
 
 class KeyConditionFault(ExpressionFault):
     """A condition that can be read, but isn't one on keys, or not on these."""
+
+
+class PartitionMissedFault(KeyConditionFault):
+    """There is no condition on the partition key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +84,11 @@ def narrow(
     check_key_names(terms, partition, sort)
     if len(partition) > 1 or len(sort) > 1:
         _check_many(terms, partition, sort)
-    elif terms[partition[0]].operator != "=":
-        raise KeyConditionFault(_NOT_SUPPORTED)
     for term in terms.values():
         if any(types[term.name] not in value for value in term.values):
             raise KeyConditionFault(_TYPE_MISMATCH)
+    if any(terms[name].operator != "=" for name in partition):
+        raise KeyConditionFault(_NOT_SUPPORTED)
     sort_terms = tuple(terms[name] for name in sort if name in terms)
     return KeyCondition(tuple(terms[name].values[0] for name in partition), sort_terms)
 
@@ -104,7 +117,7 @@ def check_key_names(names: Collection[str], partition: Sequence[str], sort: Sequ
     if len(partition) == 1 and len(sort) <= 1:
         for name in (*partition, *sort)[: len(names)]:
             if name not in names:
-                raise _missed(name)
+                raise PartitionMissedFault(_MISSED + name) if name in partition else _missed(name)
 
 
 def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Sequence[str]) -> None:
@@ -133,7 +146,7 @@ def _unfit(rule: str) -> KeyConditionFault:
 
 
 def _missed(name: str) -> KeyConditionFault:
-    return KeyConditionFault(f"Query condition missed key schema element: {name}")
+    return KeyConditionFault(_MISSED + name)
 
 
 def _flat(condition: tree.Condition) -> list[tree.Condition]:

@@ -68,12 +68,12 @@ def refuse_type(name: str, text: str) -> ExpressionFault:
     )
 
 
-def check_distinct(name: str, first: Bound, *others: Bound) -> None:
-    """Refuse a path that is compared to itself."""
-    if first.steps is not None and any(first.steps == other.steps for other in others):
+def check_distinct(name: str, first: Steps | None, *others: Steps | None) -> None:
+    """Refuse a path that is compared to itself; what isn't a path is None."""
+    if first is not None and first in others:
         raise ExpressionFault(
             "The first operand must be distinct from the remaining operands for this operator or function; "
-            f"operator: {name}, first operand: {show(first.steps)}"
+            f"operator: {name}, first operand: {show(first)}"
         )
 
 

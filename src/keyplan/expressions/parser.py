@@ -59,8 +59,9 @@ class _Group:
 class Parser:
     """One reading of one expression's text.
 
-    ``redundant`` tells whether parentheses within parentheses were seen, ``repeated`` which section of an
-    update was written twice: faults that are reported only when the whole text was read.
+    Parentheses that hold nothing but others are refused as soon as they close, whatever follows (recorded of the
+    service). ``repeated`` tells which section of an update was written twice, a fault that is reported only when the
+    whole text was read.
     """
 
     def __init__(self, text: str) -> None:
@@ -68,7 +69,9 @@ class Parser:
         self._tokens = tokenize(text)
         self._position = 0
         self._depth = 0
-        self.redundant = False
+        self._calls = 0
+        """Of how many functions the arguments are being read: what is redundant there is told when they all close."""
+        self._redundant = False
         self.repeated: str | None = None
 
     @property
@@ -100,11 +103,9 @@ class Parser:
         return ExpressionFault(f'Syntax error; token: "{token.text}", near: "{self._text[start:end]}"')
 
     def end(self) -> None:
-        """Check that nothing is left, and that no parentheses were redundant."""
+        """Check that nothing is left."""
         if self._kind != "end":
             raise self._unexpected()
-        if self.redundant:
-            raise ExpressionFault(REDUNDANT)
 
     # Conditions. Groups are kept on a stack of our own: a text of 4 KB can nest deeper than Python's.
 
@@ -123,7 +124,8 @@ class Parser:
             self._term(groups)
             while len(groups) > 1 and self._accept(")"):
                 closed = groups.pop()
-                self.redundant = self.redundant or closed.only_group
+                if closed.only_group:
+                    raise ExpressionFault(REDUNDANT)
                 groups[-1].take(closed.result(), group=True)
             if self._accept("OR"):
                 groups[-1].close_and()
@@ -142,18 +144,21 @@ class Parser:
         """
         operand = self._operand()
         wrapped = 0
-        while len(groups) > 1 and groups[-1].fresh and self._kind == ")" and self._is_wrapped(operand):
+        while len(groups) > 1 and groups[-1].fresh and self._kind == ")" and self._is_wrapped(operand, groups):
             groups.pop()
             self._position += 1
             wrapped += 1
-        self.redundant = self.redundant or wrapped > 1
+        if wrapped > 1 and self._kind in _AFTER_OPERAND:
+            raise ExpressionFault(REDUNDANT)
         groups[-1].take(self._comparison(operand, wrapped=bool(wrapped)))
 
-    def _is_wrapped(self, operand: tree.Operand) -> bool:
+    def _is_wrapped(self, operand: tree.Operand, groups: list[_Group]) -> bool:
         if not isinstance(operand, tree.Call):
             return True
         position = self._position
-        while self._tokens[position].kind == ")":
+        for group in reversed(groups[1:]):
+            if not group.fresh or self._tokens[position].kind != ")":
+                break
             position += 1
         return self._tokens[position].kind in _AFTER_OPERAND
 
@@ -195,14 +200,21 @@ class Parser:
     def _parenthesised(self) -> tree.Operand:
         self._deeper()
         self._next()
-        self.redundant = self.redundant or self._kind == "("
+        holds_another = self._kind == "("
         operand = self._operand()
         self._expect(")")
         self._depth -= 1
+        self._redundant = self._redundant or holds_another
+        self._check_redundant()
         return operand
+
+    def _check_redundant(self) -> None:
+        if self._redundant and not self._calls:
+            raise ExpressionFault(REDUNDANT)
 
     def _call(self) -> tree.Call:
         self._deeper()
+        self._calls += 1
         function = self._next().text
         self._next()
         arguments = [self._operand()]
@@ -210,6 +222,8 @@ class Parser:
             arguments.append(self._operand())
         self._expect(")")
         self._depth -= 1
+        self._calls -= 1
+        self._check_redundant()
         return tree.Call(function, tuple(arguments))
 
     def _deeper(self) -> None:
@@ -299,7 +313,8 @@ class Parser:
             left, inner_wrapped = self._set_value()
             self._expect(")")
             self._depth -= 1
-            self.redundant = self.redundant or inner_wrapped
+            if inner_wrapped:
+                raise ExpressionFault(REDUNDANT)
         else:
             left = self._operand()
         if isinstance(left, tree.Arithmetic) or self._kind not in {"+", "-"}:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from keyplan.expressions import tree
 from keyplan.expressions.faults import ExpressionFault, UpdateFault
-from keyplan.expressions.operands import refuse_type
+from keyplan.expressions.operands import check_distinct, refuse_type
 from keyplan.expressions.paths import Getter, Steps, getter, resolve
 from keyplan.expressions.placeholders import Placeholders
 from keyplan.expressions.rules import check_operands
@@ -107,8 +107,12 @@ def _call(call: tree.Call, given: Placeholders) -> _Compute:
     if call.function == "list_append":
         _check_constants("list_append", call.arguments, "L", given)
         return lambda item: {"L": _content(first(item), "L") + _content(second(item), "L")}
-    path = call.arguments[0]
-    get = getter(resolve(path, given)) if isinstance(path, tree.Path) else first
+    path, other = call.arguments
+    get: Getter = first
+    if isinstance(path, tree.Path):
+        steps = resolve(path, given)
+        check_distinct(call.function, steps, resolve(other, given) if isinstance(other, tree.Path) else None)
+        get = getter(steps)
 
     def if_not_exists(item: Item) -> AttributeValue:
         # The service computes the default even where it isn't needed, and fails if it can't.

@@ -14,6 +14,7 @@ from keyplan.engine.reading import (
     answer_page,
     check_paths,
     check_select,
+    check_start_partition,
     checked_start,
     fetches_items,
     start_of,
@@ -35,6 +36,7 @@ from keyplan.expressions import (
     Expression,
     KeyCondition,
     KeyConditionFault,
+    PartitionMissedFault,
     Placeholders,
     check_key_condition,
     check_key_names,
@@ -109,13 +111,15 @@ def _question(target: Target, request: Request, plain: _Plain) -> Question:
     parts.check_unused()
     if not isinstance(condition, KeyCondition):
         parts.check_key(request)
-        start_of(target, plain.start)
+        check_start_partition(target, plain.start)
+        if not isinstance(condition, PartitionMissedFault):
+            start_of(target, plain.start)
         raise condition
     check_select(target, request)
     bounds = _after_start(target, plain.start, bounds_of(condition, forward=forward))
     _check_filter(target, filter_, "QueryFilter" if request.get("QueryFilter") else "Filter Expression")
-    check_paths(target, filter_, projection)
     fetches = fetches_items(target, request, filter_, projection)
+    check_paths(target, filter_, projection)
     if plain.is_only_key and parts.given is not None:
         remember(target, request, parts.given, condition)
     return Question(target, bounds, filter_, projection, fetches)

@@ -7,6 +7,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.reading import (
     Question,
     answer_page,
+    check_own_start,
     check_paths,
     check_select,
     checked_start,
@@ -47,6 +48,7 @@ def scan(database: Database, request: Request) -> Answer:
     table = database.table(request["TableName"])
     target = target_of(database, table, request, "Scan")
     check_select(target, request)
+    check_own_start(target, begin)
     fetches = fetches_items(target, request, filter_, projection)
     start = start_of(target, begin)
     if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
