@@ -4,6 +4,7 @@ beyond its limits. The service reads a request whole, and judges its members, be
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -135,6 +136,65 @@ def error(engine: Engine, operation: str, request: Any) -> str | None:
     except DynamoDBError as refused:
         return refused.type if refused.message else None
     return None
+
+
+HALVES = ("\ud800", "a\udc00b")
+"""Half a character each, as no UTF-8 has it: by HTTP they can't come, in process they can."""
+
+
+class Halving(tour.Traveller):
+    """Asks each thing before with half a character in the place of each text, which changes nothing."""
+
+    asked = 0
+
+    def call(self, operation: str, **params: Any) -> dict[str, Any]:
+        shape = OPERATIONS[operation].request
+        requests = [
+            replaced(params, shape, path, half)
+            for path, at in places(shape)
+            for half in HALVES
+            if isinstance(at, Text) and not at.enum
+        ]
+        requests += [put_in(params, path, half) for path in texts_of(params) for half in HALVES]
+        for request in requests:
+            self.asked += 1
+            with contextlib.suppress(DynamoDBError):
+                self.engine.call(operation, request)
+        return super().call(operation, **params)
+
+
+def texts_of(value: Any) -> Iterator[Path]:
+    """The places of all texts and names."""
+    if isinstance(value, str):
+        yield ()
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            yield (name, "*")
+            yield from ((name, *path) for path in texts_of(member))
+    elif isinstance(value, list):
+        for number, member in enumerate(value):
+            yield from ((number, *path) for path in texts_of(member))
+
+
+def put_in(value: Any, path: Path, text: str) -> Any:
+    """A request with another text in a place, or, behind ``*``, another name."""
+    if not path:
+        return text
+    if isinstance(value, list):
+        return [put_in(each, path[1:], text) if number == path[0] else each for number, each in enumerate(value)]
+    if path[1:] == ("*",):
+        return {text if name == path[0] else name: member for name, member in value.items()}
+    return {name: put_in(member, path[1:], text) if name == path[0] else member for name, member in value.items()}
+
+
+def test_half_a_character_is_refused_wherever_it_stands() -> None:
+    plain, halving = tour.travel(), tour.travel(Halving)
+    assert isinstance(halving, Halving)
+    assert halving.asked > 3000
+    assert halving.errors == plain.errors
+    assert {name: len(each) for name, each in halving.answers.items()} == {
+        name: len(each) for name, each in plain.answers.items()
+    }
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

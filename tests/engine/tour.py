@@ -85,7 +85,7 @@ class Traveller:
         return answer
 
 
-def travel() -> Traveller:
+def travel(kind: type[Traveller] = Traveller) -> Traveller:
     """Take the tour."""
     with TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         now = [START_S]
@@ -98,7 +98,7 @@ def travel() -> Traveller:
         (s3 / "bucket" / "in").mkdir(parents=True)
         regions = stack.enter_context(Regions.open(":memory:", ["us-east-1", "us-west-2"], clock=clock, s3=s3))
         engine = regions.engines["us-east-1"]
-        traveller = Traveller(engine)
+        traveller = kind(engine)
         _tables(traveller)
         _items(traveller)
         _streams(traveller)

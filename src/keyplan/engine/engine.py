@@ -18,7 +18,7 @@ from keyplan.engine.actions import ACTIONS, Action
 from keyplan.engine.backups import expire_backups, go_on_backing_up
 from keyplan.engine.check import Finding, check_storage
 from keyplan.engine.database import Database, Group, Realism
-from keyplan.engine.errors import error_of
+from keyplan.engine.errors import check_unicode, error_of
 from keyplan.engine.expiry import REMOVED_TOGETHER, go_on_expiring, sweep
 from keyplan.engine.filling import go_on_filling
 from keyplan.engine.history import trim_histories
@@ -169,6 +169,8 @@ class Engine:
             raise unknown_operation(operation)
         kind, action = known
         kind.validate(params)
+        if kind.kind == "table":
+            check_unicode(params)  # much of it is stored as it is
         try:
             if not kind.old_names.isdisjoint(params):
                 kind.check_old_count(params)
@@ -183,8 +185,11 @@ class Engine:
         except orjson.JSONDecodeError as fault:
             raise unreadable(self.place, fault) from None
         except SIGNS_OF_DAMAGE as fault:
+            if isinstance(fault, KeyplanError):
+                raise
+            check_unicode(params)
             # What a write does is done carefully in its transaction. Behind it, it can't be done again.
-            if isinstance(fault, KeyplanError) or kind.kind == "write":
+            if kind.kind == "write":
                 raise
             with carefully():
                 return self._again(kind, action, params)

@@ -8,6 +8,7 @@ same everywhere, and never has that prefix. Decision 0029 has the sources.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from keyplan.expressions import ExpressionFault, UpdateFault
@@ -19,10 +20,26 @@ from keyplan.wire.operations import Operation
 ENVELOPE = "1 validation error detected: "
 
 
+_NO_UNICODE = "A string of the request is not valid Unicode"
+
+
+def check_unicode(params: Any) -> None:
+    """Refuse a request with half a character in one of its strings. Of reads and writes of items that is looked for
+    where something failed that may come of it: those strings are neither stored nor looked up without being encoded.
+
+    Raises:
+        SerializationException: it has one.
+    """
+    try:
+        json.dumps(params, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise SerializationException(_NO_UNICODE) from None
+
+
 def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
     """The error of DynamoDB that a fault of a request becomes."""
     if isinstance(fault, UnicodeEncodeError):
-        return SerializationException("A string of the request is not valid Unicode")
+        return SerializationException(_NO_UNICODE)
     if isinstance(fault, UpdateFault):
         return ValidationException(fault.message)
     if isinstance(fault, CountFault) or not isinstance(fault, (ExpressionFault, ValueFault, ValidationException)):
