@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from starlette.concurrency import run_in_threadpool
 
 from keyplan import now
 from keyplan.web.beside import Beside
@@ -13,6 +14,7 @@ from keyplan_systems.blog import accounts
 from keyplan_systems.blog.access import WHO
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.site import policy
 from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import Site
@@ -211,6 +213,28 @@ def test_no_cache_keeps_an_answer(nobody: Api, as_ada: Api, draft: Post) -> None
     asked = {"params": {"post_id": draft.post_id}}
     for visit, path in ((as_ada.visit, "/api/post"), (nobody.visit, "/api/post"), (as_ada.visit, "/try/post")):
         assert visit.get(path, **asked).headers["cache-control"] == "no-store"
+
+
+def test_threads_are_for_what_the_store_is_asked(
+    nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs: list[str] = []
+
+    async def counted(job: Any, *given: Any) -> Any:
+        jobs.append(job.__name__)
+        return await run_in_threadpool(job, *given)
+
+    monkeypatch.setattr(policy, "run_in_threadpool", counted)
+
+    def jobs_of(api: Api, pattern: str, **given: Any) -> list[str]:
+        jobs.clear()
+        assert api.read(pattern, **given)[0] == 200
+        return list(jobs)
+
+    assert jobs_of(nobody, "tags_starting", tag="k") == []
+    assert jobs_of(nobody, "latest_posts") == ["_page"]
+    assert jobs_of(as_ada, "latest_posts") == ["_caller", "_page"]
+    assert jobs_of(nobody, "comments", post_id=post.post_id) == ["_admit"]
 
 
 def test_somebody_elses_post_is_not_written(as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post) -> None:

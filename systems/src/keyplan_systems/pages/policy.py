@@ -72,7 +72,7 @@ class TablePolicy:
 
     async def caller(self, request: HTTPConnection) -> Person | None:
         """Who makes a request. Raises AccessRefused for a token or a session that isn't one."""
-        return await run_in_threadpool(self._caller, request)
+        return await run_in_threadpool(self._caller, request) if self.site.visitors.is_named(request) else None
 
     def _caller(self, request: HTTPConnection) -> Person | None:
         claim = request.headers.get("authorization")
@@ -108,10 +108,11 @@ class TablePolicy:
         rule = self.rules[pattern]
         if rule.done is not None:
             await run_in_threadpool(rule.done, arguments)
-        if rule.shown is None or answer is None:
+        is_shown = rule.shown
+        if is_shown is None or answer is None:
             return answer
         if isinstance(answer, list):
-            return [value for value in answer if await run_in_threadpool(rule.shown, caller, value)]
-        if not await run_in_threadpool(rule.shown, caller, answer):
+            return await run_in_threadpool(lambda: [value for value in answer if is_shown(caller, value)])
+        if not await run_in_threadpool(is_shown, caller, answer):
             raise ItemNotFound("it isn't there", place=pattern)
         return answer

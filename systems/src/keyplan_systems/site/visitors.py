@@ -112,6 +112,10 @@ class BaseVisitors(ABC, Generic[V]):
         """The name of the cookie that holds a session."""
         return self._prefix + self.names.session
 
+    def is_named(self, request: HTTPConnection) -> bool:
+        """Whether a request to the API says who makes it, truly or not: else the store needn't be asked."""
+        return "authorization" in request.headers or bool(request.cookies.get(self.session_cookie))
+
     def of(self, request: HTTPConnection) -> V:
         """The visitor who makes a request. A session that is unknown, forged or over is none."""
         cookies = request.cookies

@@ -60,6 +60,8 @@ _EMPTY = {"imported"}
 _OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
 _LISTING = {"publish", "unpublish", "archive"}
 _PUBLISHED_POST = {"view_post", "like_post", "rate_post", "add_comment"}
+_LOOKED_UP = {*_OWN_POST, *_PUBLISHED_POST, "comments"}
+"""Patterns about a post, which is read before they are called."""
 _CHANGED_USER = {"set_status": "suspend", "set_role": "demote"}
 _GIVEN_POST = ("slug", "title", "excerpt", "tags")
 """What a caller says of a new post; the rest of it is the server's."""
@@ -97,7 +99,7 @@ class BlogPolicy:
 
     async def caller(self, request: HTTPConnection) -> User | None:
         """The user who makes a request. Raises AccessRefused for a token or a session that isn't one."""
-        return await run_in_threadpool(self._caller, request)
+        return await run_in_threadpool(self._caller, request) if self.visitors.is_named(request) else None
 
     def _caller(self, request: HTTPConnection) -> User | None:
         claim = request.headers.get("authorization")
@@ -123,7 +125,9 @@ class BlogPolicy:
 
     async def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
         """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
-        return await run_in_threadpool(self._admit, pattern, arguments, caller)
+        if pattern in _LOOKED_UP or pattern in self.writes:
+            return await run_in_threadpool(self._admit, pattern, arguments, caller)
+        return self._admit(pattern, arguments, caller)  # without a thread: nothing is asked of the store
 
     def _admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
         rank = 0 if caller is None else _RANKS[caller.role]
@@ -135,9 +139,7 @@ class BlogPolicy:
             self._own(caller, str(arguments["user_id"]), pattern)
         if pattern == "co_authored_posts" and {*arguments["status"]} != {"published"}:
             self._own(caller, str(arguments["user_id"]), pattern)
-        if pattern in _OWN_POST | _PUBLISHED_POST:
-            self._post(pattern, str(arguments["post_id"]), caller)
-        if pattern == "comments":
+        if pattern in _LOOKED_UP:
             self._post(pattern, str(arguments["post_id"]), caller)
         if pattern == "remove_comment":
             self._own_comment(arguments, caller)
@@ -190,7 +192,8 @@ class BlogPolicy:
     async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
         """The answer, but for posts and users that aren't there for this caller."""
         if isinstance(answer, Page):
-            return await run_in_threadpool(self._page, answer, caller)
+            has_posts = any(isinstance(item, Post) for item in answer.items)
+            return await run_in_threadpool(self._page, answer, caller) if has_posts else self._page(answer, caller)
         if pattern == "users":
             return [value for value in answer if _is_there(value, caller)]
         if isinstance(answer, Post | PostWithContent):
