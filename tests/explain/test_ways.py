@@ -1,0 +1,136 @@
+# mypy: disable-error-code="empty-body"
+"""Explanations of what few designs have: buckets of time, a claim as a junction, one item of a partition behind another
+item, shards of a whole key, a partition that is fixed. What is explained is what a call asks, for typical arguments."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from typing import Any
+
+import pytest
+
+from keyplan import Design, Entity, Index, Key, Page, Range, Table, Through, Unique, read
+from keyplan.explain.explanation import explain, explain_all
+from tests.agreed import assert_agreed
+from tests.contract.buckets import Timed
+from tests.explain.test_explain import Listening
+
+BY_ID = Index("BY_ID", "id_pk", "id_sk")
+
+
+class Member(Entity):
+    """Found by a number, by a claim on the email, and by an index that names one item as the table does."""
+
+    member_id: str
+    email: str
+    town: str = "Bern"
+
+    primary = Key("MEMBER#{member_id}", "HEAD")
+    again = Key("MEMBER_AGAIN#{member_id}", "HEAD", index=BY_ID)
+    one_email = Unique("EMAIL#{email}")
+
+
+class Badge(Entity):
+    """A member's one, found by their number."""
+
+    member_id: str
+    number: int = 0
+
+    primary = Key("BADGE#{member_id}", "HEAD")
+
+
+class Locker(Entity):
+    """A member's one, too, and found by their number in an index."""
+
+    locker_id: str
+    member_id: str
+
+    primary = Key("LOCKER#{locker_id}", "HEAD")
+    of_member = Key("LOCKER_OF#{member_id}", "HEAD", index=BY_ID)
+
+
+class Visits(Entity):
+    """A counter in shards, each item of which is named by what the shard is computed from."""
+
+    page: str
+    day: date
+    count: int = 0
+
+    primary = Key("VISITS#{page}", "{day}", shards=12)
+
+
+class Notice(Entity):
+    """All in one partition, each of a month."""
+
+    day: date
+    text: str = ""
+
+    primary = Key("NOTICES", "{day}")
+    by_month = Key("NOTICES#{day:%Y%m}", "{day}", index=BY_ID)
+
+
+class Club(Design):
+    table = Table("club", indexes=[BY_ID])
+
+    @read("C1")
+    def member(self, member_id: str) -> Member | None: ...
+
+    @read("C2")
+    def member_by_email(self, email: str) -> Member: ...
+
+    @read("C3", through=Through(Member, member_id="member_id"))
+    def badge_by_email(self, email: str) -> Badge | None: ...
+
+    @read("C4", through=Through(Member, member_id="member_id"))
+    def locker_by_email(self, email: str) -> Locker | None: ...
+
+    @read("C9", through=Through(Member, member_id="member_id"))
+    def badges(self, member_id: str) -> list[Badge]: ...
+
+    @read("C5")
+    def visits(self, page: str, day: date) -> Visits | None: ...
+
+    @read("C6")
+    def all_visits(self, page: str) -> list[Visits]: ...
+
+    @read("C7", newest_first=True)
+    def notices(self, limit: int = 5) -> Page[Notice]: ...
+
+    @read("C8", where={"page": "home"})
+    def home(self, day: Range[date]) -> list[Visits]: ...
+
+
+CALLS: list[tuple[type[Design], str, dict[str, Any]]] = [
+    (Club, "member", {"member_id": "m#1"}),
+    (Club, "visits", {"page": "home", "day": "2026-03-01"}),
+    (Club, "visits", {"page": "other", "day": "2026-03-02"}),
+    (Club, "all_visits", {"page": "home"}),
+    (Club, "notices", {}),
+    (Club, "home", {"day": {"ge": "2026-01-01", "lt": "2026-02-01"}}),
+    (Timed, "readings", {"sensor": "s", "at": {"ge": "2026-01-05T00:00:00Z", "lt": "2026-04-01T00:00:00Z"}}),
+    (Timed, "readings", {"sensor": "s", "at": {"ge": "2026-01-05T00:00:00Z", "le": "2026-01-06T00:00:00Z"}}),
+    (Timed, "last_reading", {"sensor": "s", "at": {"ge": "2026-01-05T00:00:00Z", "lt": "2026-03-01T00:00:00Z"}}),
+]
+
+
+@pytest.mark.parametrize(("cls", "pattern", "arguments"), CALLS)
+def test_what_is_explained_is_what_is_asked(cls: type[Design], pattern: str, arguments: dict[str, Any]) -> None:
+    with cls.open(":memory:") as design:
+        listening = design.store.transport = Listening(design.store.transport)
+        design.call(pattern, arguments)
+    assert list(explain(cls, pattern, arguments).requests) == listening.asked
+
+
+@pytest.mark.parametrize("cls", [Club, Timed])
+def test_every_way_is_explained(cls: type[Design]) -> None:
+    """Word by word; of many requests that are alike, the first two."""
+    lines: list[str] = []
+    for explanation in explain_all(cls):
+        facts = explanation.as_json()
+        requests = facts.pop("requests")
+        others = facts.pop("others", [])
+        lines += [f"{name}: {value}" for name, value in facts.items() if value not in (None, "")]
+        lines += [f"request: {json.dumps(request)}" for request in requests[:2]]
+        lines += [f"requests: {len(requests)}", *(f"other: {json.dumps(other)}" for other in others), ""]
+    assert_agreed("\n".join(lines))
