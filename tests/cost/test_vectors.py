@@ -261,3 +261,21 @@ def test_a_design_by_hand() -> None:
     assert payer.pattern_usd(finish) == pytest.approx(3 * 2.628 * 0.625)
     assert payer.call_usd(finish) == pytest.approx(3 * 0.625e-6)
     assert payer.target_usd("BY_STATE") == pytest.approx(2 * 2.628 * 0.625 + 1.1e9 / GB * 0.25)
+
+
+@pytest.mark.parametrize("meter", ["WriteCapacityUnit-Hrs", "WriteRequestUnits"])
+def test_without_both_prices_there_is_no_break_even(meter: str) -> None:
+    whole = price_list("us-east-1")
+    prices = {name: usd for name, usd in whole.usd.items() if name != meter}
+    assert break_even(replace(whole, usd=prices)) is None
+    assert break_even(replace(whole, usd={**prices, "WriteRequestUnits": 0.0})) is None
+
+
+@pytest.mark.parametrize(
+    "meter", ["TimedStorage-ByteHrs", "IA-TimedStorage-ByteHrs", "WriteRequestUnits", "IA-WriteRequestUnits"]
+)
+def test_without_all_prices_storage_has_no_break_even(meter: str) -> None:
+    whole = price_list("us-east-1")
+    assert (
+        storage_break_even(replace(whole, usd={name: usd for name, usd in whole.usd.items() if name != meter})) is None
+    )

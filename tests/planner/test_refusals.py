@@ -15,6 +15,7 @@ from keyplan import Cursor, Design, Entity, Id, Page, Prefix, Range, Table, read
 from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
 from keyplan.planner import plan
+from tests.agreed import assert_agreed
 
 State = Literal["open", "paid"]
 
@@ -136,7 +137,9 @@ def refusal(names: list[str]) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_each_kind_says_what_helps(name: str) -> None:
-    assert CASES[name][1] in refusal([name])
+    text = refusal([name])
+    assert CASES[name][1] in text
+    assert_agreed(text)
 
 
 def test_all_kinds_are_said_together_in_their_order() -> None:

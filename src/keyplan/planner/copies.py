@@ -47,21 +47,13 @@ def _how(facts: Facts, entity: EntityFacts, name: str) -> str:
 
 def _owner(facts: Facts, entity: EntityFacts, name: str) -> EntityFacts | None:
     """The entity that has the field, and that each item of this one names; by the fewest fields, if several do."""
-    owners = [
-        fact
-        for fact in facts.values()
-        if fact.cls is not entity.cls and name in fact.kinds and set(fact.identity) <= entity.kinds.keys()
-    ]
+    owners = [fact for fact in facts.values() if name in fact.kinds and set(fact.identity) <= entity.kinds.keys()]
     return min(owners, key=lambda facts: (len(facts.identity), facts.name), default=None)
 
 
 def _link(facts: Facts, entity: EntityFacts, name: str) -> EntityFacts | None:
     """The entity that has the field, and that names items of this one."""
-    links = [
-        fact
-        for fact in facts.values()
-        if fact.cls is not entity.cls and name in fact.kinds and set(entity.identity) <= fact.kinds.keys()
-    ]
+    links = [fact for fact in facts.values() if name in fact.kinds and fact.kinds.keys() >= set(entity.identity)]
     return min(links, key=lambda facts: (len(facts.kinds), facts.name), default=None)
 
 
