@@ -26,6 +26,7 @@ from tests.designs_as_published import battle_royale, blog, cms, complaints, gam
 from tests.rehearsal import test_account, test_code, test_hindsight
 from tests.rehearsal.renamed import Things
 from tests.rehearsal.spelt import Ships
+from tests.rehearsal.spelt_within import MADE
 from tests.studio.school import School
 from tests.web.library import Library
 
@@ -33,6 +34,7 @@ DESIGNS: dict[str, type[Design]] = {
     "things": test_code.Things,
     "renamed": Things,
     "ships": Ships,
+    "paints": MADE["design"],
     "callers": test_account.Caller,
     "joiners": test_account.Joiner,
     "trips": test_hindsight.Trips,
