@@ -13,7 +13,24 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import Cursor, Design, Entity, Field, Id, Index, Page, Put, Table, Update, View, Writes, now, read, write
+from keyplan import (
+    Cursor,
+    Design,
+    Entity,
+    Field,
+    Id,
+    Index,
+    Page,
+    Put,
+    Table,
+    Update,
+    View,
+    Writes,
+    now,
+    planner,
+    read,
+    write,
+)
 from keyplan.cli.designs import find
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
@@ -279,10 +296,30 @@ def test_indexes_are_written_where_the_table_is_made(front: str, given: str, wri
     assert find(f"{path}:Orders").design.table.indexes
 
 
-def test_a_question_that_reads_all_of_an_index_is_reworded(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ('@read("O2", where={"state": "open"})', '@read("O2", where={"state": "open"}, all_of=GSI2)'),
+        (
+            '@read(\n        "O2",\n        where={"state": "open"},\n    )',
+            '@read(\n        "O2",\n        where={"state": "open"},\n        all_of=GSI2,\n    )',
+        ),
+        (
+            '@read(\n        "O2", where={"state": "open"},\n    )',
+            '@read(\n        "O2", where={"state": "open"},\n        all_of=GSI2,\n    )',
+        ),
+        ('@read("O2", where={"state": "open"},)', '@read("O2", where={"state": "open"}, all_of=GSI2)'),
+        (
+            '@read(\n        "O2", where={"state": "open"})',
+            '@read(\n        "O2", where={"state": "open"}, all_of=GSI2)',
+        ),
+    ],
+)
+def test_a_question_that_reads_all_of_an_index_is_reworded(given: str, written: str, tmp_path: Path) -> None:
+    """However its decorator is laid out."""
     path = tmp_path / "orders.py"
-    path.write_text(MODULE.replace(", all_of=OPEN_ORDERS", ""))
+    path.write_text(MODULE.replace('@read("O2", where={"state": "open"}, all_of=OPEN_ORDERS)', given))
     with deferred():
         design = find(f"{path}:Orders").design
-    swept = next(element for element in plan(design) if element.all_of)
-    assert '+    @read("O2", where={"state": "open"}, all_of=GSI2)' in rewritten(swept).diff
+    swept = next(element for element in planner.plan(design) if element.all_of)
+    assert f"    {written}\n    def waiting(" in rewritten(swept).after

@@ -279,7 +279,7 @@ def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_
         at, column = (call.end_lineno or call.lineno) - 1, (call.end_col_offset or 1) - 1
         front = lines[at].encode()[:column].decode()
         behind = lines[at].encode()[column:].decode()
-        comma = "" if front.rstrip().endswith((",", "(")) else ", "
+        comma = {",": " ", "(": ""}.get(front.rstrip()[-1:], ", ")
         if not front.strip() and lines[at - 1].rstrip().endswith(","):
             yield _Edit(at, at, (f"{front}    {words},",))
         else:
