@@ -16,6 +16,7 @@ from pydantic import Field
 
 from keyplan import Cursor, Design, Entity, Id, Index, Key, Page, Range, Table, Unique, read
 from keyplan.design.deferral import deferred
+from keyplan.planner import plan
 from keyplan.planner.facts import facts_of
 from keyplan.planner.fixed import Fixed, fixed_of
 from keyplan.planner.module import declaration, index_declaration
@@ -160,3 +161,31 @@ def test_what_is_chosen_and_how_it_is_spelt(design: type[Any], attributes: bool)
     lines += ["short", *lines_of(declared(found[0], fixed, short=True))]
     lines += ["terse", *lines_of(declared(found[0], fixed, terse=True))]
     assert_agreed("\n".join(lines))
+
+
+class Step(Entity):
+    """Stands in one order twice."""
+
+    job_id: str
+    number: Annotated[int, Field(ge=0, le=99)]
+
+    primary = Key("STEPS#{job_id}", "{number:02d}")
+    once_more = Key("STEPS#{job_id}", "{number:02d}", index=GSI1)
+
+
+class Steps(Design):
+    table = Table("steps", indexes=[GSI1])
+
+    @read("S1", key=Step.once_more)
+    def by_the_index(self, job_id: str) -> list[Step]: ...
+
+    @read("S2", order_by="number")
+    def by_the_table(self, job_id: str) -> list[Step]: ...
+
+
+def test_a_question_keeps_the_key_that_it_names() -> None:
+    questions = plan(Steps)[0].as_json()["questions"]
+    assert [(question["name"], question["key"]) for question in questions] == [
+        ("by_the_index", "Step.once_more"),
+        ("by_the_table", "Step.primary"),
+    ]
