@@ -99,8 +99,11 @@ def test_no_design_breaks_a_rule_itself() -> None:
 
 
 def test_a_refused_design_without_a_place_is_told() -> None:
-    (finding,) = refused(DesignError("no table")).findings
+    report = refused(DesignError("no table"))
+    (finding,) = report.findings
     assert (finding.code, finding.message) == ("KP100", "no table")
+    assert (report.design, report.rules, report.traffic) == ("the design", 1, False)
+    assert refused(DesignError("no table", place="Shop")).design == "Shop"
 
 
 rates = st.none() | st.floats(min_value=0, max_value=2e8) | st.integers(0, 10**8).map(float)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from keyplan.client.conversations import Request
@@ -28,6 +29,8 @@ LIT_ROWS = 14
 """Items of an answer that are put on the map."""
 TRIES = 6
 """Examples that are tried on this machine until a question finds several items; elsewhere one."""
+FOUND_ENOUGH = 2
+"""Of an example that finds more items than these no other is tried."""
 
 
 def map_json(
@@ -116,12 +119,12 @@ def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] 
         return read_path(design, pattern, arguments)
     shown = [item for stretch in made.stretches for item in stretch.items]
     best = Path({})
-    tries = TRIES if subject.local else 1
-    for number, element in enumerate(example_arguments(design.compiled, pattern, [*shown, *made.items])):
+    examples = example_arguments(design.compiled, pattern, [*shown, *made.items])
+    for element in islice(examples, TRIES if subject.local else 1):
         path = read_path(design, pattern, element)
         if not best.steps or (path.error is None and _found(path) > _found(best)):
             best = path
-        if number + 1 >= tries or _found(best) > 2:
+        if _found(best) > FOUND_ENOUGH:
             break
     return best
 

@@ -56,8 +56,6 @@ class GroupColumns:
         declared = {column.attribute for column in made}
         seen = dict.fromkeys([*self._group.attributes, *(name for item in self._group.items for name in item)])
         for attribute in seen:
-            if not self._group.items and is_generic(attribute) and attribute in self._key_types:
-                continue  # nothing shows what it holds
             if attribute not in declared and (attribute not in self._key_types or self._is_field(attribute)):
                 made.append(self.column(attribute, made))
         return made
