@@ -1,3 +1,4 @@
+# mypy: disable-error-code="empty-body"
 """The traffic file that ``keyplan traffic`` prints: it says nothing by itself, and names all that there is to say."""
 
 from __future__ import annotations
@@ -9,20 +10,21 @@ from typing import Any
 
 import pytest
 
-from keyplan import Design
+from keyplan import Cursor, Design, Entity, Key, Page, Table, read
 from keyplan.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
 from keyplan.cost.skeleton import skeleton
 from keyplan.design.declared.load import Load
 from keyplan.design.traffic.files import Stored, TableSettings, Traffic, read_traffic, traffic_of
 from tests.agreed import assert_agreed
 from tests.cli.support import json_of, run
+from tests.contract.buckets import Timed
 from tests.export.designs import NAMES, OF_TESTS, design
 
 KNOWN = re.compile(r"# (\w+ = .*?) +# .*(?:assumed|its example|its default|decorator says|as counted below)$")
 """A line whose value is the one that an estimate takes."""
 
 
-def read(text: str, cls: type[Design], folder: Path) -> Traffic:
+def read_from(text: str, cls: type[Design], folder: Path) -> Traffic:
     path = folder / "traffic.toml"
     path.write_text(text, encoding="utf-8")
     return read_traffic(path, cls.compiled)
@@ -56,7 +58,7 @@ def test_as_it_is_printed_it_says_nothing(name: str, tmp_path: Path) -> None:
     cls = design(name)
     if name in OF_TESTS:
         assert_agreed(skeleton(cls))
-    traffic = read(skeleton(cls), cls, tmp_path)
+    traffic = read_from(skeleton(cls), cls, tmp_path)
     own = traffic_of(cls.compiled)
     assert (traffic.table, traffic.patterns, traffic.entities) == (own.table, own.patterns, own.entities)
     assert units(estimate(cls, traffic), cls) == units(estimate(cls), cls)
@@ -67,7 +69,7 @@ def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -
     cls = design(name)
     text = re.sub(r"^# (?=\w+ = )", "", skeleton(cls), flags=re.MULTILINE)
     assert text != skeleton(cls)
-    assert read(text, cls, tmp_path).known
+    assert read_from(text, cls, tmp_path).known
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,9 +95,9 @@ def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_pat
             together[place] = match.group(1)
             continue
         text = "\n".join([*lines[:place], match.group(1), *lines[place + 1 :]])
-        one_pattern = estimate_pattern(cls, pattern, read(text, cls, tmp_path))
+        one_pattern = estimate_pattern(cls, pattern, read_from(text, cls, tmp_path))
         assert units_of(one_pattern) == units(wanted, cls)["patterns"][pattern], line
-    result = units(estimate(cls, read("\n".join(together), cls, tmp_path)), cls)
+    result = units(estimate(cls, read_from("\n".join(together), cls, tmp_path)), cls)
     assert result["entities"] == units(wanted, cls)["entities"]
     for read_pattern in cls.compiled.reads.values():
         assert result["patterns"][read_pattern.name] == units(wanted, cls)["patterns"][read_pattern.name]
@@ -127,3 +129,67 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert without["patterns"] == given["patterns"]
     assert run("check", "cms", "--traffic", "traffic.toml").exit_code == run("check", "cms").exit_code
     assert run("traffic", "nothing").exit_code == 2
+
+
+class Fan(Entity):
+    """Leads from somebody to another."""
+
+    who: str
+    other: str
+    weight: int = 0
+
+    primary = Key("FANS#{who}", "{other}")
+
+
+class Star(Entity):
+    """Whom fans lead to."""
+
+    other: str
+
+    primary = Key("STAR#{other}", "HEAD")
+
+
+class Fans(Design):
+    table = Table("fans")
+
+    @read("F1", through=Fan, where={"weight": 3})
+    def heavy(self, who: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Star]: ...
+
+    @read("F2", through=Fan)
+    def every(self, who: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Star]: ...
+
+    @read("F3", where="weight > :least")
+    def fans(self, who: str, least: int) -> list[Fan]: ...
+
+    @read("F4", scan=True, where="weight > :least")
+    def anywhere(self, least: int) -> list[Fan]: ...
+
+    @read("F5")
+    def star(self, other: str) -> Star: ...
+
+
+def of_pattern(cls: type[Design], name: str) -> str:
+    return skeleton(cls).partition(f"[patterns.{name}]\n")[2].partition("\n[")[0]
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "filters", "buckets"),
+    [
+        (Fans, "heavy", True, ""),
+        (Fans, "every", False, ""),
+        (Fans, "fans", True, ""),
+        (Fans, "anywhere", True, ""),
+        (Fans, "star", False, ""),
+        (Timed, "readings", False, '{ at = { ge = "2026-11-01T00:00:00Z", lt = "2026-12-01T00:00:00Z" } }'),
+        (Timed, "how_many_noted", True, '{ at = { ge = "2026-11-01T00:00:00Z", lt = "2026-12-01T00:00:00Z" } }'),
+        (Timed, "of_kind", True, '{ at = { ge = "2026-11-01T00:00:00Z", lt = "2026-12-01T00:00:00Z" } }'),
+        (Timed, "visits", True, '{ day = { ge = "2026-11-01", lt = "2026-12-01" } }'),
+        (Timed, "totals", True, '{ day = { ge = "2026-11-01", lt = "2026-12-01" } }'),
+    ],
+)
+def test_what_filters_or_has_buckets_has_a_line_for_it(
+    cls: type[Design], name: str, filters: bool, buckets: str
+) -> None:
+    text = of_pattern(cls, name)
+    assert ("# kept = 1.0" in text) == filters
+    assert re.findall(r"^# arguments = (\{.*\}) ", text, re.MULTILINE) == ([buckets] if buckets else [])
