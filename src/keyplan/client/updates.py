@@ -24,7 +24,7 @@ from keyplan.design.stored.codec import encode_value
 from keyplan.design.stored.dumped import Form
 from keyplan.design.stored.entity import CompiledEntity, faults_of, reject_unknown
 from keyplan.design.stored.fields import StoredField
-from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.keys import CompiledKey, check_indexed
 from keyplan.design.stored.outcomes import changed, outcome
 from keyplan.design.stored.within import in_map, needs_value, type_at
 from keyplan.errors import ArgumentError, UpdateRefused, shown
@@ -195,7 +195,10 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
                 hint="set it, or give the field a default",
             )
     keyed = {attribute.name for attribute, _ in entity.primary.attributes}
-    for attribute, value in {**entity.encode_fields(key), **entity.labels}.items():
+    fields = entity.encode_fields(key)
+    if entity.indexed:
+        check_indexed(entity.indexed, fields)
+    for attribute, value in {**fields, **entity.labels}.items():
         if attribute not in keyed:
             update.set(attribute, value)
 
@@ -335,13 +338,18 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
             update.remove(stored.attribute)
         case Once():
             name = update.name(stored.attribute)
-            encoded = entity.encode_fields(entity.check_fields({stored.name: change.value})).get(stored.attribute)
+            fields = entity.encode_fields(entity.check_fields({stored.name: change.value}))
+            if entity.indexed:
+                check_indexed(entity.indexed, fields)
+            encoded = fields.get(stored.attribute)
             if encoded is not None:
                 update.sets.append(f"{name} = if_not_exists({name}, {update.value(encoded)})")
         case Within():
             _parts(entity, update, stored, change)
         case _:
             encoded = entity.encode_fields({stored.name: None if isinstance(change, Remove) else change})
+            if entity.indexed:
+                check_indexed(entity.indexed, encoded)
             if encoded:
                 update.set(stored.attribute, encoded[stored.attribute])
             else:

@@ -24,9 +24,10 @@ from keyplan.design.stored.dumped import Form
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField, held_in_key, stored_fields
 from keyplan.design.stored.formats import Format, format_for
-from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.keys import CompiledKey, IndexedAttribute
 from keyplan.design.stored.templates import DELIMITER, Literal_, Template, Variable, split_template
 from keyplan.errors import Fault
+from keyplan.wire.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 
 __all__ = ["compile_entity"]
 
@@ -89,11 +90,27 @@ class _EntityCompiler:
         self._check_labels(labels, (primary, *index_keys))
         named = tuple(claim for claim in claims if claim is not None)
         stored = tuple(self.stored.values())
-        made = CompiledEntity(self.cls, primary, tuple(index_keys), named, labels, stored)
+        indexed = tuple(self._indexed(primary))
+        made = CompiledEntity(self.cls, primary, tuple(index_keys), named, labels, stored, indexed)
         for name, problem in comeback_faults(made):
             self.fault(name, problem)
         faults.extend(self.faults)
         return None if self.faults else made
+
+    def _indexed(self, primary: CompiledKey) -> Iterator[IndexedAttribute]:
+        """The attributes of its items that indexes have in their keys: of its fields, and whatever an item may have
+        that takes values of other names. Those of the table's key, and those that its keys alone write, are checked
+        where they are made.
+        """
+        fields = {field.attribute: field.name for field in self.stored.values()}
+        made = {attribute.name for attribute, _ in primary.attributes}
+        takes_others = self.cls.model_config.get("extra") == "allow"
+        for index in self.table.indexes:
+            for attributes, bytes_max in ((index.partition, PARTITION_KEY_BYTES_MAX), (index.sort, SORT_KEY_BYTES_MAX)):
+                for attribute in attributes:
+                    name = fields.get(attribute.name, attribute.name if takes_others else None)
+                    if name is not None and attribute.name not in made:
+                        yield IndexedAttribute(attribute, index.name, bytes_max, f"{self.cls.__name__}.{name}")
 
     def _check_tokens(self) -> None:
         """An entity has one field for the tokens of its updates, which begins empty and is a set of DynamoDB's."""

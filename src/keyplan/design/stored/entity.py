@@ -27,7 +27,7 @@ from keyplan.design.stored.dependence import Dependence
 from keyplan.design.stored.dumped import Form, json_of, plain_of, undeclared
 from keyplan.design.stored.fields import StoredField, stored_fields
 from keyplan.design.stored.formats import as_utc
-from keyplan.design.stored.keys import CompiledKey, Matcher
+from keyplan.design.stored.keys import CompiledKey, IndexedAttribute, Matcher, check_indexed
 from keyplan.design.stored.reading import reader_of, reads_by_json
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
 from keyplan.wire.limits import ITEM_BYTES_MAX
@@ -48,6 +48,7 @@ class CompiledEntity:
         claims: tuple[CompiledKey, ...],
         labels: tuple[Label, ...] = (),
         stored: Sequence[StoredField] | None = None,
+        indexed: Sequence[IndexedAttribute] = (),
     ) -> None:
         self.cls = cls
         self.name = cls.__name__
@@ -61,6 +62,7 @@ class CompiledEntity:
         self.primary = primary
         self.index_keys = index_keys
         self.claims = claims
+        self.indexed = indexed
         self.labels = {label.attribute: label.stored for label in labels}
         """The attributes that tell its items from others, with their values."""
         self.shares_keys = False
@@ -391,6 +393,8 @@ class CompiledEntity:
         for key in self.keys:
             if key is self.primary or key.member(field_values):
                 item.update(key_of(key, field_values))
+        if self.indexed:
+            check_indexed(self.indexed, item)
         size = values.item_size(item)
         if size > ITEM_BYTES_MAX:
             largest = max(item, key=lambda name: values.value_size(item[name]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -16,9 +16,10 @@ from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.keys import Key
 from keyplan.design.stored.templates import Literal_, Template
 from keyplan.errors import KeyFieldError
+from keyplan.values import value_size
 from keyplan.wire.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 
-__all__ = ["CompiledKey", "Matcher"]
+__all__ = ["CompiledKey", "IndexedAttribute", "Matcher", "check_indexed"]
 
 Matcher: TypeAlias = Callable[[Mapping[str, Mapping[str, Any]]], bool]
 _Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
@@ -189,15 +190,56 @@ def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
         except UnicodeEncodeError:
             raise KeyFieldError(f"{text!r} isn't valid Unicode", hint="it holds half a surrogate pair") from None
     if len(text) * 4 > bytes_max and attribute.type != "N":
-        size = len(text.encode())
-        if attribute.type == "B":
-            size = len(text) * 3 // 4
+        size = value_size({attribute.type: text})
         if size > bytes_max:
             raise KeyFieldError(
                 f"the key attribute {attribute.name} would be {size} bytes long; DynamoDB allows {bytes_max}",
                 hint="keep the fields of a key short",
             )
     return text
+
+
+@dataclass(frozen=True)
+class IndexedAttribute:
+    """An attribute that an item has for itself, and that an index has in its key: DynamoDB refuses what can't stand
+    there, whether the item has a key on that index or not.
+    """
+
+    attribute: KeyAttribute
+    index: str
+    bytes_max: int
+    place: str
+
+    def check(self, value: Mapping[str, Any]) -> None:
+        """Raises KeyFieldError for a value that is empty, too long, or of another type."""
+        held = f"the key attribute {self.attribute.name} of {self.index}"
+        if self.attribute.type not in value:
+            raise KeyFieldError(
+                f"is stored as {next(iter(value))}, and {held} is {self.attribute.type}",
+                place=self.place,
+                hint="store it under another name",
+            )
+        if not value[self.attribute.type]:
+            raise KeyFieldError(
+                f"is empty, and {held} can't hold an empty value",
+                place=self.place,
+                hint="give it a value, or let it be None, which isn't stored",
+            )
+        size = value_size({self.attribute.type: value[self.attribute.type]})
+        if size > self.bytes_max and self.attribute.type != "N":
+            raise KeyFieldError(
+                f"is {size} bytes long, and {held} holds {self.bytes_max} at most",
+                place=self.place,
+                hint="keep it short, or store it under another name",
+            )
+
+
+def check_indexed(indexed: Iterable[IndexedAttribute], item: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check the attributes of an item, or of an update, that indexes have in their keys. Raises KeyFieldError."""
+    for held in indexed:
+        value = item.get(held.attribute.name)
+        if value is not None:
+            held.check(value)
 
 
 def literal_start(template: Template) -> str:
