@@ -398,6 +398,7 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
         sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
         customer.goto("/products/jasmine-tea")
         customer.get_by_role("button", name="Put in the cart").click()
+        add_address(customer)
         bought = [item.order_id for item in design.orders_of_user("u-000").items]
         sold = design.orders_to_ship("leafhouse").items[0].order_id
         seen = [
@@ -421,6 +422,7 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
             "/account",
         )
         more = (
+            "/people?handle=nobody",
             "/notifications",
             f"/people/{author}/followers",
             f"/people/{design.profile(PRIVATE).handle}",

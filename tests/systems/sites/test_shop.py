@@ -71,6 +71,55 @@ def order(customer: Visit, quantity: int = 2) -> str:
     return customer.path
 
 
+def test_a_cart_is_emptied_and_an_address_removed(shop: Shop, site: ServedSite) -> None:
+    somebody = visit(site)
+    assert somebody.join("moving@example.org") == 200
+    somebody.get("/cart")
+    assert somebody.says("Your cart is empty. See what is new")
+    somebody.get("/orders")
+    assert somebody.says("Nothing ordered yet. See what is new")
+    somebody.get("/search?q=unheard-of")
+    assert somebody.says("Nothing has all of these words. See what is new")
+    somebody.get("/addresses")
+    typed = {"name": "Ann", "street": "1 Mill Lane", "city": "Bristol", "country": "gb"}
+    assert somebody.send("/addresses", **typed) == 200
+    assert (somebody.path, somebody.says("The address is saved.")) == ("/addresses", True)
+    somebody.get("/products/green-tea")
+    somebody.send("/cart", quantity="2")
+    somebody.get("/addresses")
+    assert somebody.send("/addresses", **{**typed, "street": "2 Mill Lane"}) == 200
+    assert somebody.path == "/cart"
+    assert somebody.says("1 Mill Lane")
+    assert somebody.says("2 Mill Lane")
+    removing = next(form for form in re.findall(r"<form.*?</form>", somebody.text) if "Remove" in form)
+    fields = dict(re.findall(r'name="([^"]+)" value="([^"]+)"', removing))
+    assert somebody.post("/cart", fields) == 200
+    assert somebody.says("Your cart is empty.")
+    user = shop.user_by_email("moving@example.org")
+    assert user is not None
+    user_id = user.user_id
+    first, second = sorted(shop.addresses(user_id), key=lambda each: each.postal.street)
+    somebody.get("/addresses")
+    assert somebody.send(f"/addresses/{first.address_id}/remove") == 200
+    assert somebody.says("The address is removed.")
+    assert [each.address_id for each in shop.addresses(user_id)] == [second.address_id]
+    other = visit(site, CUSTOMER)
+    other.get("/addresses")
+    other.post(f"/addresses/{second.address_id}/remove", {"csrf": other.csrf()})
+    assert len(shop.addresses(user_id)) == 1
+
+
+def test_an_unpaid_order_says_how_long_it_is_kept(shop: Shop, site: ServedSite) -> None:
+    customer = visit(site, CUSTOMER)
+    placed = order(customer, 1)
+    made = shop.order_details(placed.rpartition("/")[2])
+    assert made is not None
+    until = (made.order.created_at + HELD).strftime("%H:%M UTC")
+    assert customer.says("Its goods are kept for you until")
+    assert until in customer.text
+    assert customer.send(f"{placed}/cancel") == 200
+
+
 def test_from_the_shelf_to_a_return(shop: Shop, site: ServedSite) -> None:
     customer, merchant = visit(site, CUSTOMER), visit(site, MERCHANT)
     for path in ("/", "/merchants/lumen", "/categories/tea", "/products/green-tea"):
@@ -298,7 +347,7 @@ def products_are_found(shop: Shop, site: ServedSite) -> None:
         assert anybody.get(f"/search?q={query}") == 200
         assert anybody.says(product)
     anybody.get("/search?q=nothing like it")
-    assert anybody.says("Nothing was found.")
+    assert anybody.says("Nothing has all of these words.")
     assert anybody.get("/search") == 200
     served = Beside(app(shop, hosts=("testserver",), policy=site.policy), site.application)
     seller = visit(site, MERCHANT).client.cookies["shop_session"].strip('"')
@@ -310,7 +359,7 @@ def products_are_found(shop: Shop, site: ServedSite) -> None:
 
         send("unlist_product")
         anybody.get("/search?q=white sampler")
-        assert anybody.says("Nothing was found.")
+        assert anybody.says("Nothing has all of these words.")
         send("list_product")
         anybody.get("/search?q=white sampler")
         assert anybody.says("White Tea Sampler")

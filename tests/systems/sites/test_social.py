@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 
@@ -100,6 +101,22 @@ def test_a_block_holds(people: dict[str, Visit]) -> None:
     ada.send("/people/eve/unblock")
     eve.get("/people/ada")
     assert eve.send("/people/ada/follow") == 200
+
+
+def test_somebody_is_found_by_their_handle(people: dict[str, Visit], site: ServedSite) -> None:
+    ada = people["ada"]
+    for typed in ("@Bob", " bob ", "BOB"):
+        ada.get(f"/people?handle={quote(typed)}")
+        assert ada.path == "/people/bob", typed
+    for typed in ("nobody", "x" * 300, "a/b#c", "@"):
+        assert ada.get(f"/people?handle={quote(typed)}") == 200
+        assert ada.path == "/people"
+        assert ada.says("Nobody here is called @") is (typed != "@")
+    new = join(site, "newcomer")
+    new.get("/")
+    assert new.says("Find people by their handles")
+    assert new.get("/messages") == 200
+    assert new.says("Find somebody by their handle")
 
 
 def test_profiles_are_edited(people: dict[str, Visit]) -> None:

@@ -10,7 +10,7 @@ from keyplan import ulid
 from keyplan.errors import Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import Cart, OrderDetails, PostalAddress, Product
+from keyplan_systems.shop.entities import HELD, Cart, OrderDetails, PostalAddress, Product
 from keyplan_systems.shop.payments import Declined, Provider
 from keyplan_systems.shop.searching import found_products
 from keyplan_systems.site.problems import Problem, not_found
@@ -19,6 +19,7 @@ from keyplan_systems.site.searching import Search
 __all__ = [
     "Customers",
     "Shelves",
+    "addresses",
     "cancel_order",
     "cart",
     "category",
@@ -27,6 +28,7 @@ __all__ = [
     "order",
     "orders",
     "product",
+    "remove_address",
 ]
 
 ShopTurn = Turn[Shop]
@@ -97,7 +99,9 @@ class Shelves:
             goods = found_products(turn.design, self.index, query, FOUND_MAX)
         lede = "" if query else "By words of names, categories, sellers and descriptions."
         heading = f"Search: {query}" if query else "Search"
-        return turn.page("goods.html", heading=heading, lede=lede, goods=goods, cursor=None, empty="Nothing was found.")
+        return turn.page(
+            "goods.html", heading=heading, lede=lede, goods=goods, cursor=None, empty="Nothing has all of these words."
+        )
 
 
 # Carts
@@ -149,9 +153,10 @@ class Customers:
         if form and not (postal["country"].isascii() and postal["country"].isalpha() and len(postal["country"]) == 2):
             form.fault("country", "its two-letter code, such as GB or DE")
         if not form:
-            return turn.page("address.html", 422)
-        turn.design.save_address(turn.person.user_id, ulid(), PostalAddress(**postal))
-        return turn.go("/cart", "address")
+            return _address_page(turn, 422)
+        shop, user_id = turn.design, turn.person.user_id
+        shop.save_address(user_id, ulid(), PostalAddress(**postal))
+        return turn.go("/cart" if shop.carts(user_id) else "/addresses", "address")
 
     def checkout(self, turn: ShopTurn) -> Response:
         """Order a cart."""
@@ -211,9 +216,19 @@ class Customers:
 # Orders
 
 
-def address_form(turn: ShopTurn) -> Response:
-    """The page for a new address."""
-    return turn.page("address.html")
+def addresses(turn: ShopTurn) -> Response:
+    """The customer's addresses, and a form for a new one."""
+    return _address_page(turn)
+
+
+def _address_page(turn: ShopTurn, status: int = 200) -> Response:
+    return turn.page("addresses.html", status, addresses=turn.design.addresses(turn.person.user_id))
+
+
+def remove_address(turn: ShopTurn) -> Response:
+    """Take an address out of the book; orders keep what they were given."""
+    turn.design.remove_address(turn.person.user_id, turn.path("address_id"))
+    return turn.go("/addresses", "removed")
 
 
 def orders(turn: ShopTurn) -> Response:
@@ -240,7 +255,10 @@ def _order_page(turn: ShopTurn, details: OrderDetails, status: int = 200) -> Res
         for element in turn.design.products(sorted({x.product_id for x in details.lines}))
     }
     token = turn.form["return"] or ulid()
-    return turn.page("order.html", status, details=details, names=names, selling=False, token=token)
+    kept_until = details.order.created_at + HELD
+    return turn.page(
+        "order.html", status, details=details, names=names, selling=False, token=token, kept_until=kept_until
+    )
 
 
 def _own(turn: ShopTurn) -> OrderDetails:

@@ -29,7 +29,7 @@ LOOK = Look(
     title="Commons",
     tagline="What the people you follow are up to.",
     package="keyplan_systems.social.site",
-    navigation=(("Feed", "/"), ("Messages", "/messages")),
+    navigation=(("Feed", "/"), ("People", "/people"), ("Messages", "/messages")),
     notices={
         "deleted": "The post is deleted.",
         "asked": "You have asked. They decide.",
@@ -63,6 +63,7 @@ def make_site(social: Social, options: SiteOptions) -> ServedSite:
         pages=(
             ("/", pages.feed, "anyone"),
             ("/posts/{post_id}", pages.post, "anyone"),
+            ("/people", pages.find, "anyone"),
             ("/people/{handle}", pages.profile, "anyone"),
             ("/people/{handle}/{links}", pages.links, "anyone"),
             ("/settings", pages.settings, "person"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -12,6 +13,7 @@ from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Comment, Post, User, conversation_of
+from keyplan_systems.social.site.people import HANDLE_CHARACTERS_MAX
 from keyplan_systems.social.site.seeing import may_see
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "delete_comment",
     "edit_profile",
     "feed",
+    "find",
     "links",
     "post",
     "post_act",
@@ -165,9 +168,18 @@ def links(turn: SocialTurn) -> Response:
     return turn.page("links.html", user=user, which=which, users=users, own=own, cursor=cursor)
 
 
+def find(turn: SocialTurn) -> Response:
+    """Somebody's page, by their handle; a form to ask for another where nobody has it."""
+    handle = turn.query.get("handle", "").strip().removeprefix("@").lower()[:HANDLE_CHARACTERS_MAX]
+    user = turn.design.user_by_handle(handle) if handle else None
+    if user is not None:
+        return turn.go(f"/people/{quote(user.handle, safe='')}")
+    return turn.page("find.html", handle=handle)
+
+
 def _user(turn: SocialTurn) -> User:
     handle = turn.path("handle").lower()
-    user = turn.design.user_by_handle(handle) if len(handle) <= 50 else None
+    user = turn.design.user_by_handle(handle) if len(handle) <= HANDLE_CHARACTERS_MAX else None
     if user is None:
         raise not_found()
     return user
