@@ -18,11 +18,21 @@ from urllib.parse import quote, unquote
 
 from keyplan_systems.frontmatter import FrontMatterError, load_yaml
 from keyplan_systems.posts import Post, is_pattern
+from keyplan_systems.shortcodes import shortcodes_of
 from keyplan_systems.words import address_key
 
 __all__ = ["LINKED_BYTES_MAX", "Links", "SiteFolder", "config_of", "former_addresses"]
 
-_CONFIGS = ("_config.yml", "_config.yaml", "hugo.toml", "hugo.yaml", "config.toml", "config.yaml", "config.yml")
+_CONFIGS = (
+    "_config.yml",
+    "_config.yaml",
+    "hugo.toml",
+    "hugo.yaml",
+    "hugo.json",
+    "config.toml",
+    "config.yaml",
+    "config.yml",
+)
 _PROGRAMS = ("eleventy.config.js", "eleventy.config.mjs", "eleventy.config.cjs", ".eleventy.js", "astro.config.mjs")
 """Settings that are programs: they show where a site is, and nothing of them is read."""
 _FILE_ROOTS = ("", "static", "assets", "public", "content", "source")
@@ -43,6 +53,8 @@ class SiteFolder:
         self.settings = _settings(self.root)
         self.people = _people(self.root, self.folder)
         """The names of authors by what texts call them, where the site has a list of them."""
+        self.shortcodes = shortcodes_of(self.root)
+        """The templates of its own shortcodes."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -209,7 +221,7 @@ def _place_in(anchor: str) -> str:
     """The id of a heading as a page has it: others' have underscores, as in ``#answers_file``, which are the page's own
     here.
     """
-    return anchor if anchor.startswith(("_", "#_")) else anchor.replace("_", "")
+    return anchor if anchor.startswith("_") else anchor.replace("_", "")
 
 
 @dataclass
@@ -224,6 +236,8 @@ class Links:
     paths: Mapping[str, str]
     known: Mapping[str, str]
     keep: Callable[[Path], str | None]
+    heading: Callable[[str, str], str] = lambda _, anchor: anchor
+    """Gives the id of the heading that an anchor means, in the text at an address."""
     former: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """The addresses that each text had, by its path: a relative link may be meant from there."""
     lost: Counter[str] = field(default_factory=Counter[str])
@@ -260,7 +274,8 @@ class Links:
     def _target(self, path: str, given: str, *, picture: bool) -> str:
         target = given[1:-1] if given.startswith("<") else given
         if target.startswith("#"):
-            return _place_in(target)
+            own_id = _place_in(target[1:])
+            return f"#{self.heading(self.paths[path], own_id) if path in self.paths and own_id else own_id}"
         for own in self.site.addresses:
             if target.startswith(own):
                 target = target[len(own) :] or "/"
@@ -274,7 +289,7 @@ class Links:
         place, mark, rest = re.match(r"([^#?]*)([#?]?)(.*)", target, re.DOTALL).groups()  # type: ignore[union-attr]
         result = None if picture else self.text(path, place)
         if result is not None and mark == "#":
-            rest = _place_in(rest)
+            rest = self.heading(result, _place_in(rest)) if rest else rest
         if result is None and place:
             result = self._file(path, unquote(place))
         if result is None:

@@ -251,6 +251,10 @@ _HEADED = re.compile(r"(?:(?![ \t]*(?:```|~~~|#))[^\n]*\n){0,5}# [^\n]*\S[^\n]*\
 """A heading with text below it, in the first lines; marks and badges may stand before it."""
 
 
+_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n|$)")
+"""A line below the title, which a page draws for itself."""
+
+
 def _front_of(stem: str, text: str) -> FrontMatter:
     """The front matter of a text. Documentation does without: a text that begins with a heading has it as its title.
 
@@ -260,6 +264,7 @@ def _front_of(stem: str, text: str) -> FrontMatter:
     if _HEADED.match(body) and split_front_matter(text) is None and not _ABOUT_FOLDER.fullmatch(stem):
         before, _, rest = f"\n{body}".partition("\n# ")
         title, _, after = rest.partition("\n")
+        after = _RULE.sub("", after.lstrip("\n"), count=1)
         title = _without_marks(re.sub(r"[ \t]*\{:?[ \t]*#[^}]*\}[ \t]*$|[ \t]+#+[ \t]*$", "", title).strip())
         return FrontMatter({"title": title}, {}, f"{before.lstrip()}\n{after.lstrip()}".lstrip("\n"))
     return read_front_matter(text)

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from keyplan_systems.marks import as_html, shown_raw
+from keyplan_systems.shortcodes import filled
 
 __all__ = ["Translation", "translate"]
 
@@ -34,11 +35,13 @@ class Translation:
     dropped: Counter[str] = field(default_factory=Counter[str])
 
 
-def translate(text: str, values: Mapping[str, Any], where: Where, *, mdx: bool = False) -> Translation:
+def translate(
+    text: str, values: Mapping[str, Any], where: Where, *, mdx: bool = False, own: Mapping[str, str] | None = None
+) -> Translation:
     """The text as Markdown. ``values`` has what ``site.…`` and ``page.…`` stand for, by that name; ``mdx`` says that
-    lines of JavaScript, and JSX, may stand in it.
+    lines of JavaScript, and JSX, may stand in it; ``own`` has the templates of the site's own shortcodes.
     """
-    work = _Work(values, where)
+    work = _Work(values, where, own or {})
     return work.run(text, mdx=mdx)
 
 
@@ -57,14 +60,16 @@ _PAIR = re.compile(
     r"((?:(?!\{\{[<%]\s*\2[\s>%]).)*?)\n?[ \t]*\{\{[<%]\s*/\s*\2\s*[>%]\}\}",
     re.DOTALL,
 )
-_SHORTCODE = re.compile(r"\{\{[<%]\s*(/?[\w./-]+)((?:\s(?:[^<>\n]|->)*?)?)\s*/?\s*[>%]\}\}")
+_SHORTCODE = re.compile(r"\{\{[<%]\s*(/?[\w./-]+)((?:\s(?:[^<>]|->){0,4000}?)?)\s*/?\s*[>%]\}\}")
 _TERA_ESCAPED = re.compile(r"\{([{%])/\*\s*(.*?)\s*\*/([}%])\}", re.DOTALL)
 """Zola's way to show a shortcode: ``{{/* youtube(id="…") */}}``."""
 _CALLED = re.compile(r"(\w+)\((.*)\)")
 _KRAMDOWN_COMMENT = re.compile(r"\{::comment\}.*?\{:/(?:comment)?\}", re.DOTALL)
 _NO_MARKDOWN = re.compile(r"\{::nomarkdown[^}\n]*\}(.*?)\{:/(?:nomarkdown)?\}", re.DOTALL)
 _HEADING_ID = re.compile(r"^(#{1,6} .*|.+\n(?:=+|-+))\n\{:\s*#([\w.:-]+)[^}\n]*\}[ \t]*$", re.MULTILINE)
-_HEADING_LINE_ID = re.compile(r"^(#{1,6} [^\n]*?)[ \t]*\{:[ \t]*#([\w.:-]+)[^}\n]*\}[ \t]*#*[ \t]*$", re.MULTILINE)
+_HEADING_LINE_ID = re.compile(
+    r"^(#{1,6} [^\n]*?)(?:[ \t]+#+)?[ \t]*\{:[ \t]*#([\w.:-]+)[^}\n]*\}[ \t]*#*[ \t]*$", re.MULTILINE
+)
 _CONTENTS = re.compile(r"^[ \t]*(?:[*\-+]|1\.)[^\n]*\n\{:\s*toc[^}\n]*\}[ \t]*\n?", re.MULTILINE | re.IGNORECASE)
 _BLOCKS = re.compile(r"(\n(?:[ \t]*\n)+)")
 _NOTE = re.compile(r"[ \t]*\{:([^}\n]*)\}[ \t]*")
@@ -75,6 +80,10 @@ _QUOTED_FENCE = re.compile(
     r"^[ \t]*>[ \t>]*(`{3,}|~{3,})[^\n]*\n(?:[ \t]*>[^\n]*\n)*?[ \t]*>[ \t>]*\1[`~]*[ \t]*$", re.MULTILINE
 )
 _TITLE = re.compile(r"""\b(?:title|tab|file|filename)=["']([^"'\n]+)["']""")
+_MARKS = re.compile(r"(?<=[ \t,{])(?!line-?nums?\b|linenos\b|showLineNumbers\b)([a-zA-Z][\w-]*)(?=[ \t=,}]|$)")
+"""What stands behind the language of a fence by name: lines to stress, a site's own ways to show it. That lines are
+numbered is left out without a word.
+"""
 _SPAN = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _INDENTED = re.compile(r"(?:^|(?<=\n\n))(?:(?: {4}|\t)[^\n]*\n?)+")
 _COLONS = re.compile(r"[ \t]*:::+[ \t]*(?:([\w-]+)[ \t]*(?:\[([^\]]*)\]|([^{]*)).*)?")
@@ -136,9 +145,10 @@ _PAGES = {
 class _Work:
     """A text while it is translated. What must stay as it is, is held apart."""
 
-    def __init__(self, values: Mapping[str, Any], where: Where) -> None:
+    def __init__(self, values: Mapping[str, Any], where: Where, own: Mapping[str, str]) -> None:
         self.values = values
         self.where = where
+        self.own = own
         self.held: list[str] = []
         self.result = Translation("")
 
@@ -191,7 +201,10 @@ class _Work:
 
     def _titled(self, match: re.Match[str]) -> str:
         """A fence whose title, which stands behind the language, stands above it."""
-        title = _TITLE.search(match[0].partition("\n")[0])
+        info = match[0].partition("\n")[0]
+        title = _TITLE.search(info)
+        for mark in _MARKS.findall(_TITLE.sub("", info)):
+            self.result.dropped[f"a code's mark ({mark})"] += 1
         return match[0] if title is None else self._done("a code's title", f"\n{match[1]}**{title[1]}**\n\n{match[0]}")
 
     # Hugo's shortcodes
@@ -217,7 +230,7 @@ class _Work:
             self.result.dropped[f"{what}, of which the text stands there"] += 1
             title = given.get("title") or given.get("name")
             return f"\n**{title}**\n\n{inner}\n" if title else inner
-        return match[0]
+        return self._by_its_own(match[0], name, given, inner)
 
     def _shortcode(self, match: re.Match[str]) -> str:
         name, given = match[1], _arguments(match[2])
@@ -240,7 +253,12 @@ class _Work:
         if name in {"tweet", "x", "twitter"} and (given.get("id") or first.isdigit()):
             status = given.get("id") or first
             return self._done(what, f"[{name}](https://x.com/{given.get('user', 'i')}/status/{status})")
-        return match[0]
+        return self._by_its_own(match[0], name, given, None)
+
+    def _by_its_own(self, text: str, name: str, given: Mapping[str, str], inner: str | None) -> str:
+        """A shortcode by the template that its own site has for it; as it stands where that says more than values."""
+        made = filled(self.own[name], given, inner) if name in self.own else None
+        return text if made is None else self._done(f"{{{{< {name} >}}}}", made)
 
     # Notes of Docusaurus and MkDocs, and what MDX has besides Markdown
 

@@ -374,7 +374,7 @@ def test_what_kramdown_and_python_markdown_say_of_a_paragraph(blog: Blog, tmp_pa
     ):
         assert part in made, part
     said = {fault.message.removesuffix(" is left out") for fault in report.faults}
-    assert said == {"{: .large}", "{ loading=lazy }", ":material-lock:{ .big }"}
+    assert said == {"{: .large}", "{ loading=lazy }", ":material-lock:{ .big }", "a code's mark (hl_lines)"}
 
 
 def test_what_no_post_has_a_place_for_is_said(blog: Blog, tmp_path: Path) -> None:
@@ -410,7 +410,6 @@ def test_anchors_that_a_generator_made_are_reported_once_all_texts_are_known(blo
     assert [(fault.place, fault.message) for fault in loaded(blog, tmp_path, files).faults] == [
         ("a.md", "'#gone' (2 times) leads to no heading there"),
         ("a.md", "'/posts/b#hatch-build' leads to no heading there"),
-        ("a.md", "'#Term' leads to no heading there"),
         ("b.md", "'/posts/a#nowhere' leads to no heading there"),
     ]
 

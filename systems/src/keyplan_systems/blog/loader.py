@@ -44,7 +44,7 @@ from keyplan_systems.site.files import KINDS, name_of
 from keyplan_systems.site.markdown import looked_at
 from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.sitedata import said_of_folders
-from keyplan_systems.translating import translate
+from keyplan_systems.translating import Translation, translate
 from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_from, tag_from
 
 __all__ = ["load"]
@@ -90,6 +90,10 @@ class _Import:
         self.loaded: set[str] = set()
         self.former: dict[str, list[str]] = {}
         self.links = Links(self.site, {}, {}, self._keep)
+        self.paths: dict[str, str] = {}
+        """The file of each address."""
+        self.headings: dict[str, dict[str, list[str]]] = {}
+        """The ids of texts that others link into, by their letters and digits."""
         self.ids: dict[str, set[str]] = {}
         """The places within each text that can be linked to, by its address."""
         self.anchored: dict[str, list[str]] = {}
@@ -122,7 +126,8 @@ class _Import:
             for key in (*self.former[post.path], Path(post.path).stem):
                 known.setdefault(key, post_address(slug))
         paths_now = {path: post_address(slug) for path, slug in self.slugs.items()}
-        self.links = Links(self.site, paths_now, known, self._keep, self.former)
+        self.links = Links(self.site, paths_now, known, self._keep, self._heading, self.former)
+        self.paths = {address: path for path, address in paths_now.items()}
 
     def load(self, path: Path) -> None:
         """Load one post, and report what of it was lost."""
@@ -177,8 +182,7 @@ class _Import:
     def _text(self, file: PostFile) -> str:
         """The text in plain Markdown, with links that lead where things are now."""
         mdx = file.path.lower().endswith(".mdx")
-        values = self.site.values(file.fields)
-        made = translate(file.body, values, lambda name: self._place_of(file.path, name), mdx=mdx)
+        made = self._translated(file)
         for what, count in made.translated.items():
             self.report.counts[f"tags translated: {what}"] += count
         text = self.links.in_text(file.path, made.text)
@@ -196,6 +200,32 @@ class _Import:
             times = f" ({count} times)" if count > 1 else ""
             self.report.fault(Fault(file.path, f"{target!r}{times} leads to nothing in the folder", "the link stays"))
         return text
+
+    def _translated(self, file: PostFile) -> Translation:
+        return translate(
+            file.body,
+            self.site.values(file.fields),
+            lambda name: self._place_of(file.path, name),
+            mdx=file.path.lower().endswith(".mdx"),
+            own=self.site.shortcodes,
+        )
+
+    def _heading(self, address: str, anchor: str) -> str:
+        """The heading's id that an anchor means. Each generator has its own way with what is neither a letter nor a
+        digit, so an anchor that isn't there means the only id with the same ones.
+        """
+        if address not in self.paths:
+            return anchor
+        ids = self.headings.get(address)
+        if ids is None:
+            ids = self.headings[address] = {}
+            with suppress(FrontMatterError):  # it is reported when it is loaded
+                file = read_post(self.folder, self.folder / self.paths[address])
+                for text in looked_at(self._translated(file).text).ids:
+                    ids.setdefault(_letters(text), []).append(text)
+        meant = unquote(anchor)
+        same = ids.get(_letters(meant), [])
+        return same[0] if len(same) == 1 and meant != same[0] else anchor
 
     def _place_of(self, path: str, name: str) -> str | None:
         place, mark, anchor = name.partition("#")
@@ -308,6 +338,10 @@ class _Import:
             if slug not in taken and (there is None or there.post_id == post_id):
                 return slug
         return post_id.lower()
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def post_address(slug: str) -> str:
