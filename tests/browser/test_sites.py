@@ -412,15 +412,7 @@ def pages_of(place: Place, name: str) -> Iterator[tuple[str, Page]]:
         me = design.user_by_handle(SOCIAL_USERS[0])
         post = max(design.feed(me.user_id).items, key=lambda each: each.comments)
         author = design.profile(post.user_id).handle
-        own = (
-            "/",
-            f"/posts/{post.post_id}",
-            f"/people/{author}",
-            "/messages",
-            f"/messages/{author}",
-            "/settings",
-            "/account",
-        )
+        own = ("/", f"/posts/{post.post_id}", f"/people/{author}", "/messages", f"/messages/{author}", "/settings")
         more = (
             "/people?handle=nobody",
             "/notifications",
