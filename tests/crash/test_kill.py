@@ -159,7 +159,9 @@ def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
     script = (
         "import sys; from keyplan.engine import Engine; engine = Engine.open(sys.argv[1]); "
         "print('go', flush=True); "
-        "engine.call('UpdateTable', {'TableName': 'orders', 'GlobalSecondaryIndexUpdates': [{'Create': "
+        "engine.call('UpdateTable', {'TableName': 'orders', "
+        "'AttributeDefinitions': [{'AttributeName': 'h', 'AttributeType': 'S'}], "
+        "'GlobalSecondaryIndexUpdates': [{'Create': "
         "{'IndexName': 'New', 'KeySchema': [{'AttributeName': 'h', 'KeyType': 'HASH'}], "
         "'Projection': {'ProjectionType': 'ALL'}}}]}); print('done', flush=True); sys.stdin.read()"
     )
@@ -169,10 +171,9 @@ def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
         assert child.stdout is not None
         assert child.stdin is not None
         assert child.stdout.readline() == b"go\n"
-        try:
+        with pytest.raises(subprocess.TimeoutExpired):  # unless it failed, it waits to be killed
             child.wait(chance.uniform(0, 0.05))
-        except subprocess.TimeoutExpired:
-            child.kill()
+        child.kill()
         result = child.stdout.read()
         child.wait()
         child.stdout.close()
