@@ -298,6 +298,19 @@ def test_pieces_make_what_the_whole_makes(monkeypatch: pytest.MonkeyPatch, piece
             parsed.forget()
 
 
+def test_an_object_of_far_too_many_members_keeps_those_that_a_request_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many members, and they are all looked for in one go whenever their table of names grows."""
+    monkeypatch.setattr(parsing, "_OBJECT_MEMBERS_MAX", 20_000)
+    many = {f"{number:x}": 1 for number in range(120_000)}
+    value = {"RequestItems": {"orders": {**many, "Keys": [KEY]}}, **many, "TableName": "orders", "M": {**many, "S": 1}}
+    parsed = parsing.parse_in_pieces(orjson.dumps(value)).value
+    kept = (parsed, parsed["RequestItems"]["orders"], parsed["M"])
+    assert all(20_000 <= len(each) < 30_000 for each in kept)
+    assert parsed["TableName"] == "orders"
+    assert parsed["RequestItems"]["orders"]["Keys"] == [KEY]
+    assert parsed["M"]["S"] == 1
+
+
 def test_no_piece_is_large() -> None:
     """Of many small members none is parsed with many others, however they are nested."""
     for body in (b"[" + b"1," * 300_000 + b"1]", b'{"a":{"b":[' + b"[{},[]]," * 60_000 + b'1]},"c":[1]}'):

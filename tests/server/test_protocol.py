@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from keyplan.server import answers
-from keyplan.server.answers import PACKED_BYTES_MIN, json_answer, plain_answer
+from keyplan.server.answers import json_answer, plain_answer
 from tests.server.support import CREATE, TABLE, Server, request, s, serving
 
 SERVICE = "com.amazon.coral.service#"
@@ -440,9 +440,9 @@ def test_a_store_in_memory() -> None:
 def test_an_answer_is_packed_from_so_many_bytes_on() -> None:
     headers = {b"accept-encoding": b"gzip"}
     packed = b"content-encoding: gzip\r\n"
-    assert packed in json_answer(200, bytes(PACKED_BYTES_MIN), headers)
-    assert packed not in json_answer(200, bytes(PACKED_BYTES_MIN - 1), headers)
-    assert packed not in json_answer(200, bytes(PACKED_BYTES_MIN), {})
+    assert packed in json_answer(200, bytes(4096), headers)
+    assert packed not in json_answer(200, bytes(4095), headers)
+    assert packed not in json_answer(200, bytes(4096), {})
 
 
 HEAD = (

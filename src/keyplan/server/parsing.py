@@ -14,12 +14,21 @@ from typing import Any, cast
 
 import orjson
 
+from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.shapes import member_names
+
 MEMBERS_MAX = 100_000
 """With more members than that, about, a body is parsed piece by piece."""
 DEPTH_MAX = 1000
 """orjson goes no deeper either."""
 _PIECE_BYTES = 32 * 1024
 _FREED_TOGETHER = 10_000
+_OBJECT_MEMBERS_MAX = 300_000
+"""An object that has so many members takes only those more that a request may have: what its table of names takes to
+grow is done in one go. No item of so many attributes is within the limit of an item's size, as no other object is that
+is a map, and what is no member of a request is never looked at.
+"""
+_MEMBERS = frozenset(name for operation in OPERATIONS.values() for name in member_names(operation.request))
 
 _TOKEN = re.compile(rb'[\[\]{},]|"[^"\\]{0,4096}+(?:\\.[^"\\]{0,4096}+){0,64}+"|"', re.DOTALL)
 """A sign, a string, or the quote before a string that is too long to be looked at in one go."""
@@ -183,8 +192,10 @@ class _Reading:
         self.pieces.append(piece)
         if opened.is_list:
             opened.made.extend(piece)
-        else:
+        elif len(opened.made) < _OBJECT_MEMBERS_MAX:
             opened.made.update(piece)
+        else:
+            opened.made.update({name: piece[name] for name in _MEMBERS.intersection(piece)})
 
 
 def _tokens(body: bytes) -> Iterator[tuple[int, int]]:

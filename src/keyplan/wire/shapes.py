@@ -137,6 +137,21 @@ def named(name: str, shape: Structure) -> Structure:
     return Structure(shape.members, shape.required, name)
 
 
+def member_names(shape: Shape) -> Iterator[str]:
+    """The names of all members in a shape, those of attribute values among them."""
+    match shape:
+        case Value():
+            yield from ("S", "N", "B", "SS", "NS", "BS", "M", "L", "NULL", "BOOL")
+        case ListOf() | MapOf():
+            yield from member_names(shape.of)
+        case Structure():
+            yield from shape.members
+            for member in shape.members.values():
+                yield from member_names(member)
+        case _:
+            pass
+
+
 def compile_check(shape: Shape) -> Check:
     """A predicate that is true only of what ``explain`` finds no fault with.
 
