@@ -8,6 +8,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
 
 from keyplan.engine import Engine, Regions
@@ -143,7 +144,7 @@ HALVES = ("\ud800", "a\udc00b")
 
 
 class Halving(tour.Traveller):
-    """Asks each thing before with half a character in the place of each text, which changes nothing."""
+    """Asks each thing before with half a character in the place of each text."""
 
     asked = 0
 
@@ -164,12 +165,13 @@ class Halving(tour.Traveller):
 
 
 def texts_of(value: Any) -> Iterator[Path]:
-    """The places of all texts and names."""
+    """The places of all texts and names, but for those of members, which are capitalised: unknown ones are ignored."""
     if isinstance(value, str):
         yield ()
     elif isinstance(value, dict):
         for name, member in value.items():
-            yield (name, "*")
+            if not name[0].isupper():
+                yield (name, "*")
             yield from ((name, *path) for path in texts_of(member))
     elif isinstance(value, list):
         for number, member in enumerate(value):
@@ -188,13 +190,11 @@ def put_in(value: Any, path: Path, text: str) -> Any:
 
 
 def test_half_a_character_is_refused_wherever_it_stands() -> None:
-    plain, halving = tour.travel(), tour.travel(Halving)
+    """Nothing but an error of the service comes of it, unless nobody looks at it, and none is stored."""
+    halving = tour.travel(Halving)
     assert isinstance(halving, Halving)
     assert halving.asked > 3000
-    assert halving.errors == plain.errors
-    assert {name: len(each) for name, each in halving.answers.items()} == {
-        name: len(each) for name, each in plain.answers.items()
-    }
+    assert orjson.dumps(halving.answers)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -169,8 +169,6 @@ class Engine:
             raise unknown_operation(operation)
         kind, action = known
         kind.validate(params)
-        if kind.kind == "table":
-            check_unicode(params)  # much of it is stored as it is
         try:
             if not kind.old_names.isdisjoint(params):
                 kind.check_old_count(params)

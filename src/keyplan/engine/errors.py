@@ -24,8 +24,8 @@ _NO_UNICODE = "A string of the request is not valid Unicode"
 
 
 def check_unicode(params: Any) -> None:
-    """Refuse a request with half a character in one of its strings. Of reads and writes of items that is looked for
-    where something failed that may come of it: those strings are neither stored nor looked up without being encoded.
+    """Refuse a request with half a character in one of its strings. It is looked for where something failed that may
+    come of it: strings are neither stored nor looked up without being encoded.
 
     Raises:
         SerializationException: it has one.

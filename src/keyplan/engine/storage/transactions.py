@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -226,6 +227,7 @@ class Writer(Reader):
 
     def create_table(self, name: str, definition: str, layout: TableLayout) -> TableLayout:
         """Add a table; its layout with the id it was given."""
+        _check_unicode(definition)
         self._run(sql.ADD_TABLE, (name, layout.generation, definition))
         made = replace(layout, id=self._connection.last_insert_rowid())
         self._run(sql.create_items(made))
@@ -253,11 +255,17 @@ class Writer(Reader):
             self._run(sql.create_index(layout, index))
 
     def define(self, table_id: int, definition: str) -> None:
-        """Store a table's definition."""
+        """Store a table's definition.
+
+        Raises:
+            UnicodeEncodeError: it has half a character.
+        """
+        _check_unicode(definition)
         self._run(sql.DEFINE, (definition, table_id))
 
     def change_indexes(self, table: StoredTable, layout: TableLayout, definition: str) -> StoredTable:
         """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped."""
+        _check_unicode(definition)
         before = {index.number for index in table.layout.indexes}
         after = {index.number for index in layout.indexes}
         self._run(f"ALTER TABLE {sql.items_name(table.layout)} RENAME TO {sql.items_name(layout)}")
@@ -301,6 +309,16 @@ class Writer(Reader):
         """Store an answer under a token; forget those from before ``since_s``."""
         self._run(sql.FORGET_TOKENS, (since_s,))
         self._run(sql.KEEP_TOKEN, (token, digest, answer, now_s))
+
+
+def _check_unicode(definition: str) -> None:
+    """Refuse a definition with half a character, which its JSON escapes.
+
+    Raises:
+        UnicodeEncodeError: it has one.
+    """
+    if "\\ud" in definition:
+        json.dumps(json.loads(definition), ensure_ascii=False).encode()
 
 
 def _stored_entry(row: tuple[Any, ...]) -> StoredEntry:
