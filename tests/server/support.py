@@ -118,6 +118,14 @@ class Raw:
         body, self._buffer = self._buffer[:length], self._buffer[length:]
         return Answer(status, headers, body)
 
+    def rest_until(self, last: bytes) -> bytes:
+        """What comes, as it is, up to ``last`` and maybe beyond it."""
+        while last not in self._buffer:
+            if not self._more():
+                raise EOFError(self._buffer)
+        rest, self._buffer = self._buffer, b""
+        return rest
+
     def ended(self) -> bool:
         """Whether the server has closed, with nothing more to read."""
         while not self._buffer:

@@ -181,6 +181,18 @@ def test_other_methods_and_types(server: Server) -> None:
         assert other.headers["content-type"] == "application/json"
 
 
+@pytest.mark.parametrize("path", ["/", "/orders"])
+def test_the_answer_to_a_head_has_no_body(server: Server, path: str) -> None:
+    """What followed the head was read as the beginning of the next answer."""
+    asked = request(None, b"", method="HEAD").replace(b" / ", f" {path} ".encode(), 1)
+    with server.raw() as raw:
+        raw.send(asked + request("ListTables"))
+        first, _, rest = raw.rest_until(b'{"TableNames"').partition(b"\r\n\r\n")
+    assert first.startswith(b"HTTP/1.1 404 ")
+    assert b"\r\ncontent-length: 29\r\n" in first + b"\r\n"
+    assert rest.startswith(b"HTTP/1.1 200 ")
+
+
 @pytest.mark.parametrize(
     "target",
     [

@@ -85,6 +85,8 @@ class Service:
 
     def handle(self, request: Incoming, reply: Reply) -> None:
         """Answer a request by calling ``reply`` once with the whole answer, now or later."""
+        if request.method == b"HEAD":
+            reply = _without_content(reply)
         headers = request.headers
         origin = headers.get(b"origin")
         cors = b"" if origin is None else self._cors(origin)
@@ -247,6 +249,16 @@ class Service:
         if not self._settings.allows_origin(origin.decode("latin-1")):
             return b""
         return b"access-control-allow-origin: %s\r\nvary: origin\r\n%s" % (origin, _EXPOSED)
+
+
+def _without_content(reply: Reply) -> Reply:
+    """What answers a HEAD: a client takes what follows the head for the next answer (RFC 9110, 9.3.2)."""
+
+    def reply_head(answer: bytes) -> None:
+        head, end, _ = answer.partition(b"\r\n\r\n")
+        reply(head + end)
+
+    return reply_head
 
 
 class Regional:

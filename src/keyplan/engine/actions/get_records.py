@@ -15,12 +15,12 @@ from keyplan.engine.streams.reading import (
     Iterator,
     decode_iterator,
     find_stream,
+    no_shard,
     shown_shards,
     trim_horizon,
     trimmed,
 )
 from keyplan.engine.streams.shards import sequence_of
-from keyplan.wire.errors import ResourceNotFoundException
 from keyplan.wire.limits import STREAM_PAGE_BYTES_MAX, STREAM_RECORDS_MAX
 
 NUMBERS_READ_MAX = 20_000
@@ -53,7 +53,7 @@ def _shard(changes: Changes, stream: StoredStream, number: int, now_s: float) ->
     for shard in shown_shards(changes, stream, now_s):
         if shard.number == number:
             return shard
-    raise ResourceNotFoundException("Invalid ShardId in ShardIterator")
+    raise no_shard()
 
 
 def _page(

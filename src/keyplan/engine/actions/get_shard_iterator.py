@@ -30,7 +30,7 @@ def get_shard_iterator(database: Database, request: Request) -> Answer:
     def work(reader: Reader) -> Iterator:
         changes = reader.changes
         stream = find_stream(changes, request["StreamArn"], now_s)
-        shard = find_shard(changes, stream, request["ShardId"], now_s, database.region)
+        shard = find_shard(changes, stream, request["ShardId"], now_s)
         after = _after(changes, stream, shard, request, now_s)
         return Iterator(database.region, stream.table, stream.label, shard.number, after, now_s)
 

@@ -109,7 +109,7 @@ def shown_shards(changes: Changes, stream: StoredStream, now_s: float) -> list[S
     return [shard for shard in changes.shards(stream.id) if shard.closed_s is None or shard.closed_s >= since_s]
 
 
-def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float, region: str) -> StoredShard:
+def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) -> StoredShard:
     """The shard of a name.
 
     Raises:
@@ -118,10 +118,12 @@ def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float, 
     for shard in shown_shards(changes, stream, now_s):
         if shard_id(shard) == name:
             return shard
-    arn = stream_arn(region, stream.table, stream.label)
-    raise ResourceNotFoundException(
-        f"Requested resource not found: Shard does not exist in the stream. StreamArn: {arn} ShardId: {name}"
-    )
+    raise no_shard()
+
+
+def no_shard() -> ResourceNotFoundException:
+    """The error of a shard that isn't there, or not any more (reported of the service from 2015 to 2024)."""
+    return ResourceNotFoundException("Requested resource not found: Shard does not exist")
 
 
 def trim_horizon(changes: Changes, stream: StoredStream, shard: StoredShard, now_s: float) -> int:
@@ -135,7 +137,7 @@ def trim_horizon(changes: Changes, stream: StoredStream, shard: StoredShard, now
 
 def trimmed() -> TrimmedDataAccessException:
     """The error of a place in a shard whose records are gone for their age."""
-    return TrimmedDataAccessException("The data you are trying to access has been trimmed.")
+    return TrimmedDataAccessException("The data you are trying to access has been trimmed")
 
 
 def sequence_place(sequence: Any) -> str:
