@@ -8,11 +8,14 @@ import re
 from collections.abc import Callable
 
 from keyplan.web.beside import Beside
+from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
-from keyplan_systems.blog.site.site import Site
+from keyplan_systems.blog.site.site import LIMITS, Site
+from tests.systems.blog_site.conftest import Clock
 from tests.systems.blog_site.support import Visit, make_post, make_user, text_of
 from tests.systems.blog_site.test_api import Api
+from tests.systems.letters import Box
 
 
 def test_a_post_stands_on_the_pages_of_all_its_authors(
@@ -108,3 +111,42 @@ def test_an_author_asks_others_who_agree_decline_and_leave(
     blog.name_co_authors(draft.post_id, (rita.user_id,))
     author.send(place, place, title="Half a thought", content="It isn’t.", slug="half", **version_of(place))
     assert [value.co_authors for value in blog.posts([draft.post_id])] == [(rita.user_id,)]
+
+
+def test_who_is_asked_hears_of_it_by_mail_at_a_confirmed_address(
+    blog: Blog, author: Visit, box: Box, clock: Clock
+) -> None:
+    """Once a day by one author, however often the question is taken back; and nobody hears of it twice for a post."""
+    for name in ("ben", "cleo", "dora"):
+        user = make_user(blog, name)
+        if name != "cleo":
+            accounts.verify_email(blog, user.user_id, f"{name}@example.com")
+
+    def save(page: str, names: str, **fields: str) -> str:
+        given = {
+            "title": "Half a <b>thought</b>",
+            "content": "It isn’t.",
+            "slug": "half",
+            "co_authors": names,
+            **fields,
+        }
+        match = re.search(r'name="version" value="(\d+)"', author.get(page).text)
+        answer = author.send(page, page, **given, **({} if match is None else {"version": match[1]}))
+        assert answer.status_code == 303
+        return str(answer.headers["location"].partition("?")[0])
+
+    place = save("/write", "ben cleo")
+    (letter,) = box.letters
+    assert (letter.to, letter.subject) == ("ben@example.com", "Ada Example asks you at Marginalia")
+    assert "name you as an author of “Half a <b>thought</b>” at Marginalia" in letter.text
+    assert letter.link == "/desk"
+    save(place, "ben cleo", asked="ben cleo")
+    save(place, "", asked="ben cleo")
+    save(place, "ben", asked="")
+    assert len(box.letters) == 1
+    save(place, "ben dora", asked="ben")
+    assert [letter.to for letter in box.letters] == ["ben@example.com", "dora@example.com"]
+    clock.seconds += LIMITS["ask"].seconds + 1
+    save(place, "dora", asked="ben dora")
+    save(place, "dora ben", asked="dora")
+    assert [letter.to for letter in box.letters][2:] == ["ben@example.com"]

@@ -77,8 +77,9 @@ LIMITS = {
     "write": Limit(attempts=60, seconds=600),
     "upload": Limit(attempts=40, seconds=600),
     "mail": Limit(attempts=5, seconds=3600),
+    "ask": Limit(attempts=1, seconds=24 * 3600),
 }
-SHARED = frozenset(LIMITS) - {"comment", "search", "respond", "preview", "upload", "write"}
+SHARED = frozenset(LIMITS) - {"comment", "search", "respond", "preview", "upload", "write", "ask"}
 """What is counted for all processes together: a write each time, of what is seldom done."""
 PICTURES_AT_ONCE = 1
 """A large picture takes some hundred megabytes while it is written anew."""

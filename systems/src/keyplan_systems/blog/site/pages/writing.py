@@ -7,6 +7,7 @@ isn't the author of a draft is told that it isn't there.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Literal
 
 from markupsafe import Markup
@@ -122,7 +123,13 @@ def _asked(turn: Turn, saved: PostWithContent, people: tuple[str, ...] | None) -
     """The post once those are asked whom its form names."""
     if people is None or (not people and not saved.post.co_authors and not turn.form["asked"]):
         return saved
-    return saved._replace(post=turn.blog.ask_co_authors(saved.post.post_id, people))
+    before = {entry.user_id for entry in turn.blog.co_authors_of(saved.post.post_id)}
+    post = turn.blog.ask_co_authors(saved.post.post_id, people)
+    site, me = turn.site, turn.user.user_id  # whoever is asked again within a day gets no second letter
+    new = [name for name in people if name not in before and not site.wait_seconds("ask", f"{me} {name}")]
+    if new:
+        turn.after.append(partial(site.mailing.asked_to_be_named, post, turn.user, new, site.origin(turn.request)))
+    return saved._replace(post=post)
 
 
 def create(turn: Turn) -> Response:
