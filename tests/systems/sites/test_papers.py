@@ -112,3 +112,17 @@ def test_the_api_shows_what_is_published(papers: Papers, site: ServedSite) -> No
         assert client.get("/api/published_in_collection?collection=ethics").status_code == 200
         for pattern in ("papers_in_collection", "add_paper", "publish", "edit_paper"):
             assert client.get(f"/api/{pattern}").status_code == 404
+
+
+def test_what_no_key_can_hold_is_nowhere(site: ServedSite) -> None:
+    reader = Visit(site.application)
+    for path in (
+        "/papers/",
+        "/authors/",
+        "/topics/",
+        f"/papers/{'x' * 3000}",
+        f"/authors/{'x' * 3000}",
+        f"/topics/{'x' * 3000}",
+    ):
+        assert reader.get(path) == 404, path[:20]
+        assert reader.says("There is nothing here"), path[:20]

@@ -15,7 +15,7 @@ from keyplan.web import app
 from keyplan.web.beside import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.shop import Shop
-from keyplan_systems.shop.entities import HELD, Merchant, Product
+from keyplan_systems.shop.entities import HELD, Merchant, PostalAddress, Product
 from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
 from keyplan_systems.shop.payments import OfflineProvider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS, sample
@@ -95,9 +95,7 @@ def test_a_cart_is_emptied_and_an_address_removed(shop: Shop, site: ServedSite) 
     fields = dict(re.findall(r'name="([^"]+)" value="([^"]+)"', removing))
     assert somebody.post("/cart", fields) == 200
     assert somebody.says("Your cart is empty.")
-    user = shop.user_by_email("moving@example.org")
-    assert user is not None
-    user_id = user.user_id
+    user_id = _user_id(shop, "moving@example.org")
     first, second = sorted(shop.addresses(user_id), key=lambda each: each.postal.street)
     somebody.get("/addresses")
     assert somebody.send(f"/addresses/{first.address_id}/remove") == 200
@@ -107,6 +105,57 @@ def test_a_cart_is_emptied_and_an_address_removed(shop: Shop, site: ServedSite) 
     other.get("/addresses")
     other.post(f"/addresses/{second.address_id}/remove", {"csrf": other.csrf()})
     assert len(shop.addresses(user_id)) == 1
+
+
+def test_what_keeps_a_cart_from_being_ordered_is_said_on_it(shop: Shop, site: ServedSite) -> None:
+    somebody = visit(site)
+    assert somebody.join("late@example.org") == 200
+    somebody.get("/addresses")
+    somebody.send("/addresses", name="Ann", street="1 Mill Lane", city="Bristol", country="gb")
+    somebody.get("/products/smoked-tea")
+    somebody.send("/cart", quantity="9999")
+    assert (somebody.send("/checkout"), somebody.path) == (409, "/checkout")
+    assert somebody.says("Smoked Tea: 40 in stock, and 9999 in your cart")
+    somebody.send("/cart", quantity="1")
+    product = shop.product("smoked-tea")
+    assert product is not None
+    shop.reprice("smoked-tea", product.price_cents + 100)
+    assert somebody.send("/checkout") == 409
+    assert somebody.says("A price has changed since you looked: this is what it costs now")
+    shop.reprice("smoked-tea", product.price_cents)
+    shop.unlist_product("smoked-tea")
+    assert somebody.send("/checkout") == 409
+    assert somebody.says("Smoked Tea isn’t sold any more")
+    shop.list_product("smoked-tea")
+    somebody.get("/cart")
+    old = dict(re.findall(r'name="(csrf|merchant|total)"[^>]* value="([^"]*)"', somebody.text))
+    match = re.search(r'name="address"[^>]* value="([^"]+)"', somebody.text)
+    assert match is not None
+    address = match[1]
+    assert somebody.send("/checkout") == 200
+    placed = somebody.path
+    assert somebody.post("/checkout", {**old, "address": address, "token": "another click"}) == 409
+    assert somebody.says("This cart has changed meanwhile Nothing was ordered by this click.")
+    somebody.get(placed)
+    cancel = {"csrf": somebody.csrf()}
+    for _ in range(2):  # a second click changes nothing
+        assert somebody.post(f"{placed}/cancel", cancel) == 200
+    somebody.get("/search?q=")
+    assert somebody.says("Write a word, or a few.")
+    somebody.get("/addresses")
+    for number in range(19):
+        shop.save_address(_user_id(shop, "late@example.org"), f"a{number}", POSTAL)
+    assert somebody.send("/addresses", name="A", street="1", city="B", country="gb") == 422
+    assert somebody.says("there are 20 addresses: remove one that isn't needed")
+
+
+POSTAL = PostalAddress(name="Ann", street="2 Mill Lane", postcode="", city="Bristol", country="GB")
+
+
+def _user_id(shop: Shop, email: str) -> str:
+    user = shop.user_by_email(email)
+    assert user is not None
+    return user.user_id
 
 
 def test_an_unpaid_order_says_how_long_it_is_kept(shop: Shop, site: ServedSite) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from keyplan.errors import CursorError, ItemNotFound, KeyplanError, Refused, RequestError, WriteFailed
+from keyplan.errors import CursorError, ItemNotFound, KeyFieldError, KeyplanError, Refused, RequestError, WriteFailed
 from keyplan_systems.site.incoming import BadRequest, local_path
 from keyplan_systems.site.limits import TooBusy
 
@@ -68,7 +68,7 @@ def problem_of(error: Exception, path: str) -> Problem:
         case CursorError():
             ways = (("To the beginning", local_path(path)), FRONT)
             return Problem(400, "This page has moved on", "Its address is cut short or out of date.", ways)
-        case ItemNotFound():
+        case ItemNotFound() | KeyFieldError():  # what no key can hold names nothing
             return not_found()
         case TooBusy():
             return Problem(
@@ -77,10 +77,9 @@ def problem_of(error: Exception, path: str) -> Problem:
         case ValidationError():
             return Problem(400, "That can't be done", "It can't be stored.")
         case RequestError():
-            return Problem(400, "That can't be done", _sentence(error.message))
+            return Problem(400, "That can't be done", _sentence(_said(error)))
         case Refused():
-            text = "; ".join(fault.message for fault in error.faults) or error.message
-            return Problem(409, "That can't be done now", _sentence(text))
+            return Problem(409, "That can't be done now", _sentence(_said(error)))
         case WriteFailed():
             text = "Somebody else was faster. Look at it again, and try once more."
             return Problem(409, "That can't be done now", text)
@@ -88,6 +87,10 @@ def problem_of(error: Exception, path: str) -> Problem:
             return Problem(503, "Not just now", "The store doesn't answer. Please try again in a moment.")
         case _:
             raise error
+
+
+def _said(error: KeyplanError) -> str:
+    return "; ".join(fault.message for fault in error.faults) or error.message
 
 
 def _sentence(text: str) -> str:

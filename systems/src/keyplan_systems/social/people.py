@@ -106,7 +106,7 @@ class PeopleWrites(Reads):
     def _not_blocked(self, user_id: str, other_id: str, place: str) -> Writes:
         """Raises Refused for whom a user blocks."""
         if (yield from self.block_of.ask(user_id, other_id)) is not None:
-            raise Refused(f"{user_id!r} wants nothing of {other_id!r}", place=place)
+            raise Refused("one of the two has blocked the other", place=place)
 
 
 def no_user(user_id: str) -> ItemNotFound:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
+from keyplan.errors import ArgumentError
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.papers.design import Paper, Papers, PaperWithAuthors, byline
 from keyplan_systems.papers.export import FORMATS, citation, collection_name
@@ -75,7 +76,10 @@ def author(turn: PapersTurn) -> Response:
 def topic(turn: PapersTurn) -> Response:
     """The published papers that carry a topic."""
     name = turn.path("name").lower()
-    page = turn.design.papers_on_topic(name, cursor=turn.cursor)
+    try:
+        page = turn.design.papers_on_topic(name, cursor=turn.cursor)
+    except ArgumentError:  # no paper has such a topic
+        raise not_found() from None
     shown = [item for item in page.items if item.status == "published"]
     if not shown and page.cursor is None and turn.cursor is None:
         raise not_found()

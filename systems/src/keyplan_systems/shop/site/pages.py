@@ -7,7 +7,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from keyplan import ulid
-from keyplan.errors import Refused
+from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import HELD, Cart, OrderDetails, PostalAddress, Product
@@ -99,9 +99,8 @@ class Shelves:
             goods = found_products(turn.design, self.index, query, FOUND_MAX)
         lede = "" if query else "By words of names, categories, sellers and descriptions."
         heading = f"Search: {query}" if query else "Search"
-        return turn.page(
-            "goods.html", heading=heading, lede=lede, goods=goods, cursor=None, empty="Nothing has all of these words."
-        )
+        empty = "Nothing has all of these words." if query else "Write a word, or a few."
+        return turn.page("goods.html", heading=heading, lede=lede, goods=goods, cursor=None, empty=empty)
 
 
 # Carts
@@ -109,11 +108,16 @@ class Shelves:
 
 def cart(turn: ShopTurn) -> Response:
     """All that the customer means to buy, a cart a merchant."""
+    return _cart_page(turn)
+
+
+def _cart_page(turn: ShopTurn, status: int = 200) -> Response:
     shop = turn.design
     carts = [(element, *_lines(shop, element)) for element in shop.carts(turn.person.user_id)]
     names = {element.merchant_id: element.name for element in shop.merchants(limit=100)}
     return turn.page(
         "cart.html",
+        status,
         carts=carts,
         names=names,
         addresses=shop.addresses(turn.person.user_id),
@@ -124,6 +128,22 @@ def cart(turn: ShopTurn) -> Response:
 def _lines(shop: Shop, cart: Cart) -> tuple[list[CartLine], int]:
     lines = [CartLine(element, cart.items[element.product_id]) for element in shop.products(sorted(cart.items))]
     return lines, sum(line.cents for line in lines)
+
+
+def _why_not(turn: ShopTurn, merchant_id: str, total: int) -> str:
+    """What keeps a cart from being ordered, as a customer sees it: what there is too little of, or another total."""
+    shop = turn.design
+    cart = shop.cart(turn.person.user_id, merchant_id)
+    lines, now_cents = ([], total) if cart is None else _lines(shop, cart)
+    short = [line for line in lines if not line.product.listed_at or line.product.stock < line.quantity]
+    if short:
+        return "; ".join(
+            f"{line.product.name}: {line.product.stock} in stock, and {line.quantity} in your cart"
+            if line.product.listed_at
+            else f"{line.product.name} isn’t sold any more"
+            for line in short
+        )
+    return "A price has changed since you looked: this is what it costs now" if now_cents != total else ""
 
 
 class Customers:
@@ -155,7 +175,11 @@ class Customers:
         if not form:
             return _address_page(turn, 422)
         shop, user_id = turn.design, turn.person.user_id
-        shop.save_address(user_id, ulid(), PostalAddress(**postal))
+        try:
+            shop.save_address(user_id, ulid(), PostalAddress(**postal))
+        except Refused as error:
+            form.fault("", f"{error.message}: {error.hint}")
+            return _address_page(turn, 422)
         return turn.go("/cart" if shop.carts(user_id) else "/addresses", "address")
 
     def checkout(self, turn: ShopTurn) -> Response:
@@ -166,7 +190,18 @@ class Customers:
             raise Problem(400, "That can't be done", "The form isn't whole.", (("Your cart", "/cart"),))
         if not address:
             raise Problem(422, "Where to?", "Choose an address, or add one first.", (("Your cart", "/cart"),))
-        placed = turn.design.order_cart(turn.person.user_id, form["merchant"], token, total, address)
+        try:
+            placed = turn.design.order_cart(turn.person.user_id, form["merchant"], token, total, address)
+        except ItemNotFound:  # it was ordered, or emptied, in another window
+            raise Problem(
+                409,
+                "This cart has changed meanwhile",
+                "Nothing was ordered by this click.",
+                (("Your cart", "/cart"), ("Your orders", "/orders")),
+            ) from None
+        except Refused as error:
+            form.fault("", _why_not(turn, form["merchant"], total) or error.message)
+            return _cart_page(turn, 409)
         return turn.go(f"/orders/{placed.order_id}", "placed")
 
     def pay(self, turn: ShopTurn) -> Response:
@@ -245,6 +280,8 @@ def order(turn: ShopTurn) -> Response:
 def cancel_order(turn: ShopTurn) -> Response:
     """Cancel an order that isn't shipped."""
     details = _own(turn)
+    if details.order.status == "cancelled":  # by a second click, or since nobody paid
+        return turn.go(f"/orders/{details.order.order_id}")
     turn.design.cancel(details.order.order_id)
     return turn.go(f"/orders/{details.order.order_id}", "cancelled")
 
