@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyplan.values import NumberError, add, canonical, compare, subtract
@@ -17,7 +17,15 @@ TOO_PRECISE = "Attempting to store more than 38 significant digits in a Number"
 digits = st.integers(min_value=-(10**38) + 1, max_value=10**38 - 1)
 numbers = st.builds(lambda whole, exponent: f"{whole}E{exponent}", digits, st.integers(-130, 88))
 near = st.builds(lambda whole, exponent: f"{whole}E{exponent}", st.integers(-999, 999), st.integers(-9, 9))
-every = st.one_of(near, numbers)
+edges = st.builds(
+    lambda sign, power, offset, exponent: f"{sign}{10**power + offset}E{exponent}",
+    st.sampled_from(["", "-"]),
+    st.integers(35, 40),
+    st.integers(-2, 2),
+    st.sampled_from([-170, -169, -168, -167, -38, -37, -1, 0, 1, 85, 86, 87, 88, 89]),
+)
+"""Numbers of about as many digits as there may be, near both ends of the range."""
+every = st.one_of(near, numbers, edges)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +87,69 @@ def test_what_is_refused(text: str, message: str) -> None:
     assert str(caught.value) == message
 
 
+def fault_of(number: Decimal) -> str | None:
+    """What is wrong with a number that isn't zero; None: it can be stored."""
+    with localcontext(prec=400):
+        digits = len(number.normalize().as_tuple().digits)
+    if not -130 <= number.adjusted() <= 125:
+        return OVERFLOW if number.adjusted() > 0 else UNDERFLOW
+    return TOO_PRECISE if digits > 38 else None
+
+
+@given(edges)
+@example("1" * 39 + "E87")
+@example("1" * 39 + "E-168")
+def test_what_can_be_stored_and_what_is_said_of_the_rest(text: str) -> None:
+    expected = fault_of(Decimal(text))
+    if expected is None:
+        assert Decimal(canonical(text)) == Decimal(text)
+        return
+    with pytest.raises(NumberError) as caught:
+        canonical(text)
+    assert (str(caught.value), caught.value.older) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("9" * 38, "9" * 38),
+        ("9" * 38, "9" * 37),
+        ("9" * 37, "9" * 38),
+        ("9" * 38, "1"),
+        ("9" * 37, "9" * 37),
+        ("9" * 37, "0.1"),
+        ("9" * 37, "0.01"),
+        ("9" * 38 + "0" * 88, "1" + "0" * 88),
+        ("0." + "0" * 129 + "1", "1"),
+    ],
+)
+def test_sums_and_differences_at_the_edge_of_precision(left: str, right: str) -> None:
+    for sign in ("", "-"):
+        with localcontext(prec=400):
+            values = {add: Decimal(left) + Decimal(sign + right), subtract: Decimal(left) - Decimal(sign + right)}
+        for operation, value in values.items():
+            if fault_of(value) is None:
+                assert Decimal(operation(left, sign + right)) == value
+            else:
+                with pytest.raises(NumberError, match="overflow"):
+                    operation(left, sign + right)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [("1", "1.0", 0), ("1E2", "100", 0), ("-0", "0", 0), ("9", "10", -1), ("-9", "-10", 1), ("0.1", "0.10", 0)],
+)
+def test_numbers_are_compared_by_value_however_they_are_written(left: str, right: str, expected: int) -> None:
+    assert compare(left, right) == expected
+    assert compare(right, left) == -expected
+
+
 @given(every)
 def test_the_canonical_text_is_the_same_number_and_stays(text: str) -> None:
     try:
         plain = canonical(text)
     except NumberError:
-        assert not 1 <= abs(Decimal(text)).adjusted() + 131 <= 256
+        assert fault_of(Decimal(text)) is not None
         return
     assert Decimal(plain) == Decimal(text)
     assert canonical(plain) == plain
