@@ -213,6 +213,13 @@ class Counting(Design):
         if counter.n > 5:
             yield Create(Visit(path=name))
 
+    @write("W23")
+    def at_most(self, counted: Counter | Locked, most: int) -> Writes[int]:
+        after: Counter | Locked = yield Update(counted, n=Add(1))
+        if after.n > most:
+            raise ValueError(f"{after.n} are too many")
+        return after.n
+
     @write("W17")
     def checked(self, name: str) -> Writes[Any]:
         x = yield Check(Counter, name=name)
@@ -326,6 +333,26 @@ def test_who_goes_on_by_what_was_stored_is_refused(counting: Counting) -> None:
     counting.decides_by_it("a")
     with pytest.raises(RequestError, match="follows one that was carried out already"):
         counting.decides_by_it("a")
+
+
+def test_who_raises_by_what_was_stored_has_seen_what_is_stored(counting: Counting) -> None:
+    """And not what was likely before it was asked."""
+    high = counting.put(Counter(name="a", n=9))
+    low = counting.put(Counter(name="a", n=0))
+    assert counting.at_most(high, 5) == 1
+    counting.update(Counter, name="a", n=Add(7))
+    with pytest.raises(ValueError, match="9 are too many"):
+        counting.at_most(low, 5)
+    assert counting.get(Counter, name="a") == Counter(name="a", n=9)
+
+
+def test_who_raises_by_what_is_certain_has_sent_nothing(counting: Counting) -> None:
+    locked = counting.create(Locked(name="a", n=5))
+    requests = record(counting)
+    with pytest.raises(ValueError, match="6 are too many"):
+        counting.at_most(locked, 5)
+    assert not requests.requests
+    assert counting.at_most(locked, 6) == 6
 
 
 def test_a_claim_that_changes_hands_goes_by_transaction(counting: Counting) -> None:
