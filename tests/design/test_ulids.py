@@ -1,0 +1,72 @@
+"""ULIDs: what their 26 characters say, their order, and what they go by."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from keyplan import ulid
+from keyplan.errors import ArgumentError
+from keyplan.testing import Clock
+
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Crockford's, as the specification of ULIDs has it."""
+NOON = datetime(2026, 3, 1, 12, 0, 0, 123_000, tzinfo=UTC)
+LAST_MS = (1 << 48) - 1
+
+
+def ms_of(text: str) -> int:
+    """The moment that a ULID tells, in milliseconds."""
+    assert len(text) == 26
+    number = 0
+    for sign in text:
+        number = number * 32 + ALPHABET.index(sign)
+    return number >> 80
+
+
+def test_a_ulid_tells_its_moment() -> None:
+    before = time.time_ns() // 1_000_000
+    made = ulid()
+    assert before <= ms_of(made) <= time.time_ns() // 1_000_000
+    assert ms_of(ulid(NOON)) == 1_772_366_400_123
+    assert ms_of(ulid(datetime(1970, 1, 1, tzinfo=UTC))) == 0
+
+
+def test_those_of_one_process_sort_in_the_order_of_their_making(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also within a millisecond, and when the clock is put back."""
+    monkeypatch.setattr("keyplan.design.declared.fields._ulid_last", (0, 0))
+    now = time.time_ns()
+    steps = iter([0, 0, 1, 999_999, 1_000_000, -5_000_000_000, 0, 1_000_000, 2_000_000])
+    monkeypatch.setattr(time, "time_ns", lambda: now + next(steps))
+    made = [ulid() for _ in range(9)]
+    assert made == sorted(set(made))
+    assert ms_of(made[-1]) == (now + 2_000_000) // 1_000_000
+
+
+def test_those_of_one_moment_are_different_each_time() -> None:
+    """They are random but for the moment, all 79 bits that nothing is added to."""
+    made = [ulid(NOON) for _ in range(1000)]
+    assert len(set(made)) == 1000
+    assert made != sorted(made)
+    for place in range(11, 26):
+        assert len({text[place] for text in made}) == 32
+    assert len({text[10] for text in made}) == 16  # the first bit is kept free, for those that are counted up
+
+
+def test_the_moments_that_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ArgumentError, match="outside the time that a ULID can hold"):
+        ulid(datetime(1970, 1, 1, tzinfo=UTC) - timedelta(milliseconds=1))
+    monkeypatch.setattr("keyplan.design.declared.fields._ulid_last", (0, 0))
+    monkeypatch.setattr(time, "time_ns", lambda: LAST_MS * 1_000_000 + 999_999)
+    assert ms_of(ulid()) == LAST_MS
+    monkeypatch.setattr(time, "time_ns", lambda: (LAST_MS + 1) * 1_000_000)
+    with pytest.raises(ArgumentError, match="outside the time that a ULID can hold"):
+        ulid()
+
+
+def test_a_clock_of_the_tests_is_gone_by_where_no_moment_is_given() -> None:
+    with Clock(NOON):
+        assert ms_of(ulid()) == ms_of(ulid(NOON))
+        assert ms_of(ulid(NOON - timedelta(days=1))) == ms_of(ulid(NOON)) - 86_400_000
