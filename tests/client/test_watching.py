@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -106,6 +107,31 @@ def test_a_call_of_a_pattern_is_told_when_it_has_ended(notes: Notes) -> None:
         ("Notes.of_authors", 3, None),
         ("Notes.by_author", 1, None),
     ]
+
+
+def test_times_are_those_of_the_call(notes: Notes) -> None:
+    """Of a pattern and of each of its requests; of an iterator, what is spent in it and not between its items."""
+    calls: list[CallRecord] = []
+    patterns: list[PatternRecord] = []
+    notes.store.on_call = calls.append
+    notes.store.watch(patterns.append)
+    began, began_ns = time.monotonic(), time.time_ns()
+    notes.add(Note(name="a", author="ada"))
+    notes.add(Note(name="b", author="ada"))
+    notes.of_authors(["ada", "ben"])
+    for _ in notes.all_of("ada"):
+        time.sleep(0.02)
+    ended_ns, spent_ms = time.time_ns(), (time.monotonic() - began) * 1000
+    assert [record.pattern for record in patterns] == ["Notes.add", "Notes.add", "Notes.of_authors", "Notes.all_of"]
+    assert sum(call.latency_ms for call in patterns) <= spent_ms - 40
+    records: list[CallRecord | PatternRecord] = [*calls, *patterns]
+    for record in records:
+        assert 0 < record.latency_ms <= spent_ms
+        assert began_ns <= record.started_ns <= ended_ns
+    assert sum(record.latency_ms for record in calls) <= spent_ms
+    assert sorted(call.started_ns for record in patterns for call in record.calls) == sorted(
+        call.started_ns for call in calls
+    )
 
 
 def test_calls_of_tasks_at_once_are_kept_apart(notes: Notes) -> None:
