@@ -273,6 +273,20 @@ def test_strong_consistency_is_of_three_regions_at_once(regions: Regions) -> Non
     assert items(east) == items(south) == {"1": "1"}
 
 
+def test_what_is_strong_does_not_hurry_the_rest(regions: Regions, clock: Clock) -> None:
+    """A write of a strongly consistent table is in all regions at once; another table's comes in its own time."""
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    create(east, name="others")
+    replicas(east, add(WEST), TableName="others")
+    replicas(east, add(WEST), add(SOUTH), MultiRegionConsistency="STRONG")
+    west.call("PutItem", {"TableName": "others", "Item": {"pk": s("a"), "sk": s("1"), "v": n(1)}})
+    put(west, "1", 1)
+    assert items(east) == {"1": "1"}
+    assert items(east, TableName="others") == {}
+    regions.finish()
+    assert items(east, TableName="others") == {"1": "1"}
+
+
 OF_STRONG = "global tables with MultiRegionConsistency set to STRONG"
 ONLY_ONE = f"Deletion of only one table replica is not supported for {OF_STRONG}."
 
