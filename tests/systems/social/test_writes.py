@@ -279,7 +279,7 @@ def test_a_private_account_is_asked_first(social: Social) -> None:
     assert "doesn't follow" in refused(social.remove_follower, "ann", "ben")
     social.ask_to_follow("ben", "ann")
     social.block("ann", "ben")
-    assert "wants nothing" in refused(social.accept_request, "ann", "ben")
+    assert "has blocked the other" in refused(social.accept_request, "ann", "ben")
     social.set_private("ann", False)
     assert social.follow("cid", "ann")
     assert "no user" in refused(social.set_private, "zoe", True, kind=ItemNotFound)
