@@ -121,6 +121,7 @@ class FtsSearch:
         Of more than ``RANKED_MAX`` documents the latest put in are ranked, and of those with the words in their titles.
         In a large index, words that most documents have aren't asked for.
         """
+        ids: Sequence[str] = ()
         with self._lock:
             try:
                 with self._connection:  # all statements see the index as it is at the first
