@@ -271,6 +271,18 @@ UPDATE = {"a": {"Action": "PUT", "Value": s("x")}}
             "equal to 1",
         ),
         (
+            "Query",
+            {**TABLE, "KeyConditions": {"pk": EQ}, "AttributesToGet": []},
+            f"{ENVELOPE}Value at 'AttributesToGet' failed to satisfy constraint: Member must have length greater than or "
+            "equal to 1",
+        ),
+        (
+            "BatchGetItem",
+            {"RequestItems": {"orders": {"Keys": [KEY], "AttributesToGet": []}}},
+            f"{ENVELOPE}Value at 'RequestItems.orders.member.AttributesToGet' failed to satisfy constraint: Member must "
+            "have length greater than or equal to 1",
+        ),
+        (
             "Scan",
             {**TABLE, "AttributesToGet": []},
             f"{ENVELOPE}Value '[]' at 'attributesToGet' failed to satisfy constraint: Member must have length greater "
