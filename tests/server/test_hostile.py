@@ -496,7 +496,7 @@ def test_what_waits_for_a_thread_at_the_end_is_not_begun() -> None:
     assert 0 < begun <= 3
 
 
-def test_what_was_parsed_is_let_go_of_little_by_little() -> None:
+def test_what_was_parsed_is_let_go_of_little_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Millions of members that are freed at once would hold others up for as long as they were parsed."""
     most = parsing.MEMBERS_MAX
     assert not parsing.is_many(b"[" + b"," * (most - 1) + b"x" * 10)
@@ -517,3 +517,10 @@ def test_what_was_parsed_is_let_go_of_little_by_little() -> None:
     assert len(pieces) > 5
     parsed.forget()
     assert (parsed.value, pieces, [len(container) for container in containers if container]) == (None, [], [])
+    readings: list[Any] = []
+    reading = parsing._Reading
+    monkeypatch.setattr(parsing, "_Reading", lambda body: readings.append(reading(body)) or readings[-1])
+    with pytest.raises(orjson.JSONDecodeError):
+        parsing.parse_in_pieces(body[:-1] + b"!")
+    assert readings[0].containers
+    assert (readings[0].pieces, [each for each in readings[0].containers if each]) == ([], [])

@@ -72,7 +72,11 @@ def parse_in_pieces(body: bytes) -> Parsed:
         JSONDecodeError: it isn't JSON.
     """
     reading = _Reading(body)
-    return Parsed(reading.read(), reading.pieces, reading.containers)
+    try:
+        return Parsed(reading.read(), reading.pieces, reading.containers)
+    except orjson.JSONDecodeError:
+        Parsed(None, reading.pieces, reading.containers).forget()
+        raise
 
 
 @dataclass(slots=True)
