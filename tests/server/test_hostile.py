@@ -519,7 +519,12 @@ def test_what_was_parsed_is_let_go_of_little_by_little(monkeypatch: pytest.Monke
     assert (parsed.value, pieces, [len(container) for container in containers if container]) == (None, [], [])
     readings: list[Any] = []
     reading = parsing._Reading
-    monkeypatch.setattr(parsing, "_Reading", lambda body: readings.append(reading(body)) or readings[-1])
+
+    def kept(body: bytes) -> Any:
+        readings.append(reading(body))
+        return readings[-1]
+
+    monkeypatch.setattr(parsing, "_Reading", kept)
     with pytest.raises(orjson.JSONDecodeError):
         parsing.parse_in_pieces(body[:-1] + b"!")
     assert readings[0].containers
