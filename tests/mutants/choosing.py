@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from tests.mutants.marking import HITS, Blocks, marked_tree
@@ -116,14 +118,37 @@ def _mask(marks: Iterable[int]) -> int:
 
 def _marks_of(mutant: Mutant, blocks: Mapping[str, Mapping[str, int]], digests: Mapping[str, str]) -> set[int]:
     """The block of a fault's line, by a record as JSON has it; all of the module's where the line runs at import, or
-    the module has changed.
+    the module has changed; all of its users' where it has none.
     """
     known = blocks.get(mutant.path, {})
+    if not known:  # tables alone: who imports them shows what is wrong with them
+        return {mark for path in _users(mutant.path) for mark in blocks.get(path, {}).values()}
     source = (ROOT / mutant.path).read_text(encoding="utf-8")
     line = str(mutant.line)
     if digests.get(mutant.path) == _digest(source) and line in known:
         return {known[line]}
     return set(known.values())
+
+
+@cache
+def _users(path: str) -> frozenset[str]:
+    """The modules that import one, and those that import these where they have no function themselves."""
+    users: set[str] = set()
+    looked_for = [path]
+    while looked_for:
+        package, _, name = (
+            looked_for.pop().removeprefix("src/").removesuffix(".py").removesuffix("/__init__").rpartition("/")
+        )
+        dotted = package.replace("/", ".")
+        asked = re.compile(rf"from {dotted}\.{name} import|from {dotted} import .*\b{name}\b")
+        for other in sorted((ROOT / "src").rglob("*.py")):
+            source = other.read_text(encoding="utf-8")
+            found = other.relative_to(ROOT).as_posix()
+            if found not in users and asked.search(source):
+                users.add(found)
+                if "def " not in source:
+                    looked_for.append(found)
+    return frozenset(users)
 
 
 def stages(tests: Sequence[Ran], near: Sequence[str], seconds_max: float) -> Iterator[list[str]]:
