@@ -62,6 +62,15 @@ def test_a_finding_is_shown_with_its_place_its_numbers_and_what_to_do() -> None:
     assert "no rates are known" in flat
 
 
+def test_no_line_of_a_finding_ends_in_spaces(inbox: Path) -> None:
+    """Those that are silenced and those that a baseline knows neither."""
+    inbox.write_text(INBOX.replace("(Design)", '(Design, silence={"KP201 Message.primary": "some twenty a day"})'))
+    assert run("check", "inbox.py", "--write-baseline", "known.json").exit_code == 0
+    output = run("check", "inbox.py", "--all", "--baseline", "known.json").output
+    assert "silenced: some twenty a day" in output
+    assert [line for line in output.splitlines() if line != line.rstrip()] == []
+
+
 @pytest.mark.usefixtures("inbox")
 @pytest.mark.parametrize(("least", "status"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
 def test_the_exit_status_is_by_the_worst_finding(least: str, status: int) -> None:

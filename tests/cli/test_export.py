@@ -80,6 +80,19 @@ def test_workbench_has_the_sample_or_what_a_store_holds(folder: Path) -> None:
     assert 0 < items("--db", "one.db") < items()
 
 
+@pytest.mark.parametrize("to", ["svg", "html"])
+def test_a_picture_has_the_sample_or_what_a_store_holds(to: str) -> None:
+    """Without items it is one of templates."""
+    assert run("sample", "cms", "--count", "2", "--db", "two.db").exit_code == 0
+    empty, sampled, stored = (
+        exported("cms", "--to", to, *more) for more in (("--sample", "0"), ("--sample", "2"), ("--db", "two.db"))
+    )
+    assert "AUTHOR#{author_id}" in empty
+    assert "AUTHOR#{author_id}" not in sampled
+    assert "AUTHOR#{author_id}" not in stored
+    assert len(sampled) > len(empty)
+
+
 def test_what_workbench_leaves_out_is_told() -> None:
     result = run("export", "tests.contract.design:Everything", "--to", "workbench")
     assert result.exit_code == 0
