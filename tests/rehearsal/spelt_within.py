@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
-from keyplan import Add, Design, Entity, Index, Key, Table, Update, Writes, read, write
+from keyplan import Add, Delete, Design, Entity, Index, Key, Put, Table, Update, Writes, read, write
 
 BY_HUE = Index("BY_HUE", "hue_pk", "hue_sk")
 
@@ -129,6 +129,14 @@ def painted() -> dict[str, Any]:
         @write("P11")
         def by_a_helper_with_texts(self, pot: Pot) -> Writes:
             yield self._emptied(pot)
+
+        @write("P12")
+        def unpacked(self, name: str, pots: list[Pot]) -> Writes:
+            first, (second, third) = Brush(name=name), (name, 3)
+            last, times = pots[-1], second * third
+            yield Put(first)
+            yield Delete(last)
+            yield Delete(Cloth, name=times)
 
         def _emptied(self, pot: Pot) -> Update[Pot]:
             return Update(pot, litres=0)
