@@ -17,11 +17,13 @@ from keyplan import (
     Key,
     Put,
     Table,
+    Unique,
     Update,
     Writes,
     read,
     write,
 )
+from keyplan.rehearsal.account import Accounts
 from keyplan.rehearsal.code import Action, WrittenCode
 from keyplan.rehearsal.following import code_of
 from keyplan.rehearsal.sources import Sources
@@ -40,6 +42,16 @@ class Note(Entity):
     text: str
 
     primary = Key("NOTE#{name}", "{text}")
+
+
+class Named(Entity):
+    """Has a name that no other has."""
+
+    number: int
+    name: str
+
+    primary = Key("NAMED#{number}", "HEAD")
+    one_name = Unique("NAME#{name}")
 
 
 def _both(item: Item) -> Writes:
@@ -170,3 +182,21 @@ def test_a_write_without_source_is_not_known() -> None:
     bare = namespace["Bare"]
     written_code = code_of(bare.compiled.writes["go"], bare.compiled, bare, Sources())
     assert (written_code.known, written_code.actions) == (False, [])
+
+
+@pytest.mark.parametrize(("entity", "operation"), [("Item", "PutItem"), ("Named", "TransactWriteItems")])
+def test_a_write_without_source_is_known_by_its_runs(entity: str, operation: str) -> None:
+    """What claims a unique value goes out with the claim."""
+    namespace: dict[str, Any] = {**globals()}
+    exec(
+        "class Bare(Design):\n"
+        "    table = Table('bare')\n"
+        "    @write('W1')\n"
+        f"    def go(self, item: {entity}) -> Writes:\n"
+        "        yield Create(item)\n",
+        namespace,
+    )
+    bare = namespace["Bare"]
+    account = Accounts(bare.compiled, bare).of(bare.compiled.writes["go"])
+    assert account.operation == operation
+    assert account.rights == ("PutItem",)

@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel
@@ -16,6 +16,7 @@ from keyplan import Create, Delete, Design, Entity, Field, Key, Table, Unique, U
 from keyplan.errors import Refused
 from keyplan.explain.explanation import explain
 from keyplan.rehearsal.account import Accounts
+from keyplan.rehearsal.hindsight import _nearby
 from keyplan_systems.shop.design import Shop
 from tests.cost.test_prediction import Compared, check_typical_writes
 
@@ -238,3 +239,32 @@ def test_what_no_value_helps_fails_as_before(name: str, failure: str) -> None:
     tried = Accounts(Never.compiled, Never).of(Never.compiled.writes[name]).tried
     assert tried is not None
     assert failure in (tried.failure or "")
+
+
+class Passenger(Entity):
+    passenger_id: str
+    trip_id: str | None = None
+    seat_id: int = 7
+    name: str = "Ada"
+
+    primary = Key("PASSENGER#{passenger_id}", "HEAD")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "tried"),
+    [
+        ("name", "x", ["Ada", "Joan"]),
+        ("nothing", "x", []),
+        ("trip_id", "x", ["t1"]),
+        ("names", ["a", "b"], [["a"], ["b"], ["p1"], ["t1"], ["p2"]]),
+        ("names", {"a"}, [{"a"}, {"p1"}, {"t1"}, {"p2"}]),
+        ("numbers", (1, 2), [(1,), (2,)]),
+        ("counts", {"a": 3, "b": 2}, [{"a": 3}, {"b": 2}, {"p1": 2}, {"t1": 2}, {"p2": 2}]),
+        ("names", [], []),
+        ("number", 3, []),
+    ],
+)
+def test_what_is_tried_in_the_place_of_a_value(name: str, value: Any, tried: list[Any]) -> None:
+    """Values that are there under its name; of several the single ones, and the ids that are there."""
+    there = [Passenger(passenger_id="p1", trip_id="t1"), Passenger(passenger_id="p2", name="Joan")]
+    assert _nearby(name, value, there) == tried
