@@ -233,6 +233,7 @@ def same_error(ours: Answer, theirs: Answer) -> bool:
         return same_reasons(reasons, theirs.get("CancellationReasons"))
     if reasons:  # Local tells some faults of an action as the request's
         result = [reason["Message"] for reason in reasons if "Message" in reason]
+        theirs = {**theirs, "message": theirs["message"].removesuffix(".")}  # as those of the reasons are
         return any(says_the_same(each, theirs["message"]) or is_earlier(each, theirs["message"]) for each in result)
     return is_earlier(ours["message"], theirs["message"]) or (
         ours["error"] == theirs["error"] and says_the_same(ours["message"], theirs["message"])
@@ -401,6 +402,7 @@ EARLIER = (
         "^One or more .* invalid: (ComparisonOperator|Invalid number of|AttributeValues inside)|^The BETWEEN condition",
         "must have equality conditions|^Query key condition not|attribute cannot contain an empty|^Invalid attribute",
     ),
+    ("^The BETWEEN condition", "Condition parameter type does not match schema type$"),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
     # What a key can't hold in any table is a fault of its action, and actions are judged one after the other.
@@ -419,10 +421,11 @@ EARLIER = (
     ),
     ("AttributeValueList must be of same type$", "^One or more .*: ComparisonOperator [A-Z_]+ is not valid for "),
     # Keys that are updated are refused before a condition is judged.
-    ("Cannot update attribute", "^The conditional request failed$|update"),
+    ("Cannot update attribute", "^The conditional request failed$|update|refers to an attribute that does not exist"),
     # A key that doesn't fit its table is the one reason of a transaction, before any action is done.
     ("^The provided key element does not match|Type mismatch for Index Key|exceeded the .*size limit", _APPLIED),
-    # The type that an update gives is known without the item and the condition.
+    # What an update gives is known without the item and the condition.
+    ("update a secondary index key to a value that is not supported", "^The conditional request failed$"),
     ("Type mismatch for Index Key", "^An operand in the update expression has an|^The conditional request failed$"),
     # Local judges what updates give to index keys before it computes anything.
     ("^Number overflow", "^Updates on index keys must be of the same"),
