@@ -402,7 +402,10 @@ EARLIER = (
         "^One or more .* invalid: (ComparisonOperator|Invalid number of|AttributeValues inside)|^The BETWEEN condition",
         "must have equality conditions|^Query key condition not|attribute cannot contain an empty|^Invalid attribute",
     ),
-    ("^The BETWEEN condition", "Condition parameter type does not match schema type$"),
+    (
+        "^The BETWEEN condition",
+        "Condition parameter type does not match schema type$|: Type mismatch for key|required keys was not given",
+    ),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
     # What a key can't hold in any table is a fault of its action, and actions are judged one after the other.
