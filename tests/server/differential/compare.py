@@ -179,6 +179,8 @@ def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
         if operation == "UpdateItem" and theirs["message"].startswith("Updates on index keys must be of the same"):
             # Local refuses values to take from an index's key that isn't there, too: nothing is taken from it.
             return any(each["Action"] == "DELETE" for each in params.get("AttributeUpdates", {}).values())
+        if operation == "UpdateItem" and theirs["message"].startswith("The document path provided in the update"):
+            return only_removes(operation, params)  # from a missing item: the service does nothing
         # A page never ends at the last key that a condition includes; Local refuses to go on from it.
         return operation == "Query" and theirs["message"].endswith("does not match the range key predicate")
     ours, theirs = plain(operation, ours), plain(operation, theirs)
@@ -404,7 +406,7 @@ EARLIER = (
     ),
     (
         "^The BETWEEN condition",
-        "Condition parameter type does not match schema type$|: Type mismatch for key|required keys was not given",
+        "does not match schema type$|: Type mismatch for key|required keys was not given|non-existent table$",
     ),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
@@ -412,7 +414,10 @@ EARLIER = (
     ("AttributeValue for a key attribute cannot contain an empty", _STATIC),
     (_STATIC, "^Hash primary key values must be|AttributeValue for a key attribute|^Invalid attribute value type$"),
     ("^Invalid KeyConditionExpression: ", "^Invalid FilterExpression: "),
-    ("^Query key condition not supported$", "Condition parameter type does not match schema type$"),
+    (
+        "^Query key condition not supported$|must have equality conditions",
+        "Condition parameter type does not match schema type$",
+    ),
     (_STATIC, "^Consistent reads are not supported"),
     (_VALUES, "^Invalid [A-Za-z]*Expression: |^Value provided in Expression"),
     # It looks for all tables of a transaction before it looks whether the token is known, and before it does anything.
@@ -428,7 +433,10 @@ EARLIER = (
     # A key that doesn't fit its table is the one reason of a transaction, before any action is done.
     ("^The provided key element does not match|Type mismatch for Index Key|exceeded the .*size limit", _APPLIED),
     # What an update gives is known without the item and the condition.
-    ("update a secondary index key to a value that is not supported", "^The conditional request failed$"),
+    (
+        "update a secondary index key to a value that is not supported",
+        "^The conditional request failed$|^Updates on index keys must be of the same|an empty string value. Key: ",
+    ),
     ("Type mismatch for Index Key", "^An operand in the update expression has an|^The conditional request failed$"),
     # Local judges what updates give to index keys before it computes anything.
     ("^Number overflow", "^Updates on index keys must be of the same"),
@@ -459,7 +467,10 @@ ACCEPTED = (
     ("^Transact", "multiple operations on one item"),  # of some numbers
     ("^UpdateItem$|^TransactWriteItems$|^Execute", INDEX_KEY),
     ("^UpdateTable$", "ProvisionedThroughput must be specified when BillingMode is PROVISIONED"),
-    ("^CreateTable$", "List of (Local|Global)SecondaryIndexes is empty"),
+    (
+        "^CreateTable$",
+        "List of (Local|Global)SecondaryIndexes is empty|ProvisionedThroughput should not be specified for",
+    ),
     ("^UpdateTable$", "must be the only operation in the request"),
     ("^CreateTable$|^UpdateTable$", ": Neither ReadCapacityUnits nor WriteCapacityUnits|at 'provisionedThroughput"),
 )
