@@ -164,6 +164,23 @@ def test_a_token_names_one_operation(engine: Engine, bucket: Path) -> None:
     assert "NextToken" not in rest
 
 
+def test_items_are_written_together(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import keyplan.engine.s3.bulk as bulk  # noqa: PLC0415
+
+    monkeypatch.setattr(bulk, "TOGETHER", 2)
+    sizes: list[int] = []
+    performed = bulk._write
+
+    def write_waiting(*given: Any) -> None:
+        sizes.append(len(given[-1]))
+        performed(*given)
+
+    monkeypatch.setattr(bulk, "_write", write_waiting)
+    write(bucket, *(item(f"{number}") for number in range(5)))
+    assert start(engine)["ProcessedItemCount"] == 5
+    assert sizes == [2, 2, 1]
+
+
 def test_an_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("keyplan.engine.s3.bulk.TOGETHER", 2)
     write(bucket, *(item(f"{number}") for number in range(6)))

@@ -233,6 +233,36 @@ def test_a_table_is_looked_through_while_others_write(engines: list[Engine], bet
     assert not [name for name in tables_of(engines[0]) if name.startswith("expires")]
 
 
+@pytest.mark.parametrize("happens", ["it is switched off", "the table is deleted", "the table is made anew"])
+def test_a_first_look_ends_where_it_serves_nobody(engines: list[Engine], between: Any, happens: str) -> None:
+    create(engines[0])
+    for number in range(3 * ROWS):
+        put(engines[0], "a", str(number), times=n(1))
+
+    done: list[str] = []
+
+    def meanwhile() -> None:
+        other = engines[-1]
+        if done:
+            return
+        done.append(happens)
+        if happens == "it is switched off":
+            off = {"AttributeName": "times", "Enabled": False}
+            other.call("UpdateTimeToLive", {**TABLE, "TimeToLiveSpecification": off})
+            return
+        other.call("DeleteTable", TABLE)
+        if happens == "the table is made anew":
+            create(other)
+            put(other, "a", "new", times=n(1))
+
+    pieces = between(meanwhile)
+    engines[0].call("UpdateTimeToLive", EXPIRE)
+    assert done
+    assert len(pieces) == 1
+    assert engines[-1].sweep() == 0
+    assert not [name for name in tables_of(engines[0]) if name.startswith("expires")]
+
+
 @pytest.mark.parametrize(
     ("operation", "params"), [("UpdateTable", ADD), ("UpdateTable", ADD_VECTORS), ("UpdateTimeToLive", EXPIRE)]
 )

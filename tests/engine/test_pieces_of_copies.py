@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, Regions, backups, joining, restoring
+from keyplan.engine import Engine, Regions, backups, effort, joining, restoring
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.errors import StoreError
 from keyplan.values import item_size
@@ -247,6 +247,18 @@ def test_a_backup_is_restored_in_pieces(engines: list[Engine], between: Any) -> 
     engines[0].call("RestoreTableFromBackup", restore)
     assert len(pieces) >= 3
     check_copy(engines, expected)
+
+
+def test_a_piece_ends_by_its_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "PIECE_BYTES", 100)
+    with Engine.open(":memory:") as engine:
+        others = Others([engine], 12)
+        create(engine)
+        engine.call("UpdateContinuousBackups", HISTORY)
+        others.write(60)
+        assert restored(engine, back_up(engine), "first") == others.stored
+        engine.call("RestoreTableToPointInTime", LATEST)
+        assert by_key(pages(engine, "Scan", COPY)) == others.stored
 
 
 def check_copy(engines: list[Engine], expected: dict[Key, Item]) -> None:

@@ -308,7 +308,10 @@ def test_what_only_its_own_status_tells(engine: Engine, clock: Clock) -> None:
     clock.now_s += 10
     table = described(engine)
     assert table["SSEDescription"]["Status"] == "ENABLED"
-    assert table["WarmThroughput"] == {"ReadUnitsPerSecond": 13_000, "WriteUnitsPerSecond": 4000, "Status": "ACTIVE"}
+    warm = {"ReadUnitsPerSecond": 13_000, "WriteUnitsPerSecond": 4000}
+    assert table["WarmThroughput"] == {**warm, "Status": "ACTIVE"}
+    engine.call("UpdateTable", TABLE | {"WarmThroughput": warm})
+    assert described(engine)["WarmThroughput"]["Status"] == "ACTIVE"  # what is only said again changes nothing
 
 
 def test_a_time_to_live_is_switched_in_its_time(engine: Engine, clock: Clock) -> None:

@@ -20,8 +20,9 @@ def update_time_to_live(database: Database, request: Request) -> Answer:
     """Store which attribute says when items expire, or that none does."""
     name = plain_name(request["TableName"])
     wanted = request["TimeToLiveSpecification"]
+    others = others_of(database, database.described_table(name))  # it may be deleted while it is looked through
     _store(database, name, wanted)
-    for region in others_of(database, database.described_table(name)):
+    for region in others:
         if database.group is not None:
             _store(database.group.database(region), name, wanted)
     return {"TimeToLiveSpecification": dict(wanted)}
