@@ -290,12 +290,22 @@ class Typed(Entity):
     primary = Key("TYPED#{typed_id}", "HEAD")
 
 
+class Part(BaseModel):
+    n: int
+
+
+class Nested(Entity):
+    nested_id: str
+    year: Part
+    primary = Key("NESTED#{nested_id}", "HEAD")
+
+
 def test_two_of_a_kind_and_other_types_under_a_key_are_refused() -> None:
     by_year = Index("YEARS", Number("year"), "by")
     with pytest.raises(DesignError) as error:
 
         class D(Design):
-            table = Table("same", indexes=[by_year], entities=[Same, Other, Twice, Crossed, Typed])
+            table = Table("same", indexes=[by_year], entities=[Same, Other, Twice, Crossed, Typed, Nested])
 
     told(error, "Same: two entities are called so: .*Same and elsewhere.Same", "rename")
     told(error, r"Twice.x_: it is stored as x, and so is first", "aliases")
@@ -303,6 +313,7 @@ def test_two_of_a_kind_and_other_types_under_a_key_are_refused() -> None:
     told(error, r"Crossed.third: its alias other is another field's name", "otherwise")
     told(error, r"Typed.year: .*key attribute of the table of type N, and str is stored as S", "alias")
     told(error, r"Typed.ends: .*key attribute of the table of type S", "stored as N")
+    told(error, r"Nested.year: .*key attribute of the table of type N, and Part is stored as M", "alias")
 
 
 def test_a_field_may_be_called_as_what_verbs_and_junctions_take() -> None:
