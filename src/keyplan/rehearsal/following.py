@@ -85,8 +85,10 @@ class _Reader:
         unbounded: str | None = None,
     ) -> bool:
         code = unwrapped(function)
-        node = None if code is None else self.sources.function(code)
-        if node is None or code is None:
+        if code is None:
+            return False
+        node = self.sources.function(code)
+        if node is None:
             return False
         scope = _Scope(self, inspect.unwrap(function), node, instances, looped=looped)
         scope.unbounded.append(unbounded)
