@@ -100,7 +100,7 @@ def test_replicas_settings_are_of_what_is_there() -> None:
     table = {"TableName": "orders"}
     with Regions.open(":memory:", ["us-east-1", "us-west-2"]) as regions:
         engine = regions.engines["us-east-1"]
-        units = {"ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}
+        units: dict[str, Any] = {"ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}}
         create(
             engine,
             BillingMode="PROVISIONED",
