@@ -356,3 +356,18 @@ def test_what_took_nothing_is_no_hot_key() -> None:
 
 def _put(number: int) -> Put:
     return Put(Note(name=f"{number}", author="ada"))
+
+
+def test_units_of_reads_and_writes_are_told_apart() -> None:
+    """A transaction's write counts what it read besides; of reads all are read units."""
+    units = {"CapacityUnits": 7.0, "ReadCapacityUnits": 2.0, "WriteCapacityUnits": 5.0}
+    for operation, capacity, expected in (
+        ("Query", {"CapacityUnits": 2.5}, (2.5, 0)),
+        ("TransactGetItems", [{"CapacityUnits": 2.0, "ReadCapacityUnits": 2.0}, {"CapacityUnits": 1.0}], (3, 0)),
+        ("PutItem", {"CapacityUnits": 3.0}, (0, 3)),
+        ("TransactWriteItems", units, (2, 5)),
+        ("ExecuteTransaction", [units, units], (4, 10)),
+        ("PutItem", None, (0, 0)),
+    ):
+        record = CallRecord(operation, 1.0, 0, 0, 0, capacity)
+        assert (record.read_units, record.write_units) == expected, operation

@@ -176,6 +176,9 @@ def test_what_a_range_must_say(timed: Caller) -> None:
         timed.read("is_any", sensor="s", at=Range(lt=NEW_YEAR))
     with pytest.raises(ArgumentError, match=r"at reaches over 1,201 months, and a call takes 1,000"):
         timed.read("readings", sensor="s", at=Range(ge=NEW_YEAR, le=NEW_YEAR.replace(year=2126)))
+    with pytest.raises(ArgumentError, match=r"at reaches over 1,001 months"):
+        timed.read("is_any", sensor="s", at=Range(ge=NEW_YEAR, le=NEW_YEAR.replace(year=2109, month=5)))
+    assert not timed.read("is_any", sensor="none", at=Range(ge=NEW_YEAR, le=NEW_YEAR.replace(year=2109, month=4)))
     asked = Range(ge=NEW_YEAR, lt=NEW_YEAR.replace(month=4))
     with pytest.raises(ArgumentError, match=r"3 months of at × 400 of sensor are 1,200 combinations"):
         timed.read("all_readings", sensor=[str(number) for number in range(400)], at=asked)
