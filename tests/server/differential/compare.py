@@ -392,7 +392,10 @@ WORDS = (
 
 _APPLIED = "^The provided expression refers to|^An operand in the update|^The document path provided in the update"
 _STATIC = "^Invalid [A-Za-z]*Expression: |^Value provided in Expression|^ExpressionAttribute|^ReturnValues"
-_VALUES = "cannot be converted to a numeric value|^Attempting to store more|^Supplied AttributeValue is empty"
+_VALUES = (
+    "cannot be converted to a numeric value|^Attempting to store more|^Supplied AttributeValue is empty"
+    "| set  may not be empty$"
+)
 EARLIER = (
     # Whether a request can be right at all is judged before its item is read.
     ("Only DELETE action is allowed when no attribute value is specified", "Type mismatch for attribute to update"),
