@@ -421,7 +421,7 @@ EARLIER = (
         "^Query key condition not supported$|must have equality conditions",
         "Condition parameter type does not match schema type$",
     ),
-    (_STATIC, "^Consistent reads are not supported"),
+    (_STATIC, "^Consistent reads are not supported|^The table does not have the specified index"),
     (_VALUES, "^Invalid [A-Za-z]*Expression: |^Value provided in Expression"),
     # It looks for all tables of a transaction before it looks whether the token is known, and before it does anything.
     ("^Requested resource not found$", f"^$|{_APPLIED}"),
@@ -461,6 +461,7 @@ EARLIER = (
 
 ACCEPTED = (
     ("", "^SerializationException: (NUMBER|TRUE|FALSE|STRING|DECIMAL)_VALUE cannot be converted"),
+    ("", "ComparisonOperator (NOT_)?CONTAINS is not valid for NULL AttributeValue type"),
     ("", "Value at 'AttributesToGet' failed to satisfy constraint: Member must have length greater"),
     ("^Query$", "^ValidationException: The query can return at most one row and cannot be restarted"),
     ("^PutItem$|^UpdateItem$|^DeleteItem$", "ReturnItemCollectionMetrics can only be SIZE or NONE"),
