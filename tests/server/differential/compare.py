@@ -434,7 +434,7 @@ EARLIER = (
     # Keys that are updated are refused before a condition is judged.
     ("Cannot update attribute", "^The conditional request failed$|update|refers to an attribute that does not exist"),
     # A key that doesn't fit its table is the one reason of a transaction, before any action is done.
-    ("^The provided key element does not match|Type mismatch for Index Key|exceeded the .*size limit", _APPLIED),
+    ("^The provided key element does not match|Type mismatch for (Index Key|key)|exceeded the .*size limit", _APPLIED),
     # What an update gives is known without the item and the condition.
     (
         "update a secondary index key to a value that is not supported",
@@ -461,7 +461,7 @@ EARLIER = (
 
 ACCEPTED = (
     ("", "^SerializationException: (NUMBER|TRUE|FALSE|STRING|DECIMAL)_VALUE cannot be converted"),
-    ("", "ComparisonOperator (NOT_)?CONTAINS is not valid for NULL AttributeValue type"),
+    ("", "ComparisonOperator (NOT_)?CONTAINS is not valid for (NULL|BOOL) AttributeValue type"),
     ("", "Value at 'AttributesToGet' failed to satisfy constraint: Member must have length greater"),
     ("^Query$", "^ValidationException: The query can return at most one row and cannot be restarted"),
     ("^PutItem$|^UpdateItem$|^DeleteItem$", "ReturnItemCollectionMetrics can only be SIZE or NONE"),
