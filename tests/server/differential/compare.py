@@ -462,7 +462,7 @@ EARLIER = (
 ACCEPTED = (
     ("", "^SerializationException: (NUMBER|TRUE|FALSE|STRING|DECIMAL)_VALUE cannot be converted"),
     ("", "ComparisonOperator (NOT_)?CONTAINS is not valid for (NULL|BOOL) AttributeValue type"),
-    ("", "Value at 'AttributesToGet' failed to satisfy constraint: Member must have length greater"),
+    ("", "at '[aA]ttributesToGet' failed to satisfy constraint: Member must have length greater"),
     ("^Query$", "^ValidationException: The query can return at most one row and cannot be restarted"),
     ("^PutItem$|^UpdateItem$|^DeleteItem$", "ReturnItemCollectionMetrics can only be SIZE or NONE"),
     ("", "at 'return(ConsumedCapacity|ItemCollectionMetrics|ValuesOnConditionCheckFailure)' failed to satisfy"),
