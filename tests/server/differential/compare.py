@@ -411,6 +411,7 @@ EARLIER = (
         "^The BETWEEN condition",
         "does not match schema type$|: Type mismatch for key|required keys was not given|non-existent table$",
     ),
+    ("^The BETWEEN condition", "^Either the KeyConditions or"),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
     # What a key can't hold in any table is a fault of its action, and actions are judged one after the other.
