@@ -154,7 +154,8 @@ class Shares:
             end = reach or end
         if end is None and not self._even:
             end = self._furthest(opened)
-        going_on = sum(partition.weight for partition in self._partitions if not partition.ended)
+        # fsum: since Python 3.12 sum adds more exactly, and what is asked is the same in all versions
+        going_on = math.fsum(partition.weight for partition in self._partitions if not partition.ended)
         beyond = len(self._found) - bisect_right(counts, wanted)
         wasted = max(WASTED_LATER, round(WASTED_MAX - beyond / len(self._partitions), 1))
         asks: list[Ask] = []
