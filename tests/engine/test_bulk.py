@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
+from keyplan.engine.s3 import bulk
 from tests.engine.support import answer, create, get, n, put, s
 
 
@@ -165,8 +166,6 @@ def test_a_token_names_one_operation(engine: Engine, bucket: Path) -> None:
 
 
 def test_items_are_written_together(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import keyplan.engine.s3.bulk as bulk  # noqa: PLC0415
-
     monkeypatch.setattr(bulk, "TOGETHER", 2)
     sizes: list[int] = []
     performed = bulk._write
@@ -182,7 +181,7 @@ def test_items_are_written_together(engine: Engine, bucket: Path, monkeypatch: p
 
 
 def test_an_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keyplan.engine.s3.bulk.TOGETHER", 2)
+    monkeypatch.setattr(bulk, "TOGETHER", 2)
     write(bucket, *(item(f"{number}") for number in range(6)))
     asked: list[str] = []
 
@@ -190,8 +189,6 @@ def test_an_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch
         if not asked and get(engine, "1", "1") is not None:
             asked.append(arn)
             assert engine.call("CancelBulkOperation", {"BulkOperationArn": arn})["BulkOperationStatus"] == "CANCELLING"
-
-    import keyplan.engine.s3.bulk as bulk  # noqa: PLC0415
 
     prepared = bulk._write_of
 
