@@ -8,6 +8,7 @@ from typing import Any
 from keyplan import Entity, Index, Table
 from keyplan.design.compiled.model import compile_design
 from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.reading import reader_of
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
@@ -25,6 +26,19 @@ def is_quick(entity: CompiledEntity) -> bool:
 def slowly(entity: CompiledEntity, item: Any) -> Entity:
     """The instance, as the slow reader finds it."""
     return entity._read_slowly(item)
+
+
+def left_to_python(entity: CompiledEntity, item: Any) -> bool:
+    """Whether the quick reader leaves this item to the slow one."""
+    seen: list[Any] = []
+
+    def note(item: Any) -> Entity:
+        seen.append(item)
+        return slowly(entity, item)
+
+    plain = [field for field in entity.fields.values() if not field.computed]
+    reader_of(entity.cls, plain, entity._in_keys, note, entity._in_index_keys)(item)
+    return bool(seen)
 
 
 def round_trip(instance: Entity) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pydantic.alias_generators import to_camel
 
 from keyplan import Entity, Field, Key, Ttl, Version
 from keyplan.errors import ArgumentError
-from tests.design.items import GSI1, compiled, round_trip, slowly
+from tests.design.items import GSI1, compiled, left_to_python, round_trip, slowly
 
 # Every type
 
@@ -391,6 +391,12 @@ class Aliased(Entity):
         return self.long_name.upper()
 
     by_shout = Key("SHOUT#{shout}", "{thing_id}", index=GSI1)
+
+
+@pytest.mark.parametrize("until", [datetime(2030, 1, 1, tzinfo=UTC), None])
+def test_items_that_expire_are_read_as_quickly_as_others(until: datetime | None) -> None:
+    item = round_trip(Aliased(thing_id="1", expires_at=until))
+    assert not left_to_python(compiled(Aliased, GSI1), item)
 
 
 def test_fields_are_stored_under_their_aliases() -> None:

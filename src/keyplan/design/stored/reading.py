@@ -19,7 +19,7 @@ from uuid import UUID
 from pydantic_core import SchemaError, SchemaValidator, ValidationError
 
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import element_kinds, kind_of
+from keyplan.design.declared.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.design.stored.dumped import Form, holds
 from keyplan.design.stored.fields import StoredField
 
@@ -121,7 +121,12 @@ def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str
 
 
 def _tag_of(field: StoredField) -> str | None:
-    return _tag(field.annotation) if field.form is Form.OURS else None
+    """DynamoDB's type for a field that pydantic reads by itself. A TTL's epoch seconds aren't such: it would take them
+    for a time, but large ones for milliseconds.
+    """
+    if field.form is not Form.OURS or TTL.name in marks_of(field.annotation):
+        return None
+    return _tag(field.annotation)
 
 
 def _tag(annotation: Any) -> str | None:
