@@ -20,7 +20,7 @@ serve: $(VENV)/.run ## Serve the blog with sample data on http://127.0.0.1:8000
 
 test: $(VENV)/.dev system ## Run everything that must pass: linters, import contracts, type checkers, tests
 	@failed=0; \
-	$(MAKE) --no-print-directory --keep-going check || failed=1; \
+	$(MAKE) --no-print-directory --keep-going --jobs $(JOBS) --output-sync=target check || failed=1; \
 	$(MAKE) --no-print-directory pytest || failed=1; \
 	exit $$failed
 

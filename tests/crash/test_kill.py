@@ -19,8 +19,9 @@ from keyplan.engine import Engine, Regions, check_file
 from keyplan.engine.s3.folder import PARTIAL, Bucket
 from tests.crash.pieces import REGIONS
 from tests.crash.writer import KEYS, TABLE, THREADS, item, key, s
+from tests.seeds import examples
 
-ROUNDS = 6
+ROUNDS = examples(3, 12)
 WRITES_A_ROUND = 1_700
 
 State = dict[tuple[str, str], dict[str, Any] | None]

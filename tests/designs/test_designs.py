@@ -21,7 +21,7 @@ from tests.designs.source import source_of
 from tests.seeds import examples
 
 FIRST = int(os.environ.get("KEYPLAN_SEED", "0"))
-COUNT = int(os.environ.get("KEYPLAN_DESIGNS", examples(30, 100)))
+COUNT = int(os.environ.get("KEYPLAN_DESIGNS", examples(20, 100)))
 TOGETHER = 10
 STORES = 2
 

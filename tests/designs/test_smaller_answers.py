@@ -20,9 +20,10 @@ from tests.cost.test_prediction import check
 from tests.designs.designs import DesignSpec, ReadSpec, Variable
 from tests.designs.settled import settled
 from tests.designs.source import source_of
+from tests.seeds import examples
 
 FIRST = int(os.environ.get("KEYPLAN_SEED", "0"))
-COUNT = int(os.environ.get("KEYPLAN_DESIGNS", "100")) // 10
+COUNT = int(os.environ.get("KEYPLAN_DESIGNS", examples(60, 100))) // 10
 PLAIN = {"page", "list", "limited", "iterator", "one"}
 _OPTIONS = re.compile(r", (?:newest_first=True|order_by='[^']*')")
 

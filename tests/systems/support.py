@@ -14,6 +14,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -143,6 +144,9 @@ def open_on(design: type[D], store: str, folder: Path) -> D:
 # Ways in
 
 
+_app = lru_cache(maxsize=1)(app)  # made once for the many reads of one design
+
+
 def alike_in_every_way(design: Design, path: Path, name: str, given: dict[str, Any]) -> Any:
     """Ask one read in every way, and see that the answers are one; gives it as JSON data. ``path`` is the store's."""
     bound = getattr(design, name)
@@ -150,7 +154,7 @@ def alike_in_every_way(design: Design, path: Path, name: str, given: dict[str, A
     wanted = answer_json(answer)
     assert asyncio.run(bound.aio(**given)) == answer
     assert design.call(name, {key: str(value) for key, value in given.items()}) == answer
-    with TestClient(app(design)) as client:
+    with TestClient(_app(design)) as client:
         assert client.get(f"/api/{name}", params=given).json() == wanted
     system = design.compiled.name.lower()
     texts = [f"{key}={value}" for key, value in given.items()]

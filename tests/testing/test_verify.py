@@ -120,7 +120,7 @@ def test_the_cms_answers_as_brute_force_does() -> None:
 
 
 def test_a_design_with_one_of_everything_answers_as_brute_force_does() -> None:
-    report = verify(Everything, stores=examples(30, 100), seed=seed(1))
+    report = verify(Everything, stores=examples(20, 100), seed=seed(1))
     assert report.items_max > 20
     assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")
 

@@ -47,8 +47,16 @@ def words_of(given: dict[str, Any]) -> list[str]:
     ]
 
 
+@pytest.fixture(scope="module")
+def served(path: Path) -> Iterator[tuple[Blog, TestClient]]:
+    """The sample for those that only read, and its API."""
+    with Blog.open(path) as opened, TestClient(app(opened)) as client:
+        yield opened, client
+
+
 @pytest.mark.parametrize("name", ASKED)
-def test_a_read_answers_alike_in_every_way(sampled: Blog, path: Path, name: str) -> None:
+def test_a_read_answers_alike_in_every_way(served: tuple[Blog, TestClient], path: Path, name: str) -> None:
+    sampled, client = served
     given = ASKED[name]
     bound = getattr(sampled, name)
     answer = sampled.call(name, {key: value if isinstance(value, list) else str(value) for key, value in given.items()})
@@ -57,8 +65,7 @@ def test_a_read_answers_alike_in_every_way(sampled: Blog, path: Path, name: str)
     assert asyncio.run(bound.aio(**typed)) == answer
     wanted = answer_json(answer)
     assert wanted
-    with TestClient(app(sampled)) as client:
-        assert client.get(f"/api/{name}", params=given).json() == wanted
+    assert client.get(f"/api/{name}", params=given).json() == wanted
     assert json_of("call", "blog", name, *words_of(given), "--db", str(path)) == wanted
 
 

@@ -21,7 +21,7 @@ from tests.seeds import examples
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis isn't installed: it reads the API's document")
 
-EXAMPLES_MAX = examples(4, 6)
+EXAMPLES_MAX = examples(2, 6)
 """Requests for each pattern and each way of making them."""
 
 

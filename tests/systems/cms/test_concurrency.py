@@ -9,10 +9,12 @@ from threading import Barrier
 from typing import Any
 
 from keyplan_systems.cms import Article, Cms
+from tests.seeds import examples
 from tests.systems.cms.support import keys
 from tests.systems.support import in_processes
 
 PUBLISHERS = 20
+PROCESSES = examples(8, PUBLISHERS)
 
 PUBLISH = """
 import sys
@@ -29,13 +31,14 @@ def new_article(cms: Cms) -> str:
 
 
 def assert_no_gap_no_repeat(cms: Cms, article_id: str, given: list[int]) -> None:
-    assert sorted(given) == list(range(1, PUBLISHERS + 1))
+    count = len(given)
+    assert sorted(given) == list(range(1, count + 1))
     versions = cms.article_history(article_id)
-    assert [version.version for version in versions] == list(range(1, PUBLISHERS + 1))
-    assert len({version.created_by for version in versions}) == PUBLISHERS
+    assert [version.version for version in versions] == list(range(1, count + 1))
+    assert len({version.created_by for version in versions}) == count
     article = cms.article(article_id)
     assert article is not None
-    assert (article.current_version, article.status) == (PUBLISHERS, "published")
+    assert (article.current_version, article.status) == (count, "published")
     assert article.published_at == versions[0].created_at
 
 
@@ -66,7 +69,7 @@ def test_publishers_in_processes(tmp_path: Path) -> None:
     file = tmp_path / "cms.db"
     with Cms.open(file) as cms:
         name = new_article(cms)
-    printed = in_processes(PUBLISH, [(str(file), name, str(number)) for number in range(PUBLISHERS)])
+    printed = in_processes(PUBLISH, [(str(file), name, str(number)) for number in range(PROCESSES)])
     with Cms.open(file, create=False) as cms:
         assert_no_gap_no_repeat(cms, name, [int(each) for each in printed])
 

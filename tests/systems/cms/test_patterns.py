@@ -11,11 +11,8 @@ import pytest
 
 from keyplan import Page
 from keyplan.errors import ArgumentError, CursorError
-from keyplan.testing import verify
 from keyplan_systems.cms import Article, ArticleVersion, ArticleWithVersion, Cms
 from keyplan_systems.cms.sample import AUTHORS, Whole
-from tests.seeds import seed
-from tests.systems.cms.strategies import STRATEGIES
 from tests.systems.cms.support import AsyncRecorder, recorded, stored
 
 
@@ -35,10 +32,6 @@ def newest_first(wholes: list[Whole]) -> list[Article]:
 
 
 # Answers
-
-
-def test_verified() -> None:
-    verify(Cms, stores=15, seed=seed(11), strategies=STRATEGIES)
 
 
 def test_article(sampled: Cms, wholes: list[Whole]) -> None:

@@ -19,12 +19,13 @@ from keyplan_systems.cms.site.making import make_site
 from keyplan_systems.cms.site.people import CmsPeople
 from keyplan_systems.pages.people import Sessions
 from keyplan_systems.site.signing import Signer
+from tests.seeds import examples
 from tests.systems.sites.support import OPTIONS
 from tests.systems.support import silent
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis isn't installed: it reads the API's document")
 
-EXAMPLES_MAX = 2
+EXAMPLES_MAX = examples(1, 4)
 """Requests for each pattern and each way of making them."""
 WHO = {"author": "author@example.com", "editor": "editor@example.com"}
 

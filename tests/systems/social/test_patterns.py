@@ -1,4 +1,4 @@
-"""Every question against brute force: by ``verify``, and on the sample."""
+"""Every question against brute force on the sample; ``verify`` compares them in tests/systems/test_designs.py."""
 
 from __future__ import annotations
 
@@ -10,18 +10,11 @@ import pytest
 
 from keyplan import Range
 from keyplan.errors import ArgumentError
-from keyplan.testing import verify
 from keyplan_systems.social import Comment, Follower, Following, Like, Membership, Message, Post, Social, User
 from keyplan_systems.social.sample import READER, sample, user_id
-from tests.seeds import seed
 from tests.systems.social.conftest import SAMPLED
-from tests.systems.social.support import STRATEGIES, assert_whole, everything
+from tests.systems.social.support import assert_whole, everything
 from tests.systems.support import all_pages, silent, stored
-
-
-def test_verified() -> None:
-    report = verify(Social, stores=80, seed=seed(5), strategies=STRATEGIES)
-    assert all(pattern.answered for pattern in report.patterns if pattern.kind == "read")
 
 
 def test_the_sample_is_whole_and_skewed(sampled: Social) -> None:
