@@ -406,6 +406,20 @@ def test_actions_are_checked_one_after_the_other_before_any_table(
     assert transact(engine, *absent) == {"error": "ValidationException", "message": told}
 
 
+@pytest.mark.parametrize(("levels", "named"), [(32, False), (33, False), (60, False), (61, True), (100, True)])
+def test_a_value_that_nests_too_deep_in_a_transaction(engine: Engine, levels: int, named: bool) -> None:
+    """Recorded in eu-west-2 in October 2026: at 32 levels no region names the placeholder."""
+    told = f"ExpressionAttributeValues contains invalid value: {NESTING} for key :v" if named else NESTING
+    for kind in ("Put", "Update", "Delete", "ConditionCheck"):
+        values = {":v": deep(levels)}
+        result = transact(engine, action(kind, KEY, ConditionExpression="x = :v", ExpressionAttributeValues=values))
+        assert result == {"error": "ValidationException", "message": told}
+    # What else is wrong with a value has the older words still.
+    wrong = action("Put", KEY, ConditionExpression="x = :v", ExpressionAttributeValues={":v": n("abc")})
+    older = f"ExpressionAttributeValues contains invalid value: {NOT_NUMERIC}: abc for key :v"
+    assert transact(engine, wrong) == {"error": "ValidationException", "message": older}
+
+
 # --- deeds --------------------------------------------------------------------------------------------------
 
 

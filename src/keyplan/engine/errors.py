@@ -2,8 +2,9 @@
 
 What is wrong with a request by itself (its values, its expressions, what goes with what) is worded by the layer that
 its operation is of: within ``1 validation error detected: `` by PutItem, UpdateItem and DeleteItem, in the same words
-by GetItem, BatchGetItem and Query, in older words by all others. What only the table or the item shows is worded the
-same everywhere, and never has that prefix. Decision 0029 has the sources.
+by GetItem, BatchGetItem and Query, in older words by all others. TransactWriteItems has the current words for what
+nests too deep. What only the table or the item shows is worded the same everywhere, and never has that prefix. Decision
+0029 has the sources.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 from typing import Any
 
 from keyplan.expressions import ExpressionFault, UpdateFault
-from keyplan.values import ValueFault
+from keyplan.values import TOO_DEEP, ValueFault
 from keyplan.wire.errors import CountFault, RequestFault, SerializationException, ValidationException
 from keyplan.wire.explanation import Wording, wording_for
 from keyplan.wire.operations import Operation
@@ -51,7 +52,10 @@ def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
         return wrong_type
     if not isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
         return fault
-    return ValidationException(worded(fault, wording_for(operation.wording, params)))
+    wording = operation.wording
+    if fault.message == TOO_DEEP and operation.depth_wording is not None:
+        wording = operation.depth_wording
+    return ValidationException(worded(fault, wording_for(wording, params)))
 
 
 def worded(fault: ExpressionFault | ValueFault | RequestFault, wording: Wording) -> str:

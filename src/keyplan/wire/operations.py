@@ -85,6 +85,8 @@ class Operation:
     api: Api = "DynamoDB"
     wording: Wording = "older"
     """How the service words what is wrong with a request of this operation by itself."""
+    depth_wording: Wording | None = None
+    """How it words a value that nests too deep, where that differs."""
     table_first: bool = False
     """Whether a missing table name is reported in words of its own, before anything else."""
     reads_strictly: bool = False
@@ -433,6 +435,7 @@ _ALL = (
             ReturnItemCollectionMetrics=RETURN_METRICS,
             ClientRequestToken=Text(1, 36, named="both"),
         ),
+        depth_wording="current",
     ),
     *(Operation(name, "write", request) for name, request in statements.REQUESTS.items()),
     *(Operation(name, "table", request) for name, request in administration.REQUESTS.items()),
