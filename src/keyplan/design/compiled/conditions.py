@@ -146,6 +146,9 @@ class _Translation:
     def _function(self, call: tree.Call) -> tree.Condition:
         """A function as a condition: ``begins_with`` and its like; the grammar counts their operands."""
         if len(call.arguments) != 2:
+            for argument in call.arguments:
+                if isinstance(argument, tree.Path):  # what is nowhere stored never exists
+                    self._stored_parts(argument.parts)
             return tree.Call(call.function, tuple(self._operand(argument, None) for argument in call.arguments))
         first, second = call.arguments
         subject = self._stored(first)
@@ -233,15 +236,19 @@ class _Translation:
                 return None
 
     def _stored_path(self, parts: tuple[str | int, ...]) -> Stored:
-        name, *steps = parts
-        result = [stored_field(entity, str(name)) for entity in self._owners(name)]
-        for step in steps:
-            result = [part_of(stored, step) for stored in result]
-        first, *others = result
+        first, *others = self._stored_parts(parts)
         for other in others:
             if first.form != other.form:
                 raise Problem(f"{first.name} and {other.name} are stored in different forms", "ask for each by itself")
         return first
+
+    def _stored_parts(self, parts: tuple[str | int, ...]) -> list[Stored]:
+        """What a path stores, of each entity that has it. Raises Problem where one of them can't."""
+        name, *steps = parts
+        result = [stored_field(entity, str(name)) for entity in self._owners(name)]
+        for step in steps:
+            result = [part_of(stored, step) for stored in result]
+        return result
 
 
 def _fixed(condition: tree.Condition) -> dict[str, frozenset[str]]:

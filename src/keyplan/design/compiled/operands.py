@@ -224,7 +224,7 @@ def part_of(whole: Stored, step: str | int) -> Stored:
     if isinstance(kind, type) and issubclass(kind, RootModel):
         return part_of(_nested(whole.name, kind.model_fields["root"].annotation), step)
     if isinstance(kind, type) and issubclass(kind, BaseModel) and isinstance(step, str):
-        return _nested(name, _field_annotation(kind, whole.name, step))
+        return _nested(name, _field_annotation(kind, whole, step))
     arguments = get_args(inner)
     if isinstance(step, str) and isinstance(kind, type) and issubclass(kind, Mapping):
         return _nested(name, arguments[1] if len(arguments) > 1 else object)
@@ -236,13 +236,23 @@ def part_of(whole: Stored, step: str | int) -> Stored:
     raise Problem(f"{whole.name} is {type_name(whole.annotation)}, which {what}")
 
 
-def _field_annotation(model: type[BaseModel], owner: str, step: str) -> Any:
-    for name, info in model.model_fields.items():
-        if step in {name, info.alias, info.serialization_alias}:
-            return info.annotation
-    if step in model.model_computed_fields or model.model_config.get("extra") == "allow":
+def _field_annotation(model: type[BaseModel], owner: Stored, step: str) -> Any:
+    """The type of a model's field within an item: it is stored under its own name. Raises Problem for what isn't."""
+    own = model.model_fields.get(step)
+    if own is not None:
+        return own.annotation
+    if model.model_config.get("extra") == "allow":
         return object
-    raise Problem(f"{owner} has no field {step!r}", f"its fields are {', '.join(model.model_fields)}")
+    named = [name for name, info in model.model_fields.items() if step in {info.alias, info.serialization_alias}]
+    if owner.tag is None and (named or step in model.model_computed_fields):  # its own serializer may write it
+        return object
+    if named:
+        raise Problem(
+            f"{owner.name}.{named[0]} isn't stored as {step!r}", f"write {named[0]}: parts have their own names"
+        )
+    if step in model.model_computed_fields:
+        raise Problem(f"{owner.name}.{step} is computed, and not stored", "compare what it is computed from")
+    raise Problem(f"{owner.name} has no field {step!r}", f"its fields are {', '.join(model.model_fields)}")
 
 
 def _element(arguments: tuple[Any, ...], step: int) -> Any:
