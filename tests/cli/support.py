@@ -38,9 +38,8 @@ def json_of(*arguments: str) -> Any:
 
 
 def program(*arguments: str, cwd: Path | None = None, stderr: int = subprocess.PIPE, **more: Any) -> Process:
-    """Start ``keyplan`` as a program of its own."""
-    top = Path(__file__).parents[2]
-    path = os.pathsep.join(str(folder) for folder in (top / "src", top / "systems" / "src", top))
+    """Start ``keyplan`` as a program of its own, of the same library as here."""
+    path = os.pathsep.join(os.path.abspath(folder) for folder in ("", *sys.path))
     return Process(
         [sys.executable, "-c", "from keyplan.cli import main; main()", *arguments],
         stdout=subprocess.PIPE,

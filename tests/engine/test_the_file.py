@@ -21,6 +21,7 @@ from typing import Any
 import apsw
 import pytest
 
+import keyplan
 from keyplan.engine import Engine, check_file
 from keyplan.engine.storage import connections, sql
 from keyplan.engine.storage.sqlite import Storage
@@ -439,7 +440,7 @@ def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, open_to_all
     before = sorted((each.name, each.stat().st_size) for each in folder.iterdir())
     ran = subprocess.run(
         [sys.executable, "-c", program, path], capture_output=True, text=True, check=False, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": str(Path(keyplan.__file__).parents[1]), "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
     assert ran.stdout.startswith("[]\n"), ran.stderr
     assert "can't be" in ran.stdout

@@ -181,6 +181,7 @@ class _Trees:
 
     def __init__(self, number: int) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="mutants-")
+        Path(self._folder.name).chmod(0o755)  # a test is nobody for a while
         self.free: queue.Queue[Path] = queue.Queue()
         for each in range(number):
             tree = Path(self._folder.name) / str(each)
@@ -223,7 +224,7 @@ def _end(tree: Path, tests: Sequence[str]) -> str:
         environment = {
             **os.environ,
             CHOSEN: chosen.name,
-            "PYTHONPATH": f"{tree}:systems/src",
+            "PYTHONPATH": f"{tree}:{ROOT / 'systems/src'}",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         ended = subprocess.run(

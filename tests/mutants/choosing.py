@@ -58,6 +58,7 @@ def record(rooms: Sequence[str] = ()) -> None:
     """Run the tests of these rooms, or of all, on a marked copy of the library, and keep what each of them ran."""
     KEPT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="marked-") as folder:
+        Path(folder).chmod(0o755)  # a test is nobody for a while
         tree, marks = Path(folder) / "src", Path(folder) / "marks"
         blocks, number = marked_tree(ROOT, tree)
         for room in rooms or sorted(_rooms()):
@@ -67,7 +68,7 @@ def record(rooms: Sequence[str] = ()) -> None:
                 **os.environ,
                 HITS: str(marks),
                 RECORD: str(part),
-                "PYTHONPATH": f"{tree}:systems/src",
+                "PYTHONPATH": f"{tree}:{ROOT / 'systems/src'}",
                 "PYTHONDONTWRITEBYTECODE": "1",
             }
             command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.recording"]
