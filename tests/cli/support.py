@@ -39,7 +39,7 @@ def json_of(*arguments: str) -> Any:
 
 def program(*arguments: str, cwd: Path | None = None, stderr: int = subprocess.PIPE, **more: Any) -> Process:
     """Start ``keyplan`` as a program of its own, of the same library as here."""
-    path = os.pathsep.join(os.path.abspath(folder) for folder in ("", *sys.path))
+    path = os.pathsep.join(str(Path(folder).absolute()) for folder in ("", *sys.path))
     return Process(
         [sys.executable, "-c", "from keyplan.cli import main; main()", *arguments],
         stdout=subprocess.PIPE,

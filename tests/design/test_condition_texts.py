@@ -90,6 +90,9 @@ class Thing(Entity):
     millis: Annotated[datetime, Stored("ms")] = NOON
     again: Annotated[datetime, Stored("ms")] = NOON
     shut: Annotated[bool, Stored("text")] = False
+    packed: Annotated[Place, Stored("json")] = Place()
+    listed: Annotated[set[str], Stored("list")] = Field(default_factory=set[str])
+    ours: Annotated[list[str], Stored(write=list, read=list)] = Field(default_factory=list[str])
     renamed: str = Field(default="", alias="its name")
 
     primary = Key("THING#{thing_id}", "HEAD")

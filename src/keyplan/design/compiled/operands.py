@@ -217,6 +217,9 @@ def stored_field(entity: CompiledEntity, name: str) -> Stored:
 def part_of(whole: Stored, step: str | int) -> Stored:
     """What stands in a stored list or map at an index, or under a name. Raises Problem where nothing can."""
     name = f"{whole.name}[{step}]" if isinstance(step, int) else f"{whole.name}.{step}"
+    form = None if whole.codec is None else whole.codec.mark.form
+    if form is not None and form != "list":
+        raise Problem(f"{whole.name} is stored as {form}: it has no parts there", "compare it whole")
     inner = _inner(whole.annotation)
     kind = kind_of(inner)
     if kind is object or kind is Any:
