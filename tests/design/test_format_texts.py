@@ -114,8 +114,8 @@ def test_formats_in_keys(kind: Any, attribute: str) -> None:
 def test_which_forms_fit_which_types(kind: Any) -> None:
     names: list[Any] = ["s", "ms", "s as text", "iso s", "isoformat", "text", "number", "list", "base64",
                         "json", "zlib", "x"]  # fmt: skip
-    marks = [*(Stored(name) for name in names), Stored(layout="%Y-%m-%d"), Stored(layout="%H:%M:%S"), Stored(layout="%j %Y %H%M%S"),
-             Stored(layout="%B %d %Y"), Stored(layout="%d/%m/%Y %H:%M:%S")]  # fmt: skip
+    marks = [*(Stored(name) for name in names), Stored(layout="%Y-%m-%d"), Stored(layout="%H:%M:%S"),
+             Stored(layout="%j %Y %H%M%S"), Stored(layout="%B %d %Y"), Stored(layout="%d/%m/%Y %H:%M:%S")]  # fmt: skip
     lines = []
     for mark in marks:
         try:
@@ -126,12 +126,13 @@ def test_which_forms_fit_which_types(kind: Any) -> None:
     assert_agreed("\n".join(lines))
 
 
+_NAMED: list[tuple[Any, type]] = [
+    ("s", datetime), ("ms", datetime), ("s as text", datetime), ("ms as text", datetime), ("iso s", datetime),
+    ("iso ms", datetime), ("isoformat", datetime), ("text", bool), ("text", int), ("text", float), ("text", Decimal),
+    ("number", bool), ("base64", bytes), ("json", Place), ("json", str), ("json", int),
+]  # fmt: skip
 FORMS: dict[str, tuple[Any, Stored]] = {
-    **{f"{name} {kind.__name__}": (kind, Stored(name)) for name, kind in [
-        ("s", datetime), ("ms", datetime), ("s as text", datetime), ("ms as text", datetime), ("iso s", datetime),
-        ("iso ms", datetime), ("isoformat", datetime), ("text", bool), ("text", int), ("text", float),
-        ("text", Decimal), ("number", bool), ("base64", bytes), ("json", Place), ("json", str), ("json", int),
-    ]},
+    **{f"{name} {kind.__name__}": (kind, Stored(name)) for name, kind in _NAMED},
     "list": (set[str], Stored("list")),
     "layout": (datetime, Stored(layout="%Y-%m-%d %H:%M:%S.%f")),
     "day": (date, Stored(layout="%d/%m/%Y")),
