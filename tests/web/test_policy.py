@@ -33,7 +33,7 @@ class Readers:
     def filled(self, pattern: str) -> Collection[str]:
         return ("reader_id",) if pattern in {"loans", "lend"} else ()
 
-    async def caller(self, request: Request) -> str | None:
+    def caller(self, request: Request) -> str | None:
         claim = request.headers.get("authorization")
         if claim is None:
             return None
@@ -44,12 +44,12 @@ class Readers:
     def fill(self, pattern: str, caller: Any) -> Mapping[str, Any]:
         return dict.fromkeys(self.filled(pattern), caller)
 
-    async def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
+    def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
         if pattern == "lend" and arguments["isbn"] == "i1":
             raise AccessRefused("it isn't lent")
         return arguments
 
-    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
+    def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
         hidden = {"book": "i4", "all_events": "e03"}
         return None if hidden.get(pattern) in {getattr(answer, "isbn", ""), getattr(answer, "event_id", "")} else answer
 
@@ -96,15 +96,19 @@ def test_a_caller_is_known_where_that_is_needed_and_fills_its_parameter(guarded:
 def test_others_are_told_no_file_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = str(tmp_path / "private.db")
 
-    async def failing(*_arguments: Any) -> Any:
+    def failing(*_arguments: Any) -> Any:
         raise StoreError("the disk failed", place=place)
+
+    async def failing_async(*_arguments: Any) -> Any:
+        failing()
 
     with Library.open(place) as library:
         public = TestClient(app(library, policy=Readers()), raise_server_exceptions=False)
         own = TestClient(app(library), raise_server_exceptions=False)
         assert "private.db" not in public.get("/docs").text
         assert "private.db" in own.get("/docs").text
-        monkeypatch.setattr(library, "call_async", failing)
+        monkeypatch.setattr(library, "call", failing)
+        monkeypatch.setattr(library, "call_async", failing_async)
         answer = public.get("/api/book?isbn=i0")
         assert (answer.status_code, "private.db" in answer.text) == (503, False)
         assert "private.db" in own.get("/api/book?isbn=i0").text

@@ -10,10 +10,13 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from pydantic import ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
@@ -24,7 +27,7 @@ from keyplan.errors import ArgumentError, ItemNotFound, KeyplanError, StoreError
 from keyplan.opening import Design
 from keyplan.plain.answers import answer_json, error_json, json_text, known_error, plain
 from keyplan.plain.arguments import arguments_of, check_arguments
-from keyplan.web.incoming import query_pairs, read_object
+from keyplan.web.incoming import object_of, query_pairs, read_body
 from keyplan.web.policy import Offer
 from keyplan.web.statuses import status_of
 from keyplan.web.tracing import traced
@@ -34,6 +37,10 @@ __all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response", "problem"]
 _log = logging.getLogger("keyplan.web")
 
 NDJSON = "application/x-ndjson"
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Sent = Callable[[], bytes]
 
 
 class JsonResponse(Response):
@@ -63,6 +70,14 @@ def problem(status: int, code: str, message: str, headers: dict[str, str] | None
     return JsonResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
 
 
+def _response(answer: Any) -> Response:
+    return Response(status_code=204) if answer is None else JsonResponse(answer_json(answer))
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
 class Endpoint:
     """One pattern over HTTP, as the policy of ``offer`` allows it."""
 
@@ -83,27 +98,53 @@ class Endpoint:
         return response
 
     async def _answer(self, request: Request) -> Response:
+        sent = await self._sent(request)
         try:
-            caller = await self.offer.caller(self.pattern, request)
-            arguments = await self._arguments(request, caller)
             if isinstance(self.pattern, ReadPattern) and self.pattern.shape.kind is ShapeKind.ITERATOR:
+                arguments, caller = await self._aside(self._admitted, request, sent)
                 return await self._stream(arguments, caller)
+            if self.offer.policy is not None:
+                return await run_in_threadpool(self._carried_out, request, sent)
+            arguments, caller = self._admitted(request, sent)
             answer = await self.design.call_async(self.pattern.name, arguments)
-            answer = await self._shown(answer, arguments, caller)
+            return _response(self._shown(answer, arguments, caller))
         except (KeyplanError, ValidationError) as error:
             return self._refused(error)
-        return Response(status_code=204) if answer is None else JsonResponse(answer_json(answer))
+
+    def _carried_out(self, request: Request, sent: Sent) -> Response:
+        """The whole of a call under a policy, in a worker thread: who asks, what is asked for, what they are shown. A
+        thread for each would take more of the processor than the call itself (decision 0092).
+        """
+        arguments, caller = self._admitted(request, sent)
+        answer = self.design.call(self.pattern.name, arguments)
+        return _response(self._shown(answer, arguments, caller))
+
+    async def _aside(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of a function that may ask a policy, which may ask the store: then in a worker thread."""
+        if self.offer.policy is None:
+            return function(*args, **kwargs)
+        return await run_in_threadpool(function, *args, **kwargs)
+
+    async def _sent(self, request: Request) -> Sent:
+        """What gives the bytes of a write's body, or raises what is wrong with them: once it is known who sent them."""
+        if isinstance(self.pattern, ReadPattern):
+            return bytes
+        try:
+            body = await read_body(request)
+        except HTTPException as error:
+            return partial(_raise, error)
+        return lambda: body
 
     async def trace(self, request: Request) -> Response:
         """Answer a request of the page: the status and the answer, and the requests that were made for it."""
         log: list[Any] = []
         began = time.perf_counter()
         shown: dict[str, Any]
+        sent = await self._sent(request)
         try:
-            caller = await self.offer.caller(self.pattern, request)
-            arguments = await self._arguments(request, caller)
+            arguments, caller = await self._aside(self._admitted, request, sent)
             answer = await traced(self.design, self.pattern.name, arguments, log)
-            answer = await self._shown(answer, arguments, caller)
+            answer = await self._aside(self._shown, answer, arguments, caller)
             shown = {"status": 204 if answer is None else 200, "answer": answer_json(answer)}
         except (KeyplanError, ValidationError) as error:
             refused = self._refused(error)
@@ -125,22 +166,24 @@ class Endpoint:
             return problem(status_of(error), error.code, "the store can't answer now")
         return error_response(error)
 
-    async def _arguments(self, request: Request, caller: Any) -> dict[str, Any]:
+    def _admitted(self, request: Request, sent: Sent) -> tuple[dict[str, Any], Any]:
+        """The arguments of a request, and who makes it. Raises what a caller is refused with."""
+        caller = self.offer.caller(self.pattern, request)
         if isinstance(self.pattern, ReadPattern):
             pairs = query_pairs(request)
             filled = self.offer.filled(self.pattern, [name for name, _ in pairs], caller)
             arguments = arguments_of(self.pattern.signature, [*pairs, *filled.items()])
         else:
-            given = await read_object(request)
+            given = object_of(sent())
             arguments = given | dict(self.offer.filled(self.pattern, given, caller))
             check_arguments(self.pattern.signature, arguments)
         policy = self.offer.policy
-        return arguments if policy is None else await policy.admit(self.pattern.name, arguments, caller)
+        return arguments if policy is None else policy.admit(self.pattern.name, arguments, caller), caller
 
-    async def _shown(self, answer: Any, arguments: dict[str, Any], caller: Any) -> Any:
+    def _shown(self, answer: Any, arguments: dict[str, Any], caller: Any) -> Any:
         """What the caller sees. A read of one item that finds none is a 404 here, also where Python gives None."""
         if self.offer.policy is not None:
-            answer = await self.offer.policy.shown(self.pattern.name, arguments, answer, caller)
+            answer = self.offer.policy.shown(self.pattern.name, arguments, answer, caller)
         if answer is None and isinstance(self.pattern, ReadPattern):
             asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
             names = self.pattern.shape.entities[0].__name__
@@ -157,7 +200,9 @@ class Endpoint:
         """The items that the caller is shown, each by itself."""
         policy = self.offer.policy
         async for item in items:
-            shown = item if policy is None else await policy.shown(self.pattern.name, arguments, item, caller)
+            shown = item
+            if policy is not None:
+                shown = await run_in_threadpool(policy.shown, self.pattern.name, arguments, item, caller)
             if shown is not None:
                 yield shown
 

@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from keyplan.errors import Fault, RequestError
 
-__all__ = ["BODY_BYTES_MAX", "FIELDS_MAX", "query_pairs", "read_object"]
+__all__ = ["BODY_BYTES_MAX", "FIELDS_MAX", "object_of", "query_pairs", "read_body", "read_object"]
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 FIELDS_MAX = 2000
@@ -32,17 +32,31 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
         ) from None
 
 
-async def read_object(request: Request) -> dict[str, Any]:
-    """The JSON object in a request's body; an empty body is an empty object.
+async def read_body(request: Request) -> bytes:
+    """The bytes of a request's body, which must say that it is JSON.
 
     A body without a type is refused even when it is empty: a page of another site may send it without being asked for.
-    Raises RequestError for what isn't a JSON object, and HTTPException with status 413 or 415 for a body that is too
-    large, or says to be something else; 400 where the client went before it was all there.
+    Raises HTTPException with status 413 or 415 for a body that is too large, or says to be something else; 400 where
+    the client went before it was all there.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise HTTPException(415, f"the body is {kind or 'of no named type'}; this takes application/json")
-    body = await _body(request)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > BODY_BYTES_MAX:
+                raise HTTPException(413, f"the body is over {BODY_BYTES_MAX:,} bytes")
+            parts.append(part)
+    except ClientDisconnect:
+        raise HTTPException(400, "the body ended before all of it was sent") from None
+    return b"".join(parts)
+
+
+def object_of(body: bytes) -> dict[str, Any]:
+    """The JSON object in a body; an empty body is an empty object. Raises RequestError for what is none."""
     if not body.strip():
         return {}
     try:
@@ -63,18 +77,9 @@ async def read_object(request: Request) -> dict[str, Any]:
     return sent
 
 
-async def _body(request: Request) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    try:
-        async for part in request.stream():
-            size += len(part)
-            if size > BODY_BYTES_MAX:
-                raise HTTPException(413, f"the body is over {BODY_BYTES_MAX:,} bytes")
-            parts.append(part)
-    except ClientDisconnect:
-        raise HTTPException(400, "the body ended before all of it was sent") from None
-    return b"".join(parts)
+async def read_object(request: Request) -> dict[str, Any]:
+    """The JSON object in a request's body. Raises what ``read_body`` and ``object_of`` do."""
+    return object_of(await read_body(request))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

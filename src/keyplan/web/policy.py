@@ -24,7 +24,10 @@ Pattern = ReadPattern | WritePattern
 
 
 class Policy(Protocol):
-    """An application's word on its API."""
+    """An application's word on its API.
+
+    Its functions may ask the store: they are called in a worker thread, the one in which the pattern is.
+    """
 
     @property
     def patterns(self) -> Collection[str]:
@@ -47,7 +50,7 @@ class Policy(Protocol):
         """The parameters of a pattern that ``fill`` gives."""
         ...
 
-    async def caller(self, request: Request) -> Any:
+    def caller(self, request: Request) -> Any:
         """Who makes a request; None for nobody in particular. Raises AccessRefused for a claim that isn't true."""
         ...
 
@@ -55,11 +58,11 @@ class Policy(Protocol):
         """The values of the filled parameters, by name."""
         ...
 
-    async def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
+    def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
         """The arguments that the pattern is called with. Raises AccessRefused, or any error that the caller is told."""
         ...
 
-    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
+    def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
         """What the caller is shown of an answer; None for an answer that isn't there for them."""
         ...
 
@@ -89,11 +92,11 @@ class Offer:
         """Whether the pattern needs a caller who is known."""
         return self.policy is not None and pattern.name in self.policy.closed
 
-    async def caller(self, pattern: Pattern, request: Request) -> Any:
+    def caller(self, pattern: Pattern, request: Request) -> Any:
         """Who makes a request. Raises AccessRefused, and SignInNeeded where somebody must be known."""
         if self.policy is None:
             return None
-        result = await self.policy.caller(request)
+        result = self.policy.caller(request)
         if result is None and self.is_closed(pattern):
             raise SignInNeeded(
                 f"{pattern.name} needs to know who asks",

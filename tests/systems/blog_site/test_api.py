@@ -9,12 +9,12 @@ import pytest
 from starlette.concurrency import run_in_threadpool
 
 from keyplan import now
+from keyplan.web import api as endpoints
 from keyplan.web.beside import Beside
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.access import WHO
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
-from keyplan_systems.blog.site import policy
 from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import Site
@@ -221,26 +221,26 @@ def test_no_cache_keeps_an_answer(nobody: Api, as_ada: Api, draft: Post) -> None
         assert visit.get(path, **asked).headers["cache-control"] == "no-store"
 
 
-def test_threads_are_for_what_the_store_is_asked(
-    nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_takes_one_thread(nobody: Api, as_ada: Api, post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[str] = []
 
     async def counted(job: Any, *given: Any) -> Any:
         jobs.append(job.__name__)
         return await run_in_threadpool(job, *given)
 
-    monkeypatch.setattr(policy, "run_in_threadpool", counted)
-
-    def jobs_of(api: Api, pattern: str, **given: Any) -> list[str]:
-        jobs.clear()
-        assert api.read(pattern, **given)[0] == 200
-        return list(jobs)
-
-    assert jobs_of(nobody, "tags_starting", tag="k") == []
-    assert jobs_of(nobody, "latest_posts") == ["_page"]
-    assert jobs_of(as_ada, "latest_posts") == ["_caller", "_page"]
-    assert jobs_of(nobody, "comments", post_id=post.post_id) == ["_admit"]
+    monkeypatch.setattr(endpoints, "run_in_threadpool", counted)
+    for asked in (nobody, as_ada):
+        for pattern, given in (
+            ("tags_starting", {"tag": "k"}),
+            ("latest_posts", {}),
+            ("post", {"post_id": post.post_id}),
+        ):
+            jobs.clear()
+            assert asked.read(pattern, **given)[0] == 200
+            assert jobs == ["_carried_out"]
+    jobs.clear()
+    assert as_ada.write("like_post", post_id=post.post_id)[0] == 200
+    assert jobs == ["_carried_out"]
 
 
 def test_somebody_elses_post_is_not_written(as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post) -> None:

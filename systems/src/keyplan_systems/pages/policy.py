@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from keyplan.errors import AccessRefused, ItemNotFound
@@ -70,11 +69,10 @@ class TablePolicy:
         """The parameters that the caller doesn't give."""
         return self.rules[pattern].own
 
-    async def caller(self, request: HTTPConnection) -> Person | None:
+    def caller(self, request: HTTPConnection) -> Person | None:
         """Who makes a request. Raises AccessRefused for a token or a session that isn't one."""
-        return await run_in_threadpool(self._caller, request) if self.site.visitors.is_named(request) else None
-
-    def _caller(self, request: HTTPConnection) -> Person | None:
+        if not self.site.visitors.is_named(request):
+            return None
         claim = request.headers.get("authorization")
         if claim is not None:
             scheme, _, signed = claim.partition(" ")
@@ -94,25 +92,25 @@ class TablePolicy:
         """The caller's id wherever it is asked for."""
         return {} if caller is None else dict.fromkeys(self.filled(pattern), caller.user_id)
 
-    async def admit(self, pattern: str, arguments: dict[str, Any], caller: Person | None) -> dict[str, Any]:
+    def admit(self, pattern: str, arguments: dict[str, Any], caller: Person | None) -> dict[str, Any]:
         """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
         rule = self.rules[pattern]
         if rule.who not in {"anyone", "person"} and (caller is None or rule.who not in caller.roles):
             raise AccessRefused(f"{pattern} is for those who are {rule.who}", place=pattern)
         if rule.check is not None:
-            await run_in_threadpool(rule.check, caller, arguments)
+            rule.check(caller, arguments)
         return arguments
 
-    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Person | None) -> Any:
+    def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Person | None) -> Any:
         """The answer, but for what isn't there for the caller."""
         rule = self.rules[pattern]
         if rule.done is not None:
-            await run_in_threadpool(rule.done, arguments)
+            rule.done(arguments)
         is_shown = rule.shown
         if is_shown is None or answer is None:
             return answer
         if isinstance(answer, list):
-            return await run_in_threadpool(lambda: [value for value in answer if is_shown(caller, value)])
-        if not await run_in_threadpool(is_shown, caller, answer):
+            return [value for value in answer if is_shown(caller, value)]
+        if not is_shown(caller, answer):
             raise ItemNotFound("it isn't there", place=pattern)
         return answer

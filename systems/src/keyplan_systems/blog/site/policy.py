@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Mapping
-from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
 from keyplan import Page
@@ -97,11 +95,10 @@ class BlogPolicy:
         """The parameters that the caller doesn't give."""
         return _FILLED.get(pattern, ())
 
-    async def caller(self, request: HTTPConnection) -> User | None:
+    def caller(self, request: HTTPConnection) -> User | None:
         """The user who makes a request. Raises AccessRefused for a token or a session that isn't one."""
-        return await run_in_threadpool(self._caller, request) if self.visitors.is_named(request) else None
-
-    def _caller(self, request: HTTPConnection) -> User | None:
+        if not self.visitors.is_named(request):
+            return None
         claim = request.headers.get("authorization")
         if claim is not None:
             scheme, _, signed = claim.partition(" ")
@@ -123,13 +120,8 @@ class BlogPolicy:
             return {}
         return {name: None if name in _EMPTY else caller.user_id for name in self.filled(pattern)}
 
-    async def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
+    def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
         """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
-        if pattern in _LOOKED_UP or pattern in self.writes:
-            return await run_in_threadpool(self._admit, pattern, arguments, caller)
-        return self._admit(pattern, arguments, caller)  # without a thread: nothing is asked of the store
-
-    def _admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
         rank = 0 if caller is None else _RANKS[caller.role]
         if rank < _RANKS[WHO[pattern]]:
             raise AccessRefused(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
@@ -189,24 +181,23 @@ class BlogPolicy:
             if not moderates:
                 raise AccessRefused("it is somebody else's post", place=f"Blog.{pattern}")
 
-    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
+    def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
         """The answer, but for posts and users that aren't there for this caller."""
         if isinstance(answer, Page):
-            has_posts = any(isinstance(item, Post) for item in answer.items)
-            return await run_in_threadpool(self._page, answer, caller) if has_posts else self._page(answer, caller)
+            return self._page(answer, caller)
         if pattern == "users":
             return [value for value in answer if _is_there(value, caller)]
         if isinstance(answer, Post | PostWithContent):
             post = answer if isinstance(answer, Post) else answer.post
             if pattern in self.closed:  # a write: pages show what it made
                 listed = pattern in _LISTING or post.status == "published"
-                await run_in_threadpool(partial(self.site.changed, post, listed=listed))
-            elif not _visible(post, caller) or not await run_in_threadpool(self._author_is_there, post, caller):
+                self.site.changed(post, listed=listed)
+            elif not _visible(post, caller) or not self._author_is_there(post, caller):
                 return None
         if isinstance(answer, User) and not _is_there(answer, caller):
             return None
         if isinstance(answer, PostSlug):
-            about = await run_in_threadpool(self.blog.post, answer.post_id)
+            about = self.blog.post(answer.post_id)
             return None if about is None or not _visible(about, caller) else answer
         return answer
 
