@@ -10,7 +10,7 @@ import asyncio
 import random
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import hypothesis
@@ -115,9 +115,17 @@ def _examples(strategy: SearchStrategy[Entity], seed: int) -> list[Entity]:
     def example(instance: Entity) -> None:
         made.append(instance)
 
-    with suppress(Unsatisfiable):
+    with suppress(Unsatisfiable), _without_warnings():
         example()
     return made
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Hypothesis's warnings are for those who write tests with it: here that is nobody."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HypothesisWarning)
+        yield
 
 
 class _EnoughError(BaseException):
@@ -216,8 +224,7 @@ class _Verifier:
                 raise _FoundError(steps, number, failure)
 
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", HypothesisWarning)
+            with _without_warnings():
                 one_store()
         except _EnoughError:
             return
