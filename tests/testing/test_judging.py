@@ -211,7 +211,8 @@ def test_parts_of_steps_are_left_out() -> None:
     entity, changes = Team.compiled.entities[Person], [{"email": "a"}, {"email": "b"}]
     two = {"email": "c", "points": 3}
     steps: list[Any] = [Family(entity, A, changes), Copy(entity, 1, two, create=True),
-                        Change(entity, 2, two, stale=False), Change(entity, 2, {"points": 3}, stale=True), Erase(entity, 1, stale=False),
+                        Change(entity, 2, two, stale=False),
+                        Change(entity, 2, {"points": 3}, stale=True), Erase(entity, 1, stale=False),
                         Write(B, create=True)]  # fmt: skip
     tried: list[str] = []
 
@@ -279,4 +280,10 @@ def test_warnings_of_hypothesis_are_not_the_users() -> None:
         warnings.warn("drawn in an odd way", HypothesisWarning, stacklevel=1)
         return text
 
-    assert verify(Dots, stores=2, seed=1, strategies={"note": st.sampled_from(["a", "b"]).map(warned)}).stores
+    class Noted(Design):
+        table = Table("noted", entities=[Dot])
+
+        @read("R1")
+        def dots(self, group: str) -> list[Dot]: ...
+
+    assert verify(Noted, stores=2, seed=1, strategies={"note": st.sampled_from(["a", "b"]).map(warned)}).stores
