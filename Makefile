@@ -7,6 +7,8 @@ JOBS ?= 2
 # The versions of the build's own tools are pinned by the same list; which of the two names is read depends on pip's age.
 export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
+# Modules are compiled once, not by each of the hundreds of processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
 .PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog bench-studio differential designs mutants crash sdks docs vendored pictures system constraints clean
