@@ -131,7 +131,7 @@ class Busy(threading.Event):
         self.sent.append(len(self.requests.operations))
         if self.ends:
             self.set()
-        return super().wait(timeout)
+        return super().wait(None if timeout is None else min(timeout, 0.05))
 
 
 @pytest.mark.parametrize("ends", [True, False])
@@ -151,6 +151,24 @@ def test_what_is_written_behind_requests_waits_for_them_but_not_for_ever(
     background.stop()
     assert busy.sent[0] == 0
     assert requests.operations[0] == "UpdateItem"
+
+
+def test_a_page_goes_before_the_next_request_of_a_ranking(blog: Blog, ada: User) -> None:
+    post = published(blog, ada, "one", ("a", "b"))
+    blog.count_view(post.post_id)
+    requests = recorded(blog)
+    busy = Busy(requests, ends=False)
+    background = Views(blog)
+    background._is_idle = busy
+    background._spare_seconds = 1.0
+    assert [background.stepwise().refresh_ranking(post.post_id)] == ["refreshed"]
+    assert len(requests.operations) > 32
+    waited = len(busy.sent)
+    assert busy.sent == list(range(waited))  # before the first request, and each that follows, until the time is over
+    assert waited > 1
+    background._spare_seconds = 0.0
+    background.stepwise().refresh_user(ada.user_id)
+    assert len(busy.sent) == waited
 
 
 def test_copies_that_show_the_same_are_written_more_rarely(blog: Blog, ada: User, clock: Clock) -> None:

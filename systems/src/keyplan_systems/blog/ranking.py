@@ -6,6 +6,7 @@ viewed first, and only so many at a time.
 
 from __future__ import annotations
 
+import heapq
 import random
 import threading
 import time
@@ -78,11 +79,14 @@ class _Queue:
         with self._lock:
             late = moment - self._seconds
             self._done = {name: at for name, at in self._done.items() if at > late}
-            due = [name for name, _ in self.waiting.most_common() if name not in self._done][:most]
+            due = heapq.nlargest(most, (name for name in self.waiting if name not in self._done), self._noted)
             for name in due:
                 del self.waiting[name]
                 self._done[name] = moment
         return due
+
+    def _noted(self, name: str) -> int:
+        return self.waiting[name]
 
 
 class Gatherer:
