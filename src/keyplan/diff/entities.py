@@ -138,10 +138,10 @@ def _name_of(key: CompiledKey) -> str:
 
 def _left_behind(index: str, before: CompiledKey, after: CompiledKey) -> str:
     """What a changed key does to items written before."""
-    if _shape(replace(before, when=after.when)) == _shape(after):
-        return f"items written before are in {index}, or aren't, by the old condition"
     if _moved_ranks(before, after):
         return f"items written before stand in {index} under the old ranks, and are found where others are asked for"
+    if _shape(replace(before, when=after.when)) == _shape(after):
+        return f"items written before are in {index}, or aren't, by the old condition"
     return f"items written before stand in {index} under the old key, where patterns don't look"
 
 

@@ -42,7 +42,8 @@ Each = Annotated[Sequence[T], EACH]
 """Many values of a field: keys are read in batches, partitions in parallel and merged in order."""
 
 
-@dataclass(frozen=True, slots=True)
+# No slots: with them ``Page[Article](...)`` is a TypeError in Python 3.11, where typing notes the type on the instance.
+@dataclass(frozen=True)
 class Page(Generic[T_co]):
     """Some items, in order, and where the next page begins: ``cursor`` is None when nothing follows."""
 
@@ -59,7 +60,7 @@ class Page(Generic[T_co]):
         return bool(self.items)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Range(Generic[T]):
     """Values between two bounds, each optional: ``Range(ge=monday, lt=tuesday)``.
 
