@@ -229,6 +229,22 @@ def test_what_is_no_backup(engine: Engine) -> None:
 # --- histories --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("fraction", [0.0, 0.0001234, 0.1239876, 0.9999])
+def test_each_moment_that_is_told_can_be_had(engine: Engine, clock: Clock, fraction: float) -> None:
+    """Told to the millisecond, while the clock has more digits: never before what is kept, and never after it."""
+    create(engine)
+    clock.now_s += fraction
+    keep_history(engine)
+    clock.now_s += 10
+    described = engine.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"]
+    told = described["PointInTimeRecoveryDescription"]
+    for number, member in enumerate(("EarliestRestorableDateTime", "LatestRestorableDateTime")):
+        names = {"SourceTableName": "orders", "TargetTableName": f"restored{number}"}
+        engine.call("RestoreTableToPointInTime", {**names, "RestoreDateTime": told[member]})
+        assert told[member] == round(told[member], 3)
+    assert 9.998 < told["LatestRestorableDateTime"] - told["EarliestRestorableDateTime"] <= 10
+
+
 def test_a_history_is_switched_on_and_off(engine: Engine, clock: Clock) -> None:
     create(engine)
     described = engine.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"]

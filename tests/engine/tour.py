@@ -85,10 +85,10 @@ class Traveller:
         return answer
 
 
-def travel(kind: type[Traveller] = Traveller) -> Traveller:
+def travel(kind: type[Traveller] = Traveller, start_s: float = START_S) -> Traveller:
     """Take the tour."""
     with TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-        now = [START_S]
+        now = [start_s]
 
         def clock() -> float:
             now[0] += 1.0

@@ -82,11 +82,17 @@ def describe_history(table: Table, now_s: float) -> Answer:
         recovery = {
             "PointInTimeRecoveryStatus": "ENABLED",
             "RecoveryPeriodInDays": table.definition[MEMBER]["Days"],
-            "EarliestRestorableDateTime": round(reach[0], 3),
-            "LatestRestorableDateTime": round(reach[1], 3),
+            "EarliestRestorableDateTime": _told(reach[0], 0.001),
+            "LatestRestorableDateTime": _told(reach[1], -0.001),
         }
     status = "DISABLED" if states_of(table.definition, now_s).lacks_backups else "ENABLED"
     return {"ContinuousBackupsStatus": status, "PointInTimeRecoveryDescription": recovery}
+
+
+def _told(end_s: float, inwards_s: float) -> float:
+    """An end of what can be had, to the millisecond, and never beyond it: who asks for what was told gets it."""
+    told_s = round(end_s, 3)
+    return told_s if (told_s - end_s) * inwards_s >= 0 else round(told_s + inwards_s, 3)
 
 
 def trim_histories(database: Database) -> int:
