@@ -59,6 +59,7 @@ def post_path(slug: str) -> str:
     return f"/posts/{quote(slug, safe='')}"
 
 
+@lru_cache(CARDS_KEPT)
 def _tag_path(tag: str) -> str:
     return tags_path([tag])
 
