@@ -46,6 +46,29 @@ def many_posts(blog: Blog, user: User, count: int, start: int = 0) -> None:
     blog.refresh_front_page(force=True)
 
 
+def test_what_stands_beside_a_page_is_read_once_in_two_seconds(
+    blog: Blog, site: Site, ada: User, post: Post, anybody: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = [0.0]
+    monkeypatch.setattr(site.views, "_clock", lambda: seconds[0])
+    recorder = recorded(blog)
+
+    def requests_of(path: str) -> int:
+        recorder.clear()
+        anybody.get(path)
+        return len([name for name in recorder.operations if name in {"Query", "GetItem", "BatchGetItem"}])
+
+    for path, first, next_ones in (("/search", 1, 0), (f"/posts/{post.slug}", 5, 3)):
+        assert [requests_of(path), requests_of(path)] == [first, next_ones]
+        seconds[0] += 3
+        assert requests_of(path) == first
+        site.changed(post, listed=True)
+        assert requests_of(path) == first
+    other = make_post(blog, ada, "Another of hers")
+    site.changed(other, listed=True)
+    assert "Another of hers" in anybody.get(f"/posts/{post.slug}").text
+
+
 @pytest.mark.parametrize(("path", "most"), PAGES)
 def test_a_page_costs_few_requests_and_no_more_with_more_posts(
     blog: Blog, site: Site, ada: User, post: Post, anybody: Visit, path: str, most: int
@@ -59,6 +82,7 @@ def test_a_page_costs_few_requests_and_no_more_with_more_posts(
     )
     many_posts(blog, ada, 15, start=12)
     site.views.forget(post.post_id)
+    site.views.forget_lists()
     recorder.clear()
     response = anybody.get(path)
     operations = [

@@ -179,6 +179,7 @@ class Site(BaseSite[Visitor, Turn]):
         keep_found(self.blog, self.search, post.post_id)
         if listed:
             self.blog.refresh_front_page(force=True)
+        self.views.forget_lists()
 
     def moved(self, request: Request) -> str | None:
         """Where what had this address elsewhere is now: the path of a published post, or None."""

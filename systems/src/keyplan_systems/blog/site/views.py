@@ -3,6 +3,7 @@
 Views of those who aren't signed in are added up in this process and written once a second, one write unit a post; who
 is signed in counts once, by an impression. A process that dies loses a second of views. A published post that was read
 a moment ago is kept for two seconds: whatever a viral post gets, its items are read once in that time by each process.
+So is what stands beside it: the author's other posts, the tags that are written about.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from keyplan.errors import ConditionFailed, KeyplanError
 from keyplan_systems.blog.design import Blog
@@ -24,6 +25,7 @@ __all__ = ["Views"]
 
 KEPT_SECONDS = 2.0
 KEPT_MAX = 200
+ANSWERS_MAX = 500
 FLUSH_SECONDS = 1.0
 GATHER_SECONDS = 2.0
 GATHER_MOST = 10
@@ -34,6 +36,8 @@ SPARE_SECONDS = 0.25
 """How much longer it rests at most while requests are being answered: before a write, and in the midst of it, each."""
 POSTS_MAX = 10_000
 """Posts whose views are waiting; more than that are dropped, since a count may be late and memory may not run out."""
+
+T = TypeVar("T")
 
 _LOG = logging.getLogger("keyplan.blog")
 
@@ -64,6 +68,7 @@ class Views:
         self._lock = threading.Lock()
         self._waiting: Counter[str] = Counter()
         self._kept: OrderedDict[str, tuple[float, PostWithContent]] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, str], tuple[float, Any]] = OrderedDict()
         self._gatherer = Gatherer(blog, most=GATHER_MOST, rest=self._rest)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -87,6 +92,30 @@ class Views:
                 while len(self._kept) > KEPT_MAX:
                     self._kept.popitem(last=False)
         return content
+
+    def kept(self, question: str, subject: str, read: Callable[[], T]) -> T:
+        """What a question was answered with, at most two seconds ago; else what ``read`` gives now.
+
+        For what pages show beside what they are about: never for who somebody is, or what they may see or do.
+        """
+        moment = self._clock()
+        key = (question, subject)
+        with self._lock:
+            known = self._answers.get(key)
+            if known is not None and moment - known[0] < KEPT_SECONDS:
+                return known[1]  # type: ignore[no-any-return] # as this question was answered before
+        answer = read()
+        with self._lock:
+            self._answers[key] = (moment, answer)
+            self._answers.move_to_end(key)
+            while len(self._answers) > ANSWERS_MAX:
+                self._answers.popitem(last=False)
+        return answer
+
+    def forget_lists(self) -> None:
+        """What is listed has changed: whatever pages show beside it is read again."""
+        with self._lock:
+            self._answers.clear()
 
     def forget(self, post_id: str) -> None:
         """A post has changed: read it again."""

@@ -100,7 +100,8 @@ def popular(turn: Turn) -> Response:
 
 
 def _trending(turn: Turn) -> list[str]:
-    return [tag.tag for tag in turn.blog.trending_tags(limit=FRONT_TAGS)]
+    tags = turn.site.views.kept("trending", "", partial(turn.blog.trending_tags, limit=FRONT_TAGS))
+    return [tag.tag for tag in tags]
 
 
 def post(turn: Turn) -> Response:
@@ -128,7 +129,8 @@ def post(turn: Turn) -> Response:
     if about.status == "published" and not mine and turn.request.method == "GET":
         reader = None if visitor.user is None else visitor.user.user_id
         turn.after.append(partial(turn.site.views.saw, about, reader, seen=impression is not None))
-    further = turn.blog.posts_of_user(about.user_id, "published", limit=MORE_BY_AUTHOR + 1)
+    asked = partial(turn.blog.posts_of_user, about.user_id, "published", limit=MORE_BY_AUTHOR + 1)
+    further = turn.site.views.kept("further", about.user_id, asked)
     others = [element for element in further if element.post_id != about.post_id][:MORE_BY_AUTHOR]
     return turn.page(
         "post.html",
