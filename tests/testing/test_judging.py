@@ -8,26 +8,32 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from enum import Enum
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
+from pydantic import computed_field
 
-from keyplan import Cursor, Design, Each, Entity, Key, KeyStyle, Page, Range, Table, read
+from keyplan import Cursor, Design, Each, Entity, Index, Key, KeyStyle, Page, Range, Table, read
 from keyplan.client.conversations import Request
 from keyplan.testing import Clock, Maker, verify
 from keyplan.testing.arranging import Missed, key_fields_of
 from keyplan.testing.checking import Checker
+from keyplan.testing.model import Model
+from keyplan.testing.oracle import Oracle
 from keyplan.testing.questions import Asker
+from keyplan.testing.report import RunningCounts
 from keyplan.testing.smaller import smallest
 from keyplan.testing.steps import Change, Copy, Erase, Family, Write
 from keyplan.testing.world import Row, World
 from tests.agreed import assert_agreed
 from tests.contract.buckets import Timed
 from tests.contract.design import Everything
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
 
 class Person(Entity):
@@ -287,3 +293,58 @@ def test_warnings_of_hypothesis_are_not_the_users() -> None:
         def dots(self, group: str) -> list[Dot]: ...
 
     assert verify(Noted, stores=2, seed=1, strategies={"note": st.sampled_from(["a", "b"]).map(warned)}).stores
+
+
+def test_what_is_missed_is_made_of_any_spare_instance() -> None:
+    with Team.open(":memory:") as design:
+        model = Model(design, RunningCounts(), {Person: [A, B], Head: []})
+        for steps in range(7):
+            model.log[:] = ["a step"] * steps
+            missed = Missed()
+            missed.keys = [{**KEY, "sk": {"S": f"PERSON#{steps:04d}"}}, {**KEY, "sk": {"S": "HEAD"}}]
+            assert model._arrange(missed)
+            assert design.get(Person, team="t", number=steps) == Person(team="t", number=steps, points=steps % 2)
+            assert not model._arrange(missed), "it is there now"
+
+
+class Late(Entity):
+    name: str
+    at: datetime
+    color: Color
+
+    primary = Key("LATE#{at:%Y-%m-%d}", "{color:rank}#{at}#{name}")
+    by_rank = Key("DAY#{day}", "{color:rank}#{name}", index=GSI1)
+
+    @computed_field
+    def day(self) -> date:
+        return self.at.astimezone(UTC).date()
+
+
+class Lates(Design):
+    table = Table("lates", indexes=[GSI1])
+
+    @read("R1")
+    def ranked(self, day: date, color: Range[Color]) -> list[Late]: ...
+
+    @read("R2")
+    def of_days(self, at: Range[datetime]) -> list[Late]: ...
+
+
+def test_the_oracle_knows_ranks_and_days_in_utc() -> None:
+    """By rank red comes before green, by its value behind it; at home in the east, a day begins earlier."""
+    day, east = datetime(2026, 3, 2, tzinfo=UTC), timezone(timedelta(hours=5))
+    red, green = (Late(name="a", at=day, color=color) for color in Color)
+    early = Late(name="b", at=datetime(2026, 3, 2, 2, tzinfo=east), color=Color.GREEN)
+    late = Late(name="c", at=day + timedelta(hours=1), color=Color.RED)
+    compiled = Lates.compiled
+    rows = tuple(Row(compiled.entities[Late], each, {}) for each in (late, green, red, early))
+    world = World(rows, (), ())
+    ranked, of_days = (Oracle(compiled.reads[name], compiled.reads[name].options) for name in ("ranked", "of_days"))
+
+    def answer(oracle: Oracle, **asked: Any) -> list[Any]:
+        return [each for group in oracle.groups(world, asked) for each in group]
+
+    assert answer(ranked, day=day.date(), color=Range(ge=Color.RED)) == [red, late, green]
+    assert answer(ranked, day=day.date(), color=Range(gt=Color.RED)) == [green]
+    assert answer(ranked, day=day.date(), color=Range(lt=Color.GREEN)) == [red, late]
+    assert answer(of_days, at=Range(ge=early.at, le=late.at)) == [early, red, late, green]
