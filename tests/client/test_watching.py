@@ -338,8 +338,8 @@ def test_the_sketch_keeps_what_took_more_than_its_share(taken: list[tuple[int, i
     assert len(result) <= 4
     assert set(result) >= {key for key, units in true.items() if units > sum(true.values()) / 4}
     for key, hot_key in result.items():
-        units = hot_key.read_units + hot_key.write_units
-        assert units - hot_key.over <= true[key] <= units
+        total = hot_key.read_units + hot_key.write_units
+        assert total - hot_key.over <= true[key] <= total
 
 
 @pytest.mark.parametrize("keys", [0, -1])
