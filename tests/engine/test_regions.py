@@ -271,6 +271,9 @@ def test_strong_consistency_is_of_three_regions_at_once(regions: Regions) -> Non
         assert "DisassociationProtectionEnabled" not in described(region)
     put(west, "1", 1)
     assert items(east) == items(south) == {"1": "1"}
+    written = {"TableName": "orders", "Item": {"pk": s("a"), "sk": s("2"), "v": n(2)}}
+    assert south.call_together([("PutItem", written)]) == [{}]
+    assert items(east) == items(west) == {"1": "1", "2": "2"}
 
 
 def test_what_is_strong_does_not_hurry_the_rest(regions: Regions, clock: Clock) -> None:

@@ -5,6 +5,7 @@ the service in October 2026.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -184,6 +185,25 @@ def test_encryption_and_class(engine: Engine, clock: Clock) -> None:
     )
     update(engine, SSESpecification={"Enabled": False})
     assert "SSEDescription" not in described(engine)
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        (None, r"arn:aws:kms:local:\d{12}:key/[0-9a-f-]{36}"),
+        ("alias/mine", r"arn:aws:kms:local:\d{12}:key/[0-9a-f-]{36}"),
+        ("1234abcd-12ab-34cd-56ef-1234567890ab", r"arn:aws:kms:local:\d{12}:key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+        ("arn:aws:kms:eu-west-1:111111111111:key/9", "arn:aws:kms:eu-west-1:111111111111:key/9"),
+    ],
+)
+def test_a_key_is_described_by_its_arn_however_it_was_named(engine: Engine, given: str | None, key: str) -> None:
+    create(
+        engine,
+        SSESpecification={"Enabled": True, **({} if given is None else {"SSEType": "KMS", "KMSMasterKeyId": given})},
+    )
+    told = described(engine)["SSEDescription"]
+    assert (told["Status"], told["SSEType"]) == ("ENABLED", "KMS")
+    assert re.fullmatch(key, told["KMSMasterKeyArn"])
 
 
 def test_what_a_table_doesnt_say_before_it_changes(engine: Engine) -> None:

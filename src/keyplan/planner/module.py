@@ -168,26 +168,29 @@ def _table(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit
     call = _table_call(plan, tree)
     if call is None:
         return
-    given = next((keyword for keyword in call.keywords if keyword.arg == "indexes"), None)
-    names = ", ".join(_variable(tree, index) for index in plan.indexes)
-    wanted = f"indexes=[{names}]"
-    segment = ast.get_source_segment("\n".join(lines), call) or ""
-    if given is not None:
-        old = ast.get_source_segment("\n".join(lines), given.value) or ""
-        new = segment.replace(old, f"[{names}]") if plan.indexes else segment
-    elif plan.indexes:
-        first = ast.get_source_segment("\n".join(lines), call.args[0]) or "" if call.args else ""
-        new = (
-            segment.replace(first, f"{first}, {wanted}", 1)
-            if first
-            else segment.replace("Table(", f"Table({wanted}, ", 1)
-        )
-    else:
+    if not plan.indexes:
         return
-    if new != segment:
-        start, end = call.lineno - 1, call.end_lineno or call.lineno
-        text = "\n".join(lines[start:end]).replace(segment, new, 1)
-        yield _Edit(start, end, tuple(text.split("\n")))
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == "indexes"), None)
+    names = f"[{', '.join(_variable(tree, index) for index in plan.indexes)}]"
+    if given is not None:
+        if _source(lines, given) != names:
+            yield _put(lines, given, names)
+    elif call.args:
+        yield _put(lines, call.args[0], f"{_source(lines, call.args[0])}, indexes={names}")
+    elif call.keywords:
+        yield _put(lines, call.keywords[0], f"indexes={names}, {_source(lines, call.keywords[0])}")
+
+
+def _source(lines: Sequence[str], node: ast.expr | ast.keyword) -> str:
+    return ast.get_source_segment("\n".join(lines), node) or ""
+
+
+def _put(lines: Sequence[str], node: ast.expr | ast.keyword, text: str) -> _Edit:
+    """The lines of an expression, with another text in its place."""
+    start, end = node.lineno - 1, node.end_lineno or node.lineno
+    before = lines[start].encode()[: node.col_offset].decode()  # syntax trees count bytes
+    after = lines[end - 1].encode()[node.end_col_offset :].decode()
+    return _Edit(start, end, tuple(f"{before}{text}{after}".split("\n")))
 
 
 def _table_call(plan: Plan, tree: ast.Module) -> ast.Call | None:
