@@ -12,6 +12,7 @@ from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.rendering import blog_environment
 from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site import serving
 from tests.systems.blog_site.support import Visit, make_post, text_of
 from tests.systems.support import recorded
 
@@ -44,6 +45,25 @@ def many_posts(blog: Blog, user: User, count: int, start: int = 0) -> None:
     for number in range(start, start + count):
         make_post(blog, user, f"Post {number}", "Words. " * 300, ("keys", "doors", f"t{number}"))
     blog.refresh_front_page(force=True)
+
+
+def test_a_view_takes_a_thread_of_its_own_where_it_is_written(
+    site: Site, post: Post, rita: User, anybody: Visit, visit: Callable[[], Visit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[int] = []
+    begun = serving.BackgroundTask
+
+    def noted(job: Any, after: list[Any]) -> Any:
+        left.append(len(after))
+        return begun(job, after)
+
+    monkeypatch.setattr(serving, "BackgroundTask", noted)
+    anybody.get(f"/posts/{post.slug}")
+    assert left == []
+    signed_in = visit().sign_in(rita.username)
+    signed_in.get(f"/posts/{post.slug}")
+    signed_in.get(f"/posts/{post.slug}")
+    assert left == [1]
 
 
 def test_what_stands_beside_a_page_is_read_once_in_two_seconds(

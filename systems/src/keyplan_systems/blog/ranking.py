@@ -74,19 +74,20 @@ class _Queue:
                     self.waiting[name] += 1
 
     def take(self, most: int) -> list[str]:
-        """The names to refresh now, the most noted first: those that this process didn't refresh of late."""
+        """The names to refresh now, the most noted first: those that this process didn't refresh of late. Called from
+        one thread; who notes a name meanwhile doesn't wait until all of them are looked through.
+        """
         moment = self._clock()
+        late = moment - self._seconds
+        self._done = {name: at for name, at in self._done.items() if at > late}
         with self._lock:
-            late = moment - self._seconds
-            self._done = {name: at for name, at in self._done.items() if at > late}
-            due = heapq.nlargest(most, (name for name in self.waiting if name not in self._done), self._noted)
+            noted = dict(self.waiting)
+        due = heapq.nlargest(most, (name for name in noted if name not in self._done), noted.__getitem__)
+        with self._lock:
             for name in due:
                 del self.waiting[name]
                 self._done[name] = moment
         return due
-
-    def _noted(self, name: str) -> int:
-        return self.waiting[name]
 
 
 class Gatherer:

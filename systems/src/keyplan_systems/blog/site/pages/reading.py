@@ -127,8 +127,7 @@ def post(turn: Turn) -> Response:
     if visitor.user is not None and about.status == "published":
         impression = turn.blog.post_seen(about.post_id, visitor.user.user_id)
     if about.status == "published" and not mine and turn.request.method == "GET":
-        reader = None if visitor.user is None else visitor.user.user_id
-        turn.after.append(partial(turn.site.views.saw, about, reader, seen=impression is not None))
+        _saw(turn, about, seen=impression is not None)
     asked = partial(turn.blog.posts_of_user, about.user_id, "published", limit=MORE_BY_AUTHOR + 1)
     further = turn.site.views.kept("further", about.user_id, asked)
     others = [element for element in further if element.post_id != about.post_id][:MORE_BY_AUTHOR]
@@ -145,6 +144,17 @@ def post(turn: Turn) -> Response:
         rated=impression.stars if impression is not None else None,
         more=cards(others, {about.user_id: (name, username)}),
     )
+
+
+def _saw(turn: Turn, about: Post, *, seen: bool) -> None:
+    """Count a view: at once where that takes an addition, and after the response, in a thread again, where it takes a
+    write.
+    """
+    user = turn.visitor.user
+    if user is None:
+        turn.site.views.saw(about, None, seen=seen)
+    elif not seen:
+        turn.after.append(partial(turn.site.views.saw, about, user.user_id, seen=False))
 
 
 def _by_slug(turn: Turn) -> str | None:
