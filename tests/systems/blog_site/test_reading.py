@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from starlette.background import BackgroundTask
 
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.rendering import blog_environment
 from keyplan_systems.blog.site.site import Site
-from keyplan_systems.site import serving
 from tests.systems.blog_site.support import Visit, make_post, text_of
 from tests.systems.support import recorded
 
@@ -51,13 +51,12 @@ def test_a_view_takes_a_thread_of_its_own_where_it_is_written(
     site: Site, post: Post, rita: User, anybody: Visit, visit: Callable[[], Visit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[int] = []
-    begun = serving.BackgroundTask
 
     def noted(job: Any, after: list[Any]) -> Any:
         left.append(len(after))
-        return begun(job, after)
+        return BackgroundTask(job, after)
 
-    monkeypatch.setattr(serving, "BackgroundTask", noted)
+    monkeypatch.setattr("keyplan_systems.site.serving.BackgroundTask", noted)
     anybody.get(f"/posts/{post.slug}")
     assert left == []
     signed_in = visit().sign_in(rita.username)
