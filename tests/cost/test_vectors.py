@@ -125,6 +125,17 @@ def test_readers_of_a_stream() -> None:
     assert charge.usd == pytest.approx(2 * MONTH_SECONDS * 0.2e-6)
 
 
+@pytest.mark.parametrize(
+    ("writes", "gb", "told"), [(1000, 1, "1 shard ×"), (1001, 1, "2 shards ×"), (1, 25, "3 shards ×")]
+)
+def test_each_shard_of_a_stream_is_read(writes: float, gb: float, told: str) -> None:
+    """A shard for each 1,000 writes a second, and for each 10 GB."""
+    result = estimated(writes=writes * MONTH_SECONDS, gb=gb, stream="NEW_IMAGE", stream_readers=1)
+    (charge,) = [element for element in Payer(result, price_list("us-east-1")).stored() if "stream" in element.what]
+    assert told in charge.why
+    assert charge.usd == pytest.approx(int(told[0]) * MONTH_SECONDS * 0.2e-6)
+
+
 def test_an_hour_at_the_peak() -> None:
     """1,000 write units a second for an hour are 3.6 million."""
     payer = Payer(estimated(writes=100 * MONTH_SECONDS, peak=10), price_list("us-east-1"))
