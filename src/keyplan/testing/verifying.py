@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -121,7 +121,7 @@ def _examples(strategy: SearchStrategy[Entity], seed: int) -> list[Entity]:
 
 
 @contextmanager
-def _without_warnings() -> Iterator[None]:
+def _without_warnings() -> Generator[None]:
     """Hypothesis's warnings are for those who write tests with it: here that is nobody."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HypothesisWarning)
