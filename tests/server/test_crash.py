@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from keyplan.cli.dynamodb import command
+from tests.cli.support import run
 from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
 
 ROUNDS = int(os.environ.get("KEYPLAN_CRASHES", "5"))
@@ -125,7 +124,7 @@ def test_a_killed_server_has_kept_what_it_acknowledged(tmp_path: Path, workers: 
     for round_ in range(ROUNDS):
         with serving(db, workers=workers) as server:
             clients = kill_under_load(server, round_, state)
-        checked = CliRunner().invoke(command, ["check", db])
+        checked = run("dynamodb", "check", db)
         assert checked.exit_code == 0, checked.output
         with serving(db) as server:
             result = stored(server)

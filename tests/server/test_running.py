@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
-from keyplan.cli.dynamodb import command
 from keyplan.engine import Engine
 from keyplan.errors import RequestError
 from keyplan.server import Settings
+from tests.cli.support import run
 from tests.processes import PATIENCE_S
 from tests.server.support import CREATE, TABLE, Raw, request, s, serving, started
 
@@ -37,7 +36,7 @@ def test_the_command_serves_until_a_signal_and_the_next_one_goes_on(tmp_path: Pa
     with started([*CLI, "--db", db, "--port", "0"]) as server:
         assert server.call("GetItem", KEY)["Item"] == KEY["Key"]
         assert server.end() == (0, "")
-    checked = CliRunner().invoke(command, ["check", db])
+    checked = run("dynamodb", "check", db)
     assert (checked.exit_code, checked.output) == (0, f"{db} is sound.\n")
 
 
@@ -108,7 +107,7 @@ def test_what_is_being_answered_is_finished(tmp_path: Path) -> None:
     ],
 )
 def test_what_can_not_be_served_is_told(arguments: list[str], message: str) -> None:
-    done = CliRunner().invoke(command, arguments)
+    done = run("dynamodb", *arguments)
     assert done.exit_code in {1, 2}
     assert message in done.output
     assert "Traceback" not in done.output
@@ -118,7 +117,7 @@ def test_a_port_in_use_is_told() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        done = CliRunner().invoke(command, ["--memory", "--port", str(taken.getsockname()[1])])
+        done = run("dynamodb", "--memory", "--port", str(taken.getsockname()[1]))
     assert done.exit_code == 2
     assert "Can't listen on 127.0.0.1" in done.output
 
@@ -129,7 +128,7 @@ def test_check_finds_what_is_wrong(tmp_path: Path) -> None:
         engine.call("CreateTable", CREATE)
         engine.call("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1"), "g": s("g")}})
         engine._storage.write(lambda writer: writer._run("DELETE FROM index_1_1"))
-    done = CliRunner().invoke(command, ["check", str(db)])
+    done = run("dynamodb", "check", str(db))
     assert done.exit_code == 1
     assert "EntryMissing" in done.output
 
