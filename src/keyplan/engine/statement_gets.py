@@ -17,7 +17,7 @@ from keyplan.engine.items import decode, or_carefully
 from keyplan.engine.keys import Key, key_of_request
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.statement_keys import KeyValues, key_values_of
-from keyplan.engine.statements import Given, Shown, has_functions, read_of, shown_of
+from keyplan.engine.statements import Given, Shown, read_of, shown_of
 from keyplan.engine.tables import Table
 from keyplan.errors import DynamoDBError
 from keyplan.expressions import ExpressionFault
@@ -94,8 +94,8 @@ def one_item(database: Database, text: str, given: Given, *, consistent: bool = 
     read = read_of(database, given, consistent=consistent)
     if read.target.index is not None:
         return None
-    key = read.key()
-    if key is None or has_functions(given):
+    key = read.key() if read.is_of_key else None
+    if key is None:
         return None
 
     def show(body: bytes) -> Any:

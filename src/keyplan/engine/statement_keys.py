@@ -19,6 +19,8 @@ from keyplan.partiql.syntax import And, Compare, Constant, Node, Number, Paramet
 from keyplan.values import AttributeValue, key_text
 
 KEY_TYPE = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+_KEY_TYPES = "Key attribute's data type should match its data type in table's schema"
+_MANY_READS = "Too many decomposed read operations for a given query."
 _OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
 _READS_MAX = 50
 """How many ranges a statement may read. Source: the developer guide, "PartiQL operators", of IN with partition keys;
@@ -68,12 +70,9 @@ def _literal(node: Node) -> AttributeValue | int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """A range of one partition: its bounds, whether a condition on the sort key made them, and whether a negative one
-    stands beside.
-    """
+    """A range of one partition: its bounds, and whether a negative condition on the sort key stands beside."""
 
     bounds: Bounds
-    is_narrowed: bool
     is_negated: bool
 
 
@@ -155,19 +154,42 @@ def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | No
     if where is None:
         return None
     branches = _branches(where)
+    spread = [conditions for branch in branches for conditions in _spread(target, lowering, branch)]
     ranges: dict[KeyText, list[_Range]] = {}
-    for branch in branches:
-        result = _of_branch(target, lowering, conjuncts(branch))
+    for conditions in spread:
+        result = _of_branch(target, lowering, conditions, several=len(spread) > 1)
         if result is None:
             return None
         for range_ in result:
             ranges.setdefault(range_.bounds.partition[0], []).append(range_)
     if sum(map(len, ranges.values())) > _READS_MAX:
-        raise StatementFault("Too many decomposed read operations for a given query.")
+        raise StatementFault(_MANY_READS)
     partitions = Partitions(len(branches) == 1, says_all=len(branches) == 1 and _is_of_key(target, lowering, where))
     for partition, of_one in ranges.items():
         partitions.ranges[partition] = _apart(of_one)
     return partitions
+
+
+def _spread(target: Target, lowering: Lowering, branch: tree.Condition) -> list[list[tree.Condition]]:
+    """The conditions of a branch, once for each of the ranges of the sort key among which an inner OR chooses."""
+    spread: list[list[tree.Condition]] = [[]]
+    for condition in conjuncts(branch):
+        options = [[condition]]
+        if isinstance(condition, tree.Or):
+            inner = [conjuncts(option) for option in _branches(condition)]
+            parts = [part for option in inner for part in option]
+            if target.sort and any(_is_about(lowering, part, target.sort[0].name) for part in parts):
+                options = inner
+        if len(spread) * len(options) > _READS_MAX:
+            raise StatementFault(_MANY_READS)
+        spread = [[*conditions, *option] for conditions in spread for option in options]
+    return spread
+
+
+def _is_about(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
+    """Whether a condition says what the sort key is, or isn't."""
+    term = term_of(lowering, condition)
+    return _negates(lowering, condition, name) or (term is not None and term.name == name)
 
 
 def _is_of_key(target: Target, lowering: Lowering, where: tree.Condition) -> bool:
@@ -182,32 +204,39 @@ def _is_of_key(target: Target, lowering: Lowering, where: tree.Condition) -> boo
     return operators.keys() <= names and operators.get(target.partition[0].name) == "="
 
 
-def _of_branch(target: Target, lowering: Lowering, conditions: list[tree.Condition]) -> list[_Range] | None:
+def _of_branch(
+    target: Target, lowering: Lowering, conditions: list[tree.Condition], *, several: bool
+) -> list[_Range] | None:
     partition = target.partition[0]
     sort = target.sort[0] if target.sort else None
     terms = [term for term in (term_of(lowering, condition) for condition in conditions) if term is not None]
     equal = next((term for term in terms if term.name == partition.name and term.operator in {"=", "IN"}), None)
     if equal is None:
         return None
-    _check_values(partition, equal.values)
     sort_terms = [term for term in terms if sort is not None and term.name == sort.name]
+    several |= any(len(term.values) > 1 for term in (equal, *sort_terms) if term.operator == "IN")
+    _check_values(partition, equal.values, several=several)
     for term in sort_terms:
         assert sort is not None  # noqa: S101 - there are terms on it
-        _check_values(sort, term.values)
+        _check_values(sort, term.values, several=several)
     is_negated = sort is not None and any(_negates(lowering, condition, sort.name) for condition in conditions)
     narrowing = [term for term in sort_terms if term.operator != "IN"]
+    listed = next((term for term in sort_terms if term.operator == "IN"), None)
+    each = [()] if listed is None else [(KeyTerm(listed.name, "=", (value,)),) for value in listed.values]
     ranges: list[_Range] = []
     for value in equal.values:
-        bounds = Bounds((key_text(value),))
-        for term in narrowing:
-            bounds = _narrowed(bounds, term)
-        ranges.append(_Range(bounds, bool(sort_terms), is_negated))
+        for place in each:
+            bounds = Bounds((key_text(value),))
+            for term in (*place, *narrowing):
+                bounds = _narrowed(bounds, term)
+            ranges.append(_Range(bounds, is_negated))
     return ranges
 
 
-def _check_values(attribute: KeyAttribute, values: Sequence[AttributeValue]) -> None:
+def _check_values(attribute: KeyAttribute, values: Sequence[AttributeValue], *, several: bool) -> None:
+    """Refuse what the attribute can't be, in other words where several ranges are read."""
     if any(attribute.type not in value for value in values):
-        raise SchemaFault(KEY_TYPE)
+        raise SchemaFault(f"{_KEY_TYPES}: Key {attribute.name}" if several else KEY_TYPE)
     for value in values:
         check_not_empty(attribute, value)
 
@@ -235,12 +264,11 @@ def _narrowed(bounds: Bounds, term: KeyTerm) -> Bounds:
 
 
 def _apart(ranges: list[_Range]) -> list[Bounds]:
-    """The ranges of one partition, which must not overlap unless none of them is one."""
+    """The ranges of one partition, which must not overlap unless one of them has what it must not be."""
     for number, range_ in enumerate(ranges):
         for other in ranges[:number]:
             if _overlap(range_.bounds, other.bounds):
-                narrowed = range_.is_narrowed or other.is_narrowed
-                if narrowed and not (range_.is_negated or other.is_negated):
+                if not (range_.is_negated or other.is_negated):
                     raise StatementFault(_OVERLAP)
                 return [Bounds(range_.bounds.partition)]
     return [range_.bounds for range_ in ranges]
@@ -271,6 +299,7 @@ def _raw(text: KeyText) -> bytes:
     return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
 
 
-def _begin(bounds: Bounds) -> bytes:
+def _begin(bounds: Bounds) -> tuple[bytes, bool]:
+    """Where a range begins: at a key, or behind it."""
     low, _ = _ends(bounds)
-    return b"" if low is None else _raw(low[1])
+    return (b"", False) if low is None else (_raw(low[1]), low[0] == ">")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from keyplan.engine.effort import spend
 from keyplan.engine.judging import Write, prepare_put
 from keyplan.engine.keys import Key, SchemaFault, check_names, check_not_empty, key_of_item, key_of_request
 from keyplan.engine.reading import Item, Projection, Target
+from keyplan.engine.schema import hashed_order
 from keyplan.engine.statement_keys import KEY_TYPE, conjuncts, partitions_of, term_of
 from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.tables import Table
@@ -27,6 +28,7 @@ from keyplan.expressions import (
     BoundCondition,
     BoundUpdate,
     ExpressionFault,
+    KeyTerm,
     bind_condition,
     bind_paths,
     bind_update,
@@ -44,9 +46,9 @@ from keyplan.partiql import (
     Update,
     parse,
 )
-from keyplan.partiql.syntax import Call, Node, Returning
+from keyplan.partiql.syntax import Node, Returning
 from keyplan.partiql.syntax import Path as WrittenPath
-from keyplan.values import AttributeValue, ValueFault, check_value
+from keyplan.values import AttributeValue, ValueFault, check_value, same
 from keyplan.wire.errors import ValidationException, one_or_more
 from keyplan.wire.limits import NAME_PATTERN, TABLE_NAME_MAX, TABLE_NAME_MIN
 
@@ -62,7 +64,11 @@ _NAME = "Table name should be within the length [3, 255] and only contain 'a-z',
 _MANY_KEYS = (
     "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys."
 )
-_NOT_FULL_KEY = "Where clause does not contain a mandatory equality on all key attributes"
+NOT_FULL_KEY = "Where clause does not contain a mandatory equality on all key attributes"
+
+
+class UnkeyedFault(StatementFault):
+    """A statement that is to change one item, and doesn't name one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,8 @@ class Read:
     fetches: bool
     key_values: Mapping[str, AttributeValue] | None
     """The key attributes, where the condition holds all of them to one value."""
+    is_of_key: bool = False
+    """Whether the condition says nothing but what the key is."""
 
     def key(self) -> Key | None:
         """The key of the one item that is read, if it is one.
@@ -161,8 +169,8 @@ def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
         ValueFault: a parameter isn't an attribute value.
     """
     spend(len(text) * _READ_PER_CHARACTER)
-    statement = parse(text)
     values = tuple([check_value(value) for value in parameters or ()])
+    statement = parse(text)
     if len(values) != statement.parameters:
         raise StatementFault("Number of parameters in request and statement don't match.")
     return Given(statement, values, plan_of(text))
@@ -188,20 +196,6 @@ def plan_of(text: str) -> Plan | None:
 def returning_of(given: Given) -> Returning | None:
     """The RETURNING of a statement."""
     return given.statement.returning if isinstance(given.statement, (Update, Delete)) else None
-
-
-def has_functions(given: Given) -> bool:
-    """Whether the condition of a SELECT has a function in it."""
-    stack: list[Any] = [given.statement.where] if isinstance(given.statement, Select) else []
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Call):
-            return True
-        if isinstance(node, tuple):
-            stack.extend(node)
-        elif is_dataclass(node):
-            stack.extend(getattr(node, part.name) for part in fields(node))
-    return False
 
 
 def _at(item: Item, steps: tuple[str | int, ...]) -> AttributeValue | None:
@@ -237,17 +231,18 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     target = _target(database, select.table, consistent=consistent)
     projection = shown_of(lowering, select.projection) if given.plan is None else given.plan.shown
     partitions = partitions_of(target, lowering, where)
-    forward, partitions_forward = _order(target, select, is_keyed=partitions is not None)
+    forward, partitions_forward = _order(target, select, 0 if partitions is None else len(partitions.ranges))
     if partitions is None:
         _tell_scan(".".join(select.table))
         bounds: tuple[Bounds, ...] = (Bounds(),)
     else:
         bounds = partitions.bounds(forward=forward, partitions_forward=partitions_forward)
-    fetches = _fetches(target, filter_, projection, is_keyed=partitions is not None and partitions.is_single)
-    values = None if target.index is not None else _key_values(target.table, lowering, where)[0]
+    fetches = _fetches(target, lowering, filter_, projection, is_keyed=partitions is not None and partitions.is_single)
+    values, rest = (None, []) if target.index is not None else _key_values(target.table, lowering, where, of_one=True)
     is_single = values is not None and len(values) == len(target.table.keys)
+    is_of_key = values is not None and all(_repeats(term_of(lowering, condition), values) for condition in rest)
     judged = None if partitions is not None and partitions.says_all else filter_
-    return Read(target, bounds, judged, projection, fetches, values if is_single else None)
+    return Read(target, bounds, judged, projection, fetches, values if is_single else None, is_of_key)
 
 
 @lru_cache(_TOLD_MAX)
@@ -316,9 +311,11 @@ def _shown_name(parts: Sequence[str | int]) -> str:
     raise AssertionError(parts)  # pragma: no cover - a path begins with a name
 
 
-def _order(target: Target, select: Select, *, is_keyed: bool) -> tuple[bool, bool]:
+def _order(target: Target, select: Select, partitions: int) -> tuple[bool, bool]:
     """Whether pages, and the partitions they are of, are read forward."""
-    directions = {"sort": True, "partition": True}
+    # Recorded of the service: ordered by the partition alone, the items of each come backward.
+    by_partition = False
+    directions = {"sort": not select.order, "partition": True}
     for order in select.order:
         if not isinstance(order.path, WrittenPath):
             kind = getattr(order.path, "operator", type(order.path).__name__)
@@ -328,16 +325,23 @@ def _order(target: Target, select: Select, *, is_keyed: bool) -> tuple[bool, boo
         name = str(order.path.parts[0])
         of_sort = name in {attribute.name for attribute in target.sort}
         if len(order.path.parts) > 1 or not (of_sort or name == target.partition[0].name):
-            raise StatementFault(f"Variable reference {name} in ORDER BY clause must be part of the primary key")
-        if not is_keyed:
+            raise StatementFault(f"Attribute {name} in ORDER BY clause must be part of the primary key")
+        if not partitions:
             raise StatementFault(
                 "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."
             )
         directions["sort" if of_sort else "partition"] = order.forward
+        by_partition |= not of_sort
+    if select.order and partitions > 1 and not by_partition:
+        raise StatementFault(
+            "Must have hash key in ORDER BY clause when more than one hash key condition specified in WHERE clause."
+        )
     return directions["sort"], directions["partition"]
 
 
-def _fetches(target: Target, filter_: BoundCondition | None, projection: Shown | None, *, is_keyed: bool) -> bool:
+def _fetches(
+    target: Target, lowering: Lowering, filter_: BoundCondition | None, projection: Shown | None, *, is_keyed: bool
+) -> bool:
     """Whether a local index must fetch from the table what the projection wants. A filter that wants what the index
     doesn't hold is refused where the key is given; else nothing holds it.
     """
@@ -345,7 +349,8 @@ def _fetches(target: Target, filter_: BoundCondition | None, projection: Shown |
     if index is None or not index.projected:
         return False
     if filter_ is not None and is_keyed and not filter_.attributes <= index.projected:
-        unfiltered = sorted(filter_.attributes - index.projected)
+        missed = filter_.attributes - index.projected
+        unfiltered = hashed_order(name for name in lowering.names() if name in missed)
         raise one_or_more(
             f"Secondary index {index.name} does not project one or more filter attributes: [{', '.join(unfiltered)}]"
         )
@@ -358,21 +363,37 @@ def _fetches(target: Target, filter_: BoundCondition | None, projection: Shown |
 
 
 def _key_values(
-    table: Table, lowering: Lowering, where: tree.Condition | None
+    table: Table, lowering: Lowering, where: tree.Condition | None, *, of_one: bool = False
 ) -> tuple[dict[str, AttributeValue], list[tree.Condition]]:
-    """The equalities on key attributes among the conditions joined by AND, and the other conditions."""
+    """The equalities on key attributes among the conditions joined by AND, and the other conditions. An ``IN`` of one
+    value is an equality where ``of_one`` says so: in what is read.
+    """
     values: dict[str, AttributeValue] = {}
     rest: list[tree.Condition] = []
     types = {attribute.name: attribute for attribute in table.keys}
     for condition in conjuncts(where):
         term = term_of(lowering, condition)
-        if term is None or term.operator != "=" or term.name not in types or term.name in values:
+        if term is None or not _is_equality(term, of_one=of_one) or term.name not in types or term.name in values:
             rest.append(condition)
             continue
         if types[term.name].type not in term.values[0]:
             raise SchemaFault(KEY_TYPE)
         values[term.name] = term.values[0]
     return values, rest
+
+
+def _is_equality(term: KeyTerm, *, of_one: bool) -> bool:
+    return term.operator == "=" or (of_one and term.operator == "IN" and len(term.values) == 1)
+
+
+def _repeats(term: KeyTerm | None, values: Mapping[str, AttributeValue]) -> bool:
+    """Whether a condition says once more what the key is."""
+    return (
+        term is not None
+        and term.name in values
+        and term.operator in {"=", "IN"}
+        and all(same(value, values[term.name]) for value in term.values)
+    )
 
 
 # --- writes -------------------------------------------------------------------------------------------------
@@ -489,13 +510,14 @@ def _one_item(
     table = _table(database, names[0])
     values, rest = _key_values(table, lowering, where)
     if len(values) < len(table.keys):
-        raise StatementFault(_NOT_FULL_KEY)
+        raise UnkeyedFault(NOT_FULL_KEY)
     for condition in rest:
         term = term_of(lowering, condition)
-        if term is not None and term.name in table.key_names:
-            raise StatementFault(
+        if term is not None and term.name in table.key_names and not _repeats(term, values):
+            raise UnkeyedFault(
                 f"Multiple conditions on same key {term.name}. Only single item Update/Insert/Delete are supported"
             )
+    rest = [condition for condition in rest if not _repeats(term_of(lowering, condition), values)]
     if not rest:
         return table, values, None
     return table, values, rest[0] if len(rest) == 1 else tree.And(tuple(rest))

@@ -32,7 +32,7 @@ _LONG_NAMES = {
     "S": "STRING",
     "N": "NUMBER",
     "B": "BINARY",
-    "BOOL": "BOOLEAN",
+    "BOOL": "BOOL",
     "NULL": "NULL",
     "L": "LIST",
     "M": "MAP",
@@ -82,7 +82,7 @@ def _check_operand(section: str, value: AttributeValue, allowed: frozenset[str])
     if tag not in allowed:
         raise ExpressionFault(
             f"Incorrect operand type for operator or function; operator: {section}, "
-            f"operand type: {_LONG_NAMES[tag]}, typeSet: ALLOWED_FOR_{section}_OPERAND"
+            f"operand type: {_LONG_NAMES[tag]}, typeSet: ALLOWED_FOR_ADD_OPERAND"
         )
 
 

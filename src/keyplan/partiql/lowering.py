@@ -11,7 +11,7 @@ from keyplan.expressions import Placeholders, tree
 from keyplan.partiql import syntax
 from keyplan.partiql.faults import StatementFault
 from keyplan.partiql.syntax import Node
-from keyplan.values import AttributeValue, NumberError, canonical, check_value
+from keyplan.values import CONTAINER_DEPTH_MAX, INVALID, AttributeValue, NumberError, canonical, check_value
 
 __all__ = ["Lowering"]
 
@@ -22,7 +22,6 @@ _CONDITIONS = {
     "begins_with": "begins_with",
     "contains": "contains",
 }
-_LIST_INDEX_MAX = 2**31 - 1
 _TAGS = {
     **dict.fromkeys(("BOOL", "BOOLEAN"), "BOOL"),
     **dict.fromkeys(("BLOB", "BINARY"), "B"),
@@ -58,6 +57,10 @@ class Lowering:
         """The attribute value of an operand that is one."""
         return self._values[value.name] if isinstance(value, tree.Value) else None
 
+    def names(self) -> Sequence[str]:
+        """The names in paths that were lowered, in their order."""
+        return tuple(self._names.values())
+
     def name(self, operand: tree.Operand) -> str | None:
         """The attribute that an operand is, if it is one at the top level."""
         if isinstance(operand, tree.Path) and len(operand.parts) == 1:
@@ -86,8 +89,6 @@ class Lowering:
                 if not part:
                     raise StatementFault("Path component cannot be an empty string")
                 parts.extend(self.name_path(part).parts)
-            elif part > _LIST_INDEX_MAX:
-                raise StatementFault(f"List index is not within the allowable range; index: [{part}]")
             else:
                 parts.append(part)
         return tree.Path(tuple(parts))
@@ -120,7 +121,9 @@ class Lowering:
         """
         return check_value(self._value(node, "root"))
 
-    def _value(self, node: Node, under: str) -> AttributeValue:
+    def _value(self, node: Node, under: str, depth: int = 0) -> AttributeValue:
+        if depth > CONTAINER_DEPTH_MAX:
+            raise StatementFault(f"Nesting Levels have exceeded supported limits under {under}")
         match node:
             case syntax.Constant("MISSING"):
                 raise StatementFault(f"Unsupported data type: MISSING under key {under} at {node.place}")
@@ -129,11 +132,15 @@ class Lowering:
             case syntax.Number(text):
                 return {"N": _number(node, text, under)}
             case syntax.Parameter(number):
+                if depth:
+                    raise StatementFault(f"Unsupported data type: Parameter under key {under} at {node.place}")
                 return self._parameters[number]
             case syntax.ListOf(members):
-                return {"L": [self._value(member, f"{under}[{index}]") for index, member in enumerate(members)]}
+                return {
+                    "L": [self._value(member, f"{under}[{index}]", depth + 1) for index, member in enumerate(members)]
+                }
             case syntax.MapOf(members):
-                return {"M": self._map(node, members, under)}
+                return {"M": self._map(node, members, under, depth)}
             case syntax.Bag(members):
                 return self._bag(members, under)
             case syntax.Path(parts):
@@ -147,22 +154,25 @@ class Lowering:
                 raise StatementFault(f"Unsupported data type: {kind} under key {under} at {node.place}")
 
     def _map(
-        self, node: Node, members: Sequence[tuple[str, syntax.Place, Node]], under: str
+        self, node: Node, members: Sequence[tuple[str, syntax.Place, Node]], under: str, depth: int
     ) -> dict[str, AttributeValue]:
         content: dict[str, AttributeValue] = {}
         for name, _, member in members:
             if name in content:
                 raise StatementFault(f"Duplicate keys in tuple. Key: {name} under {under} at {node.place}")
-            content[name] = self._value(member, f"{under}.{name}")
+            content[name] = self._value(member, f"{under}.{name}", depth + 1)
         return content
 
     def _bag(self, members: Sequence[Node], under: str) -> AttributeValue:
         if not members:
             raise StatementFault("Empty bags are not supported")
         if all(isinstance(member, syntax.Number) for member in members):
-            return {
-                "NS": [_number(member, member.text, under) for member in members if isinstance(member, syntax.Number)]
-            }
+            numbers = [member for member in members if isinstance(member, syntax.Number)]
+            read = [_number(member, member.text, under) for member in numbers]
+            if len(set(read)) < len(read):
+                shown = ", ".join(member.text for member in numbers)
+                raise StatementFault(f"{INVALID}Input collection [{shown}] contains duplicates! under {under}")
+            return {"NS": read}
         strings = [member.content for member in members if isinstance(member, syntax.Constant) and member.tag == "S"]
         if len(strings) == len(members):
             return {"SS": strings}

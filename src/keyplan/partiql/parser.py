@@ -18,6 +18,7 @@ from keyplan.partiql.tokens import OPERATORS, Token, tokenize
 
 __all__ = ["parse"]
 
+_LIST_INDEX_MAX = 2**31 - 1
 NESTING_MAX = 64
 """How deep parentheses, lists, maps and functions may stand in each other. A value has 32 levels at most."""
 _CACHED_TEXTS_MAX = 1024
@@ -419,6 +420,18 @@ class _Parser:
         """Whether a star is followed by nothing that could be an operand."""
         return self._tokens[self._position + 1].kind in {"end", ";", ",", ")"}
 
+    def _signed(self) -> syntax.Number | None:
+        """A number with its signs, two of which may be apart (two together begin a comment)."""
+        position, minus = self._position, False
+        while self._tokens[position].kind in {"+", "-"}:
+            minus ^= self._tokens[position].kind == "-"
+            position += 1
+        number = self._tokens[position]
+        if number.kind != "number":
+            return None
+        self._position = position + 1
+        return syntax.Number(f"{'-' if minus else ''}{number.text}", self._place(number))
+
     def _primary(self) -> Node:
         token = self._token
         place = self._place(token)
@@ -427,11 +440,8 @@ class _Parser:
                 return syntax.Constant("S", self._next().text, place)
             case "number":
                 return syntax.Number(self._next().text, place)
-            case "-" | "+" if self._tokens[self._position + 1].kind == "number":
-                self._position += 2
-                sign = "-" if token.kind == "-" else ""
-                number = self._tokens[self._position - 1]
-                return syntax.Number(sign + number.text, self._place(number))
+            case "-" | "+" if (number := self._signed()) is not None:
+                return number
             case "TRUE" | "FALSE":
                 return syntax.Constant("BOOL", self._next().kind == "TRUE", place)
             case "NULL":
@@ -516,6 +526,14 @@ class _Parser:
         self._depth -= 1
         return syntax.Call(token.text, tuple(arguments), self._place(token))
 
+    def _index(self, token: Token, *, minus: bool) -> int:
+        """An index of a list."""
+        index = int(token.text[:20])
+        if index > (0 if minus else _LIST_INDEX_MAX):
+            shown = f"-{index}" if minus else str(index)
+            self._refuse(f"List index is not within the allowable range; index: [{shown}] at {self._place(token)}")
+        return index
+
     def _path(self) -> syntax.Path:
         """A document path: ``a."b"[0].c``."""
         token = self._token
@@ -530,9 +548,12 @@ class _Parser:
                 parts.append(self._next().text)
             elif self._accept("["):
                 inner = self._next()
+                minus = inner.kind == "-"
+                if minus:
+                    inner = self._next()
                 if inner.kind == "number" and inner.text.isdigit():
-                    parts.append(int(inner.text[:20]))
-                elif inner.kind in {"string", "quoted"}:
+                    parts.append(self._index(inner, minus=minus))
+                elif inner.kind in {"string", "quoted"} and not minus:
                     parts.append(inner.text)
                 else:
                     raise not_well_formed("Invalid path component")

@@ -51,10 +51,10 @@ class Template(Lowering):
             return {_PARAMETER: node.number}
         return super().value(node)
 
-    def _value(self, node: Node, under: str) -> AttributeValue:
+    def _value(self, node: Node, under: str, depth: int = 0) -> AttributeValue:
         if isinstance(node, syntax.Parameter):
             raise StatementFault("A parameter within a value isn't known yet")
-        return super()._value(node, under)
+        return super()._value(node, under, depth)
 
     def given(self) -> Placeholders:
         """The names of all that was lowered; the values aren't known.

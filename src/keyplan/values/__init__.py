@@ -6,7 +6,7 @@ An attribute value is DynamoDB's own JSON, ``{"S": "x"}``, everywhere below the 
 
 from __future__ import annotations
 
-from keyplan.values.check import TOO_DEEP, ValueFault, check_item, check_value, name_fault
+from keyplan.values.check import CONTAINER_DEPTH_MAX, INVALID, TOO_DEEP, ValueFault, check_item, check_value, name_fault
 from keyplan.values.codec import decode, encode
 from keyplan.values.numbers import NumberError, add, canonical, compare, subtract
 from keyplan.values.order import key_text, key_value, less, same, sort_members
@@ -14,6 +14,8 @@ from keyplan.values.sizes import item_size, item_size_up_to, value_size
 from keyplan.values.types import AttributeValue, Item
 
 __all__ = [
+    "CONTAINER_DEPTH_MAX",
+    "INVALID",
     "TOO_DEEP",
     "AttributeValue",
     "Item",

@@ -10,25 +10,30 @@ from keyplan.engine.actions.transact_get_items import read_capacity, read_togeth
 from keyplan.engine.database import Database
 from keyplan.engine.items import or_carefully
 from keyplan.engine.judging import Write
-from keyplan.engine.keys import SchemaFault
+from keyplan.engine.keys import MISMATCH, SchemaFault
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.statement_changes import written_of
 from keyplan.engine.statement_gets import OneItem, one_item
-from keyplan.engine.statements import Given, given_of, returning_of
+from keyplan.engine.statement_keys import KEY_TYPE
+from keyplan.engine.statements import NOT_FULL_KEY, Given, UnkeyedFault, given_of, returning_of
 from keyplan.engine.transactions import NO_REASON, check_together, write_together
 from keyplan.expressions import ExpressionFault
 from keyplan.partiql import Select, StatementFault
-from keyplan.wire.errors import RequestFault, TransactionCanceledException
+from keyplan.values import ValueFault
+from keyplan.wire.errors import RequestFault, ResourceNotFoundException, TransactionCanceledException
 
 _ONE_ITEM = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
 _ON_INDEX = "Reads on indices are not supported within transactions."
+_INDEX_PARTS = 2
+_REASONS: dict[str, str] = dict.fromkeys((NOT_FULL_KEY, KEY_TYPE), MISMATCH)
+"""What has other words where it is the reason for which a transaction is cancelled."""
 T = TypeVar("T")
 
 
 def execute_transaction(database: Database, request: Request) -> Answer:
     """Run up to a hundred PartiQL statements, all or none: either SELECTs of one item each, or writes."""
     statements: list[Mapping[str, Any]] = request["TransactStatements"]
-    given = [_told(number, _parse, statement) for number, statement in enumerate(statements)]
+    given = [_parse(number, statement) for number, statement in enumerate(statements)]
     if len({element.reads for element in given}) > 1:
         raise RequestFault(
             "ExecuteTransaction API does not support both read and write operations in the same request."
@@ -38,28 +43,27 @@ def execute_transaction(database: Database, request: Request) -> Answer:
     return _write(database, request, statements, given)
 
 
-def _parse(statement: Mapping[str, Any]) -> Given:
-    given = given_of(statement["Statement"], statement.get("Parameters"))
-    if returning_of(given) is not None:
-        raise StatementFault("RETURNING clause is not supported in ExecuteTransaction.")
-    return given
-
-
-def _told(number: int, make: Callable[..., T], *arguments: Any) -> T:
-    """What ``make`` makes; what is wrong with the statement names its number."""
+def _parse(number: int, statement: Mapping[str, Any]) -> Given:
     try:
-        return make(*arguments)
+        return given_of(statement["Statement"], statement.get("Parameters"))
     except ExpressionFault as fault:
-        raise StatementFault(f"Validation failed in TransactStatements[{number}]: {fault.older}") from None
+        raise _fault_of(number, fault) from None
+
+
+def _fault_of(number: int, fault: ExpressionFault | ValueFault) -> StatementFault:
+    """What is wrong with a statement, which is named by its number."""
+    return StatementFault(f"Validation failed in TransactStatements[{number}]: {fault.older}")
 
 
 def _read(
     database: Database, request: Request, statements: Sequence[Mapping[str, Any]], given: Sequence[Given]
 ) -> Answer:
-    items = [
-        _planned(number, len(given), _one_item, database, statement["Statement"], element)
-        for number, (statement, element) in enumerate(zip(statements, given, strict=True))
-    ]
+    items = _planned(
+        [
+            partial(_one_item, database, statement["Statement"], element)
+            for statement, element in zip(statements, given, strict=True)
+        ]
+    )
     tables = [item.table for item in items]
     rows = read_together(database, tables, [item.key for item in items])
     responses: list[Answer] = []
@@ -70,35 +74,60 @@ def _read(
 
 
 def _one_item(database: Database, text: str, given: Given) -> OneItem:
+    names = given.statement.table if isinstance(given.statement, Select) else ()
+    if len(names) == _INDEX_PARTS and all(names):
+        database.table(given.table_name)
+        raise StatementFault(_ON_INDEX)
     item = one_item(database, text, given)
     if item is None:
-        on_index = isinstance(given.statement, Select) and len(given.statement.table) > 1
-        raise StatementFault(_ON_INDEX if on_index else _ONE_ITEM)
+        raise StatementFault(_ONE_ITEM)
     return item
 
 
-def _planned(number: int, count: int, make: Callable[..., T], *arguments: Any) -> T:
-    """What ``make`` makes of a statement; where it doesn't fit its table, it cancels the transaction."""
-    try:
-        return _told(number, make, *arguments)
-    except SchemaFault as fault:
-        reason = {"Code": "ValidationError", "Message": fault.message}
-        raise TransactionCanceledException(
-            [*[NO_REASON] * number, reason, *[NO_REASON] * (count - number - 1)]
-        ) from None
+def _planned(makes: Sequence[Callable[[], T]]) -> list[T]:
+    """What is made of the statements. One that can't be is the request's fault; what doesn't fit the tables cancels
+    the transaction, once all have been read.
+    """
+    made: list[T] = []
+    reasons: list[Answer] = []
+    for number, make in enumerate(makes):
+        reason = NO_REASON
+        try:
+            made.append(make())
+        except ResourceNotFoundException as missing:
+            reason = {"Code": "ResourceNotFound", "Message": missing.message}
+        except (UnkeyedFault, SchemaFault) as fault:
+            reason = {"Code": "ValidationError", "Message": _REASONS.get(fault.message, fault.message)}
+        except (ExpressionFault, ValueFault) as fault:
+            raise _fault_of(number, fault) from None
+        reasons.append(reason)
+    if len(made) < len(makes):
+        raise TransactionCanceledException(reasons)
+    return made
 
 
 def _write(
     database: Database, request: Request, statements: Sequence[Mapping[str, Any]], given: Sequence[Given]
 ) -> Answer:
-    writes: list[Write] = []
-    for number, (statement, element) in enumerate(zip(statements, given, strict=True)):
-        tells_item = statement.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
-        writes.append(_planned(number, len(given), _one_write, database, statement["Statement"], element, tells_item))
+    writes = _planned(
+        [
+            partial(
+                _one_write,
+                database,
+                statement["Statement"],
+                element,
+                statement.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD",
+            )
+            for statement, element in zip(statements, given, strict=True)
+        ]
+    )
     check_together(writes)
     answer, _ = write_together(database, request, writes, statements)
     return {"Responses": [], **answer}
 
 
 def _one_write(database: Database, text: str, given: Given, tells_item: bool) -> Write:
+    if returning_of(given) is not None:
+        database.table(given.table_name)
+        raise StatementFault("RETURNING clause is not supported in ExecuteTransaction.")
     return written_of(database, text, given, tells_item=tells_item).write
