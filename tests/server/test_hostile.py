@@ -496,6 +496,26 @@ def test_what_waits_for_a_thread_at_the_end_is_not_begun() -> None:
     assert 0 < begun <= 3
 
 
+def depth_of(value: Any) -> int:
+    """How many containers lie in one another."""
+    depth = 0
+    while isinstance(value, (dict, list)):
+        depth += 1
+        value = value["a"] if isinstance(value, dict) else value[0]
+    return depth
+
+
+@pytest.mark.parametrize(("opened", "closed"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"a":', b"}]")])
+def test_large_bodies_nest_as_deep_as_small_ones(opened: bytes, closed: bytes) -> None:
+    """A body is parsed in pieces or by orjson, by its size: its depth is refused alike."""
+    most = parsing.DEPTH_MAX // (opened.count(b"[") + opened.count(b"{"))
+    deep, deeper = (opened * depth + b"1" + closed * depth for depth in (most, most + 1))
+    assert depth_of(parsing.parse_in_pieces(deep).value) == depth_of(orjson.loads(deep)) == parsing.DEPTH_MAX
+    for parse in (parsing.parse_in_pieces, orjson.loads):
+        with pytest.raises(orjson.JSONDecodeError):
+            parse(deeper)
+
+
 def test_what_was_parsed_is_let_go_of_little_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """Millions of members that are freed at once would hold others up for as long as they were parsed."""
     most = parsing.MEMBERS_MAX

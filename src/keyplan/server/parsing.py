@@ -19,8 +19,8 @@ from keyplan.wire.shapes import member_names
 
 MEMBERS_MAX = 100_000
 """With more members than that, about, a body is parsed piece by piece."""
-DEPTH_MAX = 1000
-"""orjson goes no deeper either."""
+DEPTH_MAX = 1024
+"""orjson, which parses the smaller bodies, goes no deeper either."""
 _PIECE_BYTES = 32 * 1024
 _FREED_TOGETHER = 10_000
 _OBJECT_MEMBERS_MAX = 300_000
