@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+# Tests wait for browsers, servers and other processes: one more of them than there are processors.
+WORKERS ?= 3
 # The versions of the build's own tools are pinned by the same list; which of the two names is read depends on pip's age.
 export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
@@ -44,7 +46,7 @@ types-strict: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 pytest: $(VENV)/.dev
-	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=30 --durations-min=3
 
 nightly: $(VENV)/.dev system ## Run the tests on new random examples, thousands of sequences, a hundred kills, an export of 100,000 items
 	KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS) --dist worksteal

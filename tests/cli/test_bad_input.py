@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from keyplan.cli.group import cli
+from tests.seeds import examples
 
 DESIGNS = ["tests.web.library:Library", "tests.bad_input:Things", "papers"]
 FILES: dict[str, bytes] = {
@@ -87,7 +88,7 @@ def test_every_line_ends_without_a_traceback(path: tuple[str, ...], folder: Path
     (folder / "loop").symlink_to("loop")
     seed = random.Random(f"bad lines of {path}")
     refused = 0
-    for _ in range(25):
+    for _ in range(examples(10, 50)):
         typed = line(seed, path)
         ended = CliRunner().invoke(cli, typed, input="", prog_name="keyplan")
         assert isinstance(ended.exception, SystemExit | None), (ascii(typed), ended.exception)

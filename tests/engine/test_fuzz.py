@@ -87,7 +87,7 @@ def shared() -> Engine:
 def test_any_request_is_answered(shared: Engine, operation: str) -> None:
     shape = OPERATIONS[operation].request
 
-    @settings(max_examples=examples(60, 120), deadline=None)
+    @settings(max_examples=examples(40, 120), deadline=None)
     @given(request=requests(shape))
     def run(request: Any) -> None:
         answered = answer(shared, operation, request)

@@ -16,6 +16,7 @@ from tests.planner import agreeing, published, published_by_others, published_ex
 from tests.planner.published import OnlineShop
 from tests.planner.published_by_others import BlogSystem
 from tests.planner.published_examples import VersionControl
+from tests.seeds import NEW
 
 PUBLISHED = [
     *published.PUBLISHED,
@@ -30,6 +31,8 @@ FIELDS = ("one", "two", "three", "four")
 def test_no_more_indexes_than_experts_published(design: type[Any], indexes: int) -> None:
     best = agreeing.plan(design)[0]
     assert len(best.indexes) <= indexes
+    if not NEW and PUBLISHED.index((design, indexes)) % 3:
+        return  # its answers are compared in a nightly run
     with applied(best) as planned:
         verify(planned, stores=20 if design in {VersionControl, BlogSystem, OnlineShop} else 4)  # few answers
 

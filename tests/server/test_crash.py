@@ -18,7 +18,7 @@ import pytest
 from tests.cli.support import run
 from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
 
-ROUNDS = int(os.environ.get("KEYPLAN_CRASHES", "5"))
+ROUNDS = int(os.environ.get("KEYPLAN_CRASHES", "3"))
 CLIENTS = 6
 KEYS = 12
 

@@ -21,7 +21,7 @@ from tests.engine.consumer import Checkpoints, consume, shards
 from tests.repository.examples import programs_of
 from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
 
-ROUNDS = int(os.environ.get("KEYPLAN_CRASHES", "3"))
+ROUNDS = int(os.environ.get("KEYPLAN_CRASHES", "2"))
 CLIENTS = 4
 STREAMED = {**CREATE, "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}}
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
