@@ -404,6 +404,8 @@ EARLIER = (
     ("Only DELETE action is allowed when no attribute value is specified", "Type mismatch for attribute to update"),
     # Of an action, both expressions are read before operands are judged.
     ("^Invalid ConditionExpression: ", "^Invalid UpdateExpression: Incorrect operand type"),
+    # Parentheses are judged where they close (decision 0076), and Local looks at placeholders and operands before.
+    ("redundant parentheses;$", "^Invalid UpdateExpression: |^ExpressionAttribute(Names|Values) contains invalid"),
     # Old conditions are judged by themselves first. What the service tells first isn't recorded.
     ("^Attempted conditional constraint is", "must have equality conditions|^Query key condition not supported"),
     (
@@ -449,6 +451,7 @@ EARLIER = (
     ("^Number overflow", "^Updates on index keys must be of the same"),
     # Which of two actions of an update fails first is Local's own.
     (_APPLIED, _APPLIED),
+    ("^Number overflow", "^Type mismatch for attribute to update"),
     # Local does the actions before it looks whether they are on one item.
     ("multiple operations on one item", ""),
     ("^Filter Expression can only contain", "^The provided starting key does not match the range key"),
