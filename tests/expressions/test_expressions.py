@@ -124,6 +124,11 @@ REDUNDANT = "The expression has redundant parentheses;"
         ("contains(((a)), b", 'Syntax error; token: "<EOF>", near: "b"'),
         ("contains(((a)), b) c", REDUNDANT),
         ("(NOT a = b AND (contains(a, b))) =", 'Syntax error; token: "=", near: ") ="'),
+        # And those that nobody opened.
+        ("a) = b", 'Syntax error; token: ")", near: "a) ="'),
+        ("size(a)) > b", 'Syntax error; token: ")", near: ")) >"'),
+        ("(a)) = b", 'Syntax error; token: ")", near: ")) ="'),
+        ("a = b)", 'Syntax error; token: ")", near: "b)"'),
     ],
 )
 def test_redundant_parentheses_are_told_when_they_close(text: str, fault: str) -> None:

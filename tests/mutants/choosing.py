@@ -154,7 +154,7 @@ def _users(path: str) -> frozenset[str]:
 
 def stages(tests: Sequence[Ran], near: Sequence[str], seconds_max: float) -> Iterator[list[str]]:
     """The tests in the order to run them in: at first some of each file, the nearest and the quickest; then others, up
-    to so many seconds of CPU time in all.
+    to so many seconds of CPU time in all; at last what is left of the module's own room, whatever it takes.
     """
     by_file: dict[str, list[Ran]] = defaultdict(list)
     for ran in sorted(tests, key=lambda ran: ran.seconds):
@@ -172,3 +172,6 @@ def stages(tests: Sequence[Ran], near: Sequence[str], seconds_max: float) -> Ite
                 stage.append(ran.test)
         if stage:
             yield stage
+    own = [ran.test for file in files if file.startswith(f"{near[0]}/") for ran in by_file[file]]
+    if own:
+        yield own

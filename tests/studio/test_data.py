@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -282,3 +283,27 @@ def test_the_form_of_a_range_of_time_is_filled_with_both_ends() -> None:
             assert (answer["error"], len(answer["answer"]["items"])) == (None, 1)
             assert "both ends" in form["fields"]
         assert 'placeholder="2026-01-01T00:00:00Z"' in form_json(subject, "each_reading")["fields"]
+
+
+def test_a_new_item_of_an_entity_is_written_with_what_belongs_to_it(school: School) -> None:
+    """As DynamoDB has it, and without what the design adds: its claims, its index keys."""
+    item = {
+        "pk": {"S": "PUPIL#new"},
+        "sk": {"S": "#PUPIL"},
+        "pupil_id": {"S": "new"},
+        "name": {"S": "New"},
+        "email": {"S": "new@example.org"},
+        "year": {"N": "7"},
+        "_type": {"S": "Pupil"},
+    }
+    made = edit_json(of_design(school), [{"do": "create", "item": item}], save=True)
+    kinds = [next(iter(each)) for each in made["requests"][0]["parameters"]["TransactItems"]]
+    assert kinds == ["Put", "Put"]
+    assert [pupil.pupil_id for pupil in school.pupils_of_year(7)] == ["new"]
+
+
+def test_a_table_without_a_design_has_no_entities_to_look_for(school: School) -> None:
+    bare = replace(of_design(school), design=None)
+    assert data_json(bare, {})["rows"]
+    with pytest.raises(RequestError, match="the design has no such entity"):
+        data_json(bare, {"entity": "Pupil"})
