@@ -22,7 +22,7 @@ from tests.server.differential.tables import TableSequence
 from tests.server.support import serving
 
 URL = os.environ.get("KEYPLAN_DYNAMODB_LOCAL")
-SEQUENCES = int(os.environ.get("KEYPLAN_SEQUENCES", "200"))
+SEQUENCES = int(os.environ.get("KEYPLAN_SEQUENCES", "100"))
 SEED = int(os.environ.get("KEYPLAN_SEED") or first_seed(0))
 PARTS = 10
 """Tests that share the sequences, so that a difference is found near its cause and workers share the load."""
