@@ -37,6 +37,7 @@ from tests.systems.shop.strategies import STRATEGIES as SHOP_STRATEGIES
 from tests.systems.social.support import STRATEGIES as SOCIAL
 
 SHOP = Path(__file__).parent / "shop.py"
+LARGE = pytest.mark.skipif(not NEW, reason="make nightly plans the largest designs")
 
 
 def imported(path: Path) -> ModuleType:
@@ -156,12 +157,12 @@ def stop_at_first(what: str, done: int, whole: int) -> None:
 @pytest.mark.parametrize(
     ("design", "indexes", "strategies", "thorough"),
     [
-        (Cms, 1, None, True),
-        (Papers, 2, None, False),
-        (Shop, 2, SHOP_STRATEGIES, True),
-        *([(Social, 1, SOCIAL, True), (Blog, 3, BLOG, True)] if NEW else []),  # the large ones, in a nightly run
+        pytest.param(Cms, 1, None, True, id="cms"),
+        pytest.param(Papers, 2, None, False, id="papers"),
+        pytest.param(Shop, 2, SHOP_STRATEGIES, True, id="shop"),
+        pytest.param(Social, 1, SOCIAL, True, id="social", marks=LARGE),
+        pytest.param(Blog, 3, BLOG, True, id="blog", marks=LARGE),
     ],
-    ids=lambda value: value.__name__.lower() if isinstance(value, type) else "",
 )
 def test_the_systems_need_as_few_indexes_as_people_found_or_fewer(
     design: type[Design], indexes: int, strategies: Any, thorough: bool

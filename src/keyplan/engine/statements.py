@@ -511,13 +511,16 @@ def _one_item(
     values, rest = _key_values(table, lowering, where)
     if len(values) < len(table.keys):
         raise UnkeyedFault(NOT_FULL_KEY)
+    beside: list[tree.Condition] = []
     for condition in rest:
         term = term_of(lowering, condition)
-        if term is not None and term.name in table.key_names and not _repeats(term, values):
+        if _repeats(term, values):
+            continue
+        if term is not None and term.name in table.key_names:
             raise UnkeyedFault(
                 f"Multiple conditions on same key {term.name}. Only single item Update/Insert/Delete are supported"
             )
-    rest = [condition for condition in rest if not _repeats(term_of(lowering, condition), values)]
-    if not rest:
+        beside.append(condition)
+    if not beside:
         return table, values, None
-    return table, values, rest[0] if len(rest) == 1 else tree.And(tuple(rest))
+    return table, values, beside[0] if len(beside) == 1 else tree.And(tuple(beside))

@@ -69,7 +69,8 @@ def test_what_stands_beside_a_page_is_read_once_in_two_seconds(
     blog: Blog, site: Site, ada: User, post: Post, anybody: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = [0.0]
-    monkeypatch.setattr(site.views, "_clock", lambda: seconds[0])
+    for kept in (site.views._posts, site.views._answers):
+        monkeypatch.setattr(kept, "_clock", lambda: seconds[0])
     recorder = recorded(blog)
 
     def requests_of(path: str) -> int:

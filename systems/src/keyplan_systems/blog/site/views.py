@@ -12,9 +12,10 @@ import logging
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from keyplan.errors import ConditionFailed, KeyplanError
 from keyplan_systems.blog.design import Blog
@@ -42,6 +43,48 @@ T = TypeVar("T")
 _LOG = logging.getLogger("keyplan.blog")
 
 
+class _Recent(Generic[T]):
+    """What was read at most ``KEPT_SECONDS`` ago, and not more than ``most`` of it."""
+
+    def __init__(self, most: int, clock: Callable[[], float]) -> None:
+        self._most = most
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
+
+    def get(self, key: Hashable, read: Callable[[], T], *, keeps: Callable[[T], bool] = lambda _: True) -> T:
+        """What is kept under the key; else what ``read`` gives, which is kept where ``keeps`` says so."""
+        moment = self._clock()
+        with self._lock:
+            known = self._kept.get(key)
+            if known is not None and moment - known[0] < KEPT_SECONDS:
+                return known[1]
+        value = read()
+        if not keeps(value):
+            self.forget(key)
+            return value
+        with self._lock:
+            self._kept[key] = (moment, value)
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return value
+
+    def forget(self, key: Hashable) -> None:
+        """It has changed: read it again."""
+        with self._lock:
+            self._kept.pop(key, None)
+
+    def clear(self) -> None:
+        """All of it may have changed."""
+        with self._lock:
+            self._kept.clear()
+
+
+def _is_published(content: PostWithContent | None) -> bool:
+    return content is not None and content.post.status == "published"
+
+
 class _Stepwise:
     """The store of a blog in this process, asked for one thing at a time: ``pause`` is called before each."""
 
@@ -67,8 +110,8 @@ class Views:
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting: Counter[str] = Counter()
-        self._kept: OrderedDict[str, tuple[float, PostWithContent]] = OrderedDict()
-        self._answers: OrderedDict[tuple[str, str], tuple[float, Any]] = OrderedDict()
+        self._posts: _Recent[PostWithContent | None] = _Recent(KEPT_MAX, clock)
+        self._answers: _Recent[Any] = _Recent(ANSWERS_MAX, clock)
         self._gatherer = Gatherer(blog, most=GATHER_MOST, rest=self._rest)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -77,50 +120,22 @@ class Views:
 
     def whole_post(self, post_id: str) -> PostWithContent | None:
         """A post with its text; a published one may be two seconds old."""
-        now = self._clock()
-        with self._lock:
-            kept = self._kept.get(post_id)
-            if kept is not None and now - kept[0] < KEPT_SECONDS:
-                return kept[1]
-        content = self.blog.whole_post(post_id)
-        with self._lock:
-            if content is None or content.post.status != "published":
-                self._kept.pop(post_id, None)
-            else:
-                self._kept[post_id] = (now, content)
-                self._kept.move_to_end(post_id)
-                while len(self._kept) > KEPT_MAX:
-                    self._kept.popitem(last=False)
-        return content
+        return self._posts.get(post_id, partial(self.blog.whole_post, post_id), keeps=_is_published)
 
     def kept(self, question: str, subject: str, read: Callable[[], T]) -> T:
         """What a question was answered with, at most two seconds ago; else what ``read`` gives now.
 
         For what pages show beside what they are about: never for who somebody is, or what they may see or do.
         """
-        moment = self._clock()
-        key = (question, subject)
-        with self._lock:
-            known = self._answers.get(key)
-            if known is not None and moment - known[0] < KEPT_SECONDS:
-                return known[1]  # type: ignore[no-any-return] # as this question was answered before
-        answer = read()
-        with self._lock:
-            self._answers[key] = (moment, answer)
-            self._answers.move_to_end(key)
-            while len(self._answers) > ANSWERS_MAX:
-                self._answers.popitem(last=False)
-        return answer
+        return self._answers.get((question, subject), read)  # type: ignore[no-any-return] # a question has one type
 
     def forget_lists(self) -> None:
         """What is listed has changed: whatever pages show beside it is read again."""
-        with self._lock:
-            self._answers.clear()
+        self._answers.clear()
 
     def forget(self, post_id: str) -> None:
         """A post has changed: read it again."""
-        with self._lock:
-            self._kept.pop(post_id, None)
+        self._posts.forget(post_id)
 
     def answered(self, post: Post) -> None:
         """A reader has liked or rated a post: it is read again, and its ranking is made anew soon."""
