@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from keyplan import Design, Entity, Key, Table
 from keyplan.errors import RequestError
+from keyplan.studio.actions import Studio, run
 from keyplan.studio.finding import data_json
 from keyplan.studio.subject import of_design
 from keyplan.systems import system
@@ -59,3 +63,51 @@ def test_a_system_leaves_none(name: str) -> None:
         system(name).sample(design, 6, silent)
         made = data_json(of_design(design), {"only": "orphans", "limit": 500})
         assert {(row["kind"], row["fault"]) for row in made["rows"]} == set()
+
+
+class Box(Entity):
+    """It writes its number with four digits."""
+
+    box_id: int
+
+    primary = Key("BOX#{box_id:04d}", "#BOX")
+
+
+class Shelf(Entity):
+    """A shelf."""
+
+    shelf_id: str
+
+    primary = Key("SHELF#{shelf_id}", "#SHELF")
+
+
+class Place(Entity):
+    """A box on a shelf; the box by whatever text."""
+
+    box_id: str
+    shelf_id: str
+
+    primary = Key("BOX#{box_id}", "SHELF#{shelf_id}")
+
+
+class Store(Design):
+    """A store."""
+
+    table = Table("store", entities=[Box, Shelf, Place])
+
+
+def test_an_owner_whose_key_is_of_another_type_leaves_the_others() -> None:
+    """No box has a number of letters: what is said is of the shelf alone."""
+    with Store.open(":memory:") as store:
+        store.put(Place(box_id="x", shelf_id="s"))
+        assert [row["fault"] for row in data_json(of_design(store), {"only": "orphans"})["rows"]] == [
+            "its Shelf isn't there"
+        ]
+        assert len(run(Studio(of_design(store)), "map", {})["collections"]) == 3
+        store.put(Shelf(shelf_id="s"))
+        assert data_json(of_design(store), {"only": "orphans"})["rows"] == []
+
+
+def test_a_table_without_a_design_has_no_orphans(school: School) -> None:
+    _leave(school, "p0")
+    assert data_json(replace(of_design(school), design=None), {"only": "orphans"})["rows"] == []

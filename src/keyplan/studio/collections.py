@@ -35,7 +35,18 @@ from keyplan.studio.items import (
 from keyplan.studio.sampling import CollectionPart, Count
 from keyplan.values.order import key_text
 
-__all__ = ["Collection", "Entry", "Picture", "Place", "Tie", "joined_by", "picture", "sharded", "template_picture"]
+__all__ = [
+    "Collection",
+    "Entry",
+    "Picture",
+    "Place",
+    "Tie",
+    "joined_by",
+    "key_by",
+    "picture",
+    "sharded",
+    "template_picture",
+]
 
 ENTRIES = 7
 """Entries of one index collection that are shown at first."""
@@ -248,9 +259,10 @@ class _Picturing:
             return None
         try:
             values = kind.entity.field_values(kind.entity.from_item(self.made.items[name]))
-            return identity(end.item_key(end.primary, values))
-        except (KeyplanError, KeyError):  # it can't be read, or calls the field by another name
+        except KeyplanError:
             return None
+        key = key_by(end, values)
+        return None if key is None else identity(key)
 
 
 def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
@@ -272,6 +284,16 @@ def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
             for end in ends:
                 result.setdefault(junction.name, {}).setdefault(end.name, end)
     return {name: list(ends.values()) for name, ends in result.items()}
+
+
+def key_by(entity: CompiledEntity, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The primary key of an entity by what another one's item holds; None where that calls a field by another name, has
+    no value there, or one of another type.
+    """
+    try:
+        return entity.item_key(entity.primary, values)
+    except (KeyplanError, KeyError, TypeError, ValueError, AttributeError):
+        return None
 
 
 def _entity_of(plan: GetPlan | QueryPlan | ClaimPlan) -> CompiledEntity:

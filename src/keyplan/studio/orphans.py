@@ -14,7 +14,7 @@ from keyplan.client.conversations import Request
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import KeyplanError
-from keyplan.studio.collections import joined_by
+from keyplan.studio.collections import joined_by, key_by
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.subject import Subject
 
@@ -59,17 +59,11 @@ def _owners(design: CompiledDesign, entity: CompiledEntity, item: Item) -> Itera
     partition = entity.primary.partition[0][0].name
     joined = joined_by(design).get(entity.name, [])
     for group in _identified(design, entity):
-        try:
-            keys = [
-                (compiled_entity, compiled_entity.item_key(compiled_entity.primary, values))
-                for compiled_entity in group
-            ]
-        except (KeyplanError, KeyError):  # it calls the field by another name, or has no value there
-            continue
+        keys = [(compiled_entity, key_by(compiled_entity, values)) for compiled_entity in group]
         own = [
             (compiled_entity.name, key)
             for compiled_entity, key in keys
-            if compiled_entity in joined or key[partition] == item[partition]
+            if key is not None and (compiled_entity in joined or key[partition] == item[partition])
         ]
         if own:
             yield own
