@@ -84,3 +84,12 @@ def test_a_picture_is_drawn_as_it_was_agreed_upon(seed: int) -> None:
     assert_agreed(drawing(picture, layout).replace("><", ">\n<"))
     head = standalone(picture, layout).partition("<style>")
     assert_agreed(head[0] + head[2].partition("</style>")[2][:80])
+
+
+def test_another_attribute_is_begun_where_there_is_room() -> None:
+    """Of the width of a row what is left for a fifth: 60.6, or 54.3 by a character more."""
+    for last, shown in (("", True), ("x", False)):
+        facts = [("name", "value"), ("name", "value"), ("name", "value"), ("name", f"values!{last}"), ("more", "m")]
+        entry = Entry("e", "i", "Kind", [Piece("x")], facts, "")
+        layout = laid_out(Picture("P", [Place("", "T", "pk", "", [Collection("c", [], [], "", [entry], None)])]))
+        assert (">more<" in drawing(Picture("P", []), layout)) is shown

@@ -115,7 +115,7 @@ class Beside:
 
         async def enter(request: Request) -> Response:
             query = f"?{request.url.query}" if request.url.query else ""
-            return RedirectResponse(f"{at}/{query}", status_code=307)
+            return RedirectResponse(f"{at}/{query}")
 
         doors = [Route(at, enter), Mount(at, studio), *([] if other is not None else [Route("/", enter)])]
         self._own = Starlette(routes=doors)

@@ -32,7 +32,7 @@ class Endpoint:
     local: bool
     writable: bool
     table: str
-    others: bool = True
+    others: bool
 
     def names(self) -> list[str]:
         """The tables that may be chosen, in their order. Raises DynamoDBError, StoreError."""

@@ -24,6 +24,8 @@ MONO = 7.25
 """The width of a character of the keys' font at 12 pixels."""
 SANS = 6.3
 """The usual width of a character of the other font at 11 pixels, a little more than most have."""
+FACT_WIDTH_MIN = 60
+"""Where less room is left, no further attribute is begun."""
 
 
 def drawing(picture: Picture, layout: Layout) -> str:
@@ -55,7 +57,7 @@ def standalone(picture: Picture, layout: Layout) -> str:
     """The map as an SVG file: with its colours, for light and dark, and a title."""
     made = drawing(picture, layout)
     style = static_text("map.css")
-    head, rest = made.split('<g class="paper">', 1)
+    head, _, rest = made.partition('<g class="paper">')
     title = f"<title>{_text(picture.name)}</title><style>{escape(style, quote=False)}</style>"
     return f'{head}{title}<rect class="ground" width="100%" height="100%"/><g class="paper">{rest}\n'
 
@@ -170,12 +172,11 @@ def _facts(entry: Entry, width: float) -> str:
     parts: list[str] = []
     left = width
     for name, value in entry.facts:
-        if left < 60:
-            break
-        shown = _cut(value, max(left - len(name) * SANS - 8, 24), SANS)
-        left -= _width(name, SANS) + _width(shown, SANS) + 16
-        gap = ' dx="10"' if parts else ""
-        parts.append(f'<tspan{gap}>{_text(name)}</tspan><tspan class="value" dx="4">{_text(shown)}</tspan>')
+        if left >= FACT_WIDTH_MIN:
+            shown = _cut(value, max(left - len(name) * SANS - 8, 24), SANS)
+            left -= _width(name, SANS) + _width(shown, SANS) + 16
+            gap = ' dx="10"' if parts else ""
+            parts.append(f'<tspan{gap}>{_text(name)}</tspan><tspan class="value" dx="4">{_text(shown)}</tspan>')
     return "".join(parts)
 
 

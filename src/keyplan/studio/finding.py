@@ -195,10 +195,7 @@ def _columns(entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
     """The attributes that the items have, those of the entity's fields first."""
     own = [] if entity is None else [stored_field.attribute for stored_field in entity.fields.values()]
     names = dict.fromkeys(name for item in items for name in item)
-    return [
-        *[text for text in own if text in names or entity is not None],
-        *[name for name in names if name not in own],
-    ]
+    return [*own, *(name for name in names if name not in own)]
 
 
 def _names(subject: Subject) -> dict[str, dict[str, str]]:

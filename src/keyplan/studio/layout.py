@@ -84,8 +84,8 @@ class Line:
 class Layout:
     """Everything with its place."""
 
-    width: int
-    height: int
+    width: int = field(init=False)
+    height: int = field(init=False)
     zones: list[Zone] = field(default_factory=list[Zone])
     boxes: list[Box] = field(default_factory=list[Box])
     lines: list[Line] = field(default_factory=list[Line])
@@ -93,11 +93,11 @@ class Layout:
 
 def laid_out(picture: Picture) -> Layout:
     """The places of everything in a picture: the table first, then columns of indexes beside it."""
-    layout = Layout(0, 0)
+    layout = Layout()
     table, *indexes = picture.places
     heights = [_height(collection, "") for collection in table.collections]
     columns = _columns(heights)
-    tallest = max(_bottoms(heights, columns), default=0)
+    tallest = max(_bottoms(heights, columns))
     depth = _stand(layout, table, heights, columns, (MARGIN, MARGIN), CARD_WIDTH)
     right, bottom = MARGIN + _zone_width(columns, CARD_WIDTH), depth
     x, y, width = right + GAP_PLACES, MARGIN, 0
@@ -106,7 +106,7 @@ def laid_out(picture: Picture) -> Layout:
         # An index beside a short table would be the tallest thing on the map: it gets a second column. Short indexes
         # stand below each other, as long as they reach no further down than the table
         columns = 1 if sum(heights) <= max(tallest, 500) * 1.25 else 2
-        need = TITLE_HEIGHT + max(_bottoms(heights, columns), default=0)
+        need = TITLE_HEIGHT + max(_bottoms(heights, columns))
         if y > MARGIN and y + need > max(tallest, 700) + MARGIN + TITLE_HEIGHT:
             x, y, width = x + width + GAP_INDEXES, MARGIN, 0
         depth = _stand(layout, place, heights, columns, (x, y), ENTRY_WIDTH)
@@ -142,10 +142,9 @@ def _columns(heights: Sequence[int]) -> int:
     """How many columns of cards come nearest to a pleasant shape."""
 
     def distance(columns: int) -> float:
-        tall = max(_bottoms(heights, columns), default=1)
-        return abs((columns * (CARD_WIDTH + GAP_COLUMNS)) / max(tall, 1) - SHAPE / 1.6)
+        return abs((columns * (CARD_WIDTH + GAP_COLUMNS)) / max(_bottoms(heights, columns)) - SHAPE / 1.6)
 
-    return min(range(1, min(COLUMNS_MAX, max(len(heights), 1)) + 1), key=distance)
+    return min(range(1, min(COLUMNS_MAX, len(heights)) + 1), key=distance) if heights else 1
 
 
 def _bottoms(heights: Sequence[int], columns: int) -> list[int]:
@@ -203,11 +202,11 @@ def _curve(
     start, end = source.y + source.height // 2, target.y + target.height // 2
     if target.x >= source.x + source.width:
         left, right = source.x + source.width, target.x
-        bend = max(18, (right - left) // 2) + 7 * (lane - LANES // 2)
+        bend = (right - left) // 2 + 7 * (lane - LANES // 2)
         return (left, start), (left + bend, start), (right - bend, end), (right, end)
     if target.x + target.width <= source.x:
         left, right = source.x, target.x + target.width
-        bend = max(18, (left - right) // 2) + 7 * (lane - LANES // 2)
+        bend = (left - right) // 2 + 7 * (lane - LANES // 2)
         return (left, start), (left - bend, start), (right + bend, end), (right, end)
     bend = 12 + 5 * lane
     return (source.x, start), (source.x - bend, start), (target.x - bend, end), (target.x, end)
