@@ -98,8 +98,7 @@ def _static(name: str, kind: str) -> Route:
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
-    if not isinstance(error, HTTPException):  # pragma: no cover - registered for it alone
-        raise error
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for it alone
     message = error.detail
     if error.status_code == 404:
         message = (
@@ -112,8 +111,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _keyplan_error(_request: Request, error: Exception) -> Response:
-    if not isinstance(error, KeyplanError):  # pragma: no cover - registered for it alone
-        raise error
+    assert isinstance(error, KeyplanError)  # noqa: S101 - registered for it alone
     return error_response(error)
 
 

@@ -98,6 +98,8 @@ def _select(common: str, schema: Schema, *, required: bool) -> str:
     kind = "json" if schema.get("type") == "boolean" else "text"
     options = "" if required else '<option value="">–</option>'
     default = schema.get("default")
+    if isinstance(default, bool):
+        default = str(default).lower()
     for value in values:
         chosen = " selected" if value == default else ""
         options += f'<option value="{escape(str(value))}"{chosen}>{escape(str(value))}</option>'

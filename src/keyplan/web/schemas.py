@@ -39,18 +39,18 @@ class _Lenient(GenerateJsonSchema):
 
 @dataclass
 class Schemas:
-    """The schemas of the parameters and results of a design's patterns: of all, or of some.
+    """The schemas of the parameters and results of some of a design's patterns.
 
     ``definitions`` are those that others refer to.
     """
 
     design: CompiledDesign
-    patterns: Iterable[ReadPattern | WritePattern] | None = None
+    patterns: Iterable[ReadPattern | WritePattern]
     definitions: dict[str, Schema] = field(init=False)
 
     def __post_init__(self) -> None:
         wanted: dict[tuple[str, Mode], TypeAdapter[Any]] = {}
-        for pattern in self.design.patterns.values() if self.patterns is None else self.patterns:
+        for pattern in self.patterns:
             for parameter in pattern.signature.parameters:
                 wanted[_parameter_key(pattern, parameter), "validation"] = TypeAdapter(_validated(parameter))
             for name, annotation in _results(pattern):

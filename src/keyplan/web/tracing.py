@@ -49,7 +49,9 @@ def _first_part(answer: Answer, bound: dict[str, Any]) -> Conversation[list[Any]
 def _logged(conversation: Conversation[T], log: list[Request]) -> Conversation[T]:
     def observe(step: Request | list[Request], _answer: Any, _error: Exception | None) -> None:
         requests = [step] if isinstance(step, Request) else step
-        log.extend(Request(request.operation, deepcopy(request.parameters)) for request in requests[:REQUESTS_MAX])
+        log.extend(
+            Request(request.operation, deepcopy(request.parameters)) for request in requests[: REQUESTS_MAX - len(log)]
+        )
 
     return relay(conversation, observe)
 

@@ -1,0 +1,374 @@
+"""What the API and its page are made of: the shapes of answers, the fields of forms, signatures, statuses; and bounds,
+each from either side.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as Asked
+
+from keyplan import Design, errors
+from keyplan.client.conversations import Conversation, Request
+from keyplan.errors import DynamoDBError, KeyplanError, RequestError, TooManyRequests
+from keyplan.web import tracing
+from keyplan.web.api import error_response
+from keyplan.web.beside import Beside
+from keyplan.web.connections import Bounds, allow_many_files
+from keyplan.web.forms import _control, _skeleton, fields
+from keyplan.web.incoming import BODY_BYTES_MAX, FIELDS_MAX, query_pairs, read_body
+from keyplan.web.openapi import _in_query
+from keyplan.web.origins import is_foreign, named_host
+from keyplan.web.page import _condition, _signature
+from keyplan.web.schemas import Schemas
+from keyplan.web.statuses import _DYNAMODB_STATUSES, status_of
+from tests.agreed import assert_agreed
+from tests.contract.buckets import Timed
+from tests.contract.design import Everything
+from tests.export.words import Words
+from tests.web.library import Library
+
+# Schemas
+
+
+def shape(schema: Any) -> str:
+    """A schema in few words: what refers to others, what is in what; what pydantic says of plain types is left out."""
+    if schema is None:
+        return "nothing"
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        return " | ".join(map(shape, schema["anyOf"]))
+    if "properties" in schema:
+        members = (
+            f"{name}{'' if name in schema['required'] else '?'}: {shape(each)}"
+            for name, each in schema["properties"].items()
+        )
+        return f"{{{', '.join(members)}}}"
+    if schema.get("type") == "array":
+        return f"[{shape(schema.get('items', {}))}]"
+    return str(schema.get("type", "any"))
+
+
+@pytest.mark.parametrize("design", [Library, Everything, Words, Timed], ids=lambda design: design.__name__)
+def test_the_shapes_of_answers_and_parameters_are_as_agreed_upon(design: type[Design]) -> None:
+    compiled = design.compiled
+    schemas = Schemas(compiled, compiled.patterns.values())
+    lines = []
+    for pattern in compiled.patterns.values():
+        given = [
+            f"{parameter.name}: {shape(schemas.parameter(pattern, parameter))}"
+            + (f" = {held['default']!r}" if "default" in (held := schemas.parameter(pattern, parameter)) else "")
+            for parameter in pattern.signature.parameters
+        ]
+        lines.append(f"{pattern.name}({', '.join(given)}) -> {shape(schemas.result(pattern))}")
+    assert_agreed("\n".join([*lines, *sorted(schemas.definitions)]))
+
+
+def test_the_fields_of_ranges_say_which_ends_they_need() -> None:
+    compiled = Timed.compiled
+    patterns = compiled.reads.values()
+    schemas = Schemas(compiled, patterns)
+    assert_agreed("\n".join(fields(pattern, schemas).replace("><", ">\n<") for pattern in patterns))
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "integer"}, 1),
+        ({"type": "number", "minimum": 5}, 5),
+        ({"type": "integer", "default": 7}, 7),
+        ({"type": "boolean"}, False),
+        ({"type": "string"}, ""),
+        ({"type": "string", "format": "date"}, "2026-11-21"),
+        ({"type": "string", "format": "date-time"}, "2026-11-21T09:00:00Z"),
+        ({"enum": ["b", "a"]}, "b"),
+        ({"type": "array"}, []),
+        ({"type": "array", "items": {"type": "boolean"}}, [False]),
+        ({"type": "object"}, {}),
+        (
+            {"type": "object", "required": ["a", "gone"], "properties": {"a": {"type": "integer"}, "b": {}}},
+            {"a": 1},
+        ),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, 1),
+        ({"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}]}, ""),
+        ({"anyOf": [{"type": "object"}, {"type": "string"}]}, ""),
+        ({"$ref": "#/components/schemas/Kind"}, "novel"),
+    ],
+)
+def test_a_value_to_begin_with(schema: dict[str, Any], value: Any) -> None:
+    assert _skeleton(schema, Schemas(Library.compiled, Library.compiled.patterns.values())) == value
+
+
+@pytest.mark.parametrize(
+    ("schema", "control"),
+    [
+        ({"type": "integer", "minimum": 0, "maximum": 9, "default": 3}, 'step="1" data-kind="number" min="0" max="9" '),
+        ({"type": "number"}, 'step="any" data-kind="number" list="values-isbn"'),
+        ({"type": "boolean", "default": True}, '<option value="true" selected>true</option><option value="false">'),
+        ({"type": "boolean", "default": False}, '<option value="false" selected>'),
+        ({"type": "boolean"}, '<option value="true">true</option><option value="false">'),
+        ({"const": "x"}, 'data-kind="text"><option value="x">x</option></select>'),
+        ({"enum": ["a", "b"], "default": "b"}, '<option value="a">a</option><option value="b" selected>b</option>'),
+        ({"type": "object"}, 'rows="2" spellcheck="false">{}</textarea>'),
+        ({"type": "array", "items": {"type": "string"}}, 'rows="4"'),
+        ({"type": "array", "items": {"type": "array", "items": {"enum": ["x"]}}}, 'rows="6"'),
+        (
+            {"type": "object", "required": [*"abcdefghijklmn"], "properties": {name: {} for name in "abcdefghijklmn"}},
+            'rows="12"',
+        ),
+        ({"type": "string", "format": "date"}, 'list="values-isbn" placeholder="2026-11-21">'),
+    ],
+)
+def test_a_schema_has_its_control(schema: dict[str, Any], control: str) -> None:
+    pattern = Library.compiled.reads["book"]
+    (parameter,) = pattern.signature.parameters
+    schemas = Schemas(Library.compiled, [pattern])
+    made = _control(pattern, parameter, schema, "book-isbn", schemas)
+    assert control in made
+    assert made.count(" required") == 1
+
+
+@pytest.mark.parametrize(
+    ("schema", "asked"),
+    [
+        ({"type": "string"}, {"type": "string"}),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}], "default": "x"}, {"type": "string", "default": "x"}),
+        ({"anyOf": [{"type": "null"}]}, {"anyOf": [{"type": "null"}]}),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+    ],
+)
+def test_a_query_string_has_no_null(schema: dict[str, Any], asked: dict[str, Any]) -> None:
+    assert _in_query(schema) == asked
+
+
+# The page
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("a() -> X", "<code><b>a</b>() <span>→ X</span></code>"),
+        ("a(b: str) -> X | None", "<code><b>a</b>(<span>b<em>: str</em>)</span> <span>→ X | None</span></code>"),
+        (
+            "a(b: str, c: dict[str, X] = None) -> Literal['x', \"y\"]",
+            (
+                "<code><b>a</b>(<span>b<em>: str</em>,</span> <span>c<em>: dict[str, X] = None</em>)</span> "
+                "<span>→ Literal['x', \"y\"]</span></code>"
+            ),
+        ),
+        (
+            "a(b: Literal['<']) -> X",
+            "<code><b>a</b>(<span>b<em>: Literal['&lt;']</em>)</span> <span>→ X</span></code>",
+        ),
+    ],
+)
+def test_a_signature_is_shown_in_its_parts(question: str, shown: str) -> None:
+    assert _signature(question) == shown
+
+
+def test_a_key_condition_has_a_clause_a_line() -> None:
+    assert _condition('pk = A#{a}, begins_with(sk, "{b}") → pk = C#{c_d}, sk BETWEEN x AND y') == (
+        '<code><span>pk = A#<wbr><i>{a}</i></span><span>begins_<wbr>with(sk, "<i>{b}</i>")</span>'
+        '<span class="then">then</span><span>pk = C#<wbr><i>{c_<wbr>d}</i></span><span>sk BETWEEN x AND y</span></code>'
+    )
+
+
+# Errors
+
+
+def test_each_kind_of_error_has_its_status() -> None:
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, KeyplanError) and not issubclass(kind, DynamoDBError)
+    ]
+    lines = [
+        f"{kind.__name__}: {status_of(kind.__new__(kind))}" for kind in sorted(kinds, key=lambda kind: kind.__name__)
+    ]
+    for name in (*sorted(_DYNAMODB_STATUSES), "Another"):
+        error = DynamoDBError.__new__(DynamoDBError)
+        error.type = name
+        lines.append(f"DynamoDB's {name}: {status_of(error)}")
+    assert_agreed("\n".join(lines))
+
+
+def test_who_asks_too_often_is_told_how_long_to_wait() -> None:
+    slower = TooManyRequests("slower")
+    slower.retry_after_s = 7
+    told = error_response(slower)
+    assert (told.status_code, told.headers["retry-after"]) == (429, "7")
+    for error in (TooManyRequests("slower"), RequestError("wrong")):
+        assert "retry-after" not in error_response(error).headers
+
+
+# Requests
+
+
+def asked(query: bytes = b"", kind: str | None = "application/json", parts: tuple[bytes, ...] = ()) -> Asked:
+    left = [*parts]
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": left.pop(0) if left else b"", "more_body": bool(left)}
+
+    headers = [] if kind is None else [(b"content-type", kind.encode())]
+    return Asked({"type": "http", "method": "POST", "query_string": query, "headers": headers}, receive)
+
+
+def test_a_query_string_holds_so_many_values() -> None:
+    assert len(query_pairs(asked(b"&".join([b"a="] * FIELDS_MAX)))) == FIELDS_MAX == 2000
+    with pytest.raises(RequestError, match="more than 2000 values"):
+        query_pairs(asked(b"&".join([b"a="] * (FIELDS_MAX + 1))))
+    with pytest.raises(RequestError, match="isn't UTF-8"):
+        query_pairs(asked(b"a=%ff"))
+
+
+def test_a_body_is_as_long_as_it_may_be() -> None:
+    half = b"x" * (BODY_BYTES_MAX // 2)
+    assert BODY_BYTES_MAX == 2_097_152
+    assert asyncio.run(read_body(asked(parts=(half, half)))) == half + half
+    with pytest.raises(HTTPException) as caught:
+        asyncio.run(read_body(asked(parts=(half, half, b"x"))))
+    assert (caught.value.status_code, caught.value.detail) == (413, "the body is over 2,097,152 bytes")
+
+
+@pytest.mark.parametrize(
+    ("kind", "taken"),
+    [
+        ("application/json", True),
+        ("Application/JSON; charset=utf-8", True),
+        ("application/problem+json", True),
+        ("text/x+json", False),
+        ("application/x", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_a_body_says_that_it_is_json(kind: str | None, taken: bool) -> None:
+    request = asked(kind=kind, parts=(b"{}",))
+    if taken:
+        assert asyncio.run(read_body(request)) == b"{}"
+        return
+    with pytest.raises(HTTPException) as caught:
+        asyncio.run(read_body(request))
+    said = kind or "of no named type"
+    assert (caught.value.status_code, caught.value.detail) == (415, f"the body is {said}; this takes application/json")
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "public", "foreign"),
+    [
+        ("GET", {"host": "a"}, None, False),
+        ("POST", {"host": "a", "origin": "http://a"}, None, False),
+        ("POST", {"host": "a", "origin": "http://a:80"}, None, False),
+        ("POST", {"host": "a", "origin": "https://a:443"}, None, False),
+        ("POST", {"host": "a", "origin": "http://a:443"}, None, True),
+        ("POST", {"host": "a:8000", "origin": "http://A:8000"}, None, False),
+        ("POST", {"host": "a", "origin": "http://b"}, None, True),
+        ("POST", {"host": "a", "origin": "http://b"}, "https://b", False),
+        ("GET", {"host": "a", "origin": "null"}, None, True),
+        ("GET", {"origin": ""}, None, True),
+        ("GET", {"host": "a", "origin": "http://[x"}, "http://[x", True),
+        ("GET", {"host": "a", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, None, False),
+        ("GET", {"host": "a", "sec-fetch-site": "Same-Site", "sec-fetch-mode": "cors"}, None, True),
+        ("POST", {"host": "a", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, None, True),
+        ("POST", {"host": "a", "sec-fetch-site": "same-origin"}, None, False),
+        ("HEAD", {"host": "a", "sec-fetch-site": "cross-site"}, None, True),
+    ],
+)
+def test_a_page_of_another_site_is_known(
+    method: str, headers: dict[str, str], public: str | None, foreign: bool
+) -> None:
+    assert is_foreign(method, headers, public) is foreign
+
+
+@pytest.mark.parametrize(
+    ("named", "host"),
+    [
+        ([b"A.example"], "a.example"),
+        ([b"a:8000"], "a"),
+        ([b"[::1]:80"], "[::1]"),
+        ([b"[::1]"], "[::1]"),
+        ([b"a:"], "a:"),
+        ([b"a:x"], "a:x"),
+        ([b"a", b"b"], ""),
+        ([], ""),
+    ],
+)
+def test_the_host_that_a_request_names(named: list[bytes], host: str) -> None:
+    assert named_host([(b"x", b"y"), *((b"host", value) for value in named)]) == host
+
+
+# What is beside a call
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "wanted", "raised", "most"),
+    [
+        (1024, 1_000_000, 2048, 8192, 2048),
+        (1024, -1, 10_000, 8192, 7936),
+        (1024, 2000, 2048, 2000, 1744),
+        (9000, 10_000, 10_000, None, 8744),
+        (8192, 8192, 10_000, None, 7936),
+        (100, 100, 2048, None, 16),
+        (270, 270, 2048, None, 16),
+        (273, 273, 2048, None, 17),
+    ],
+)
+def test_as_many_connections_as_there_are_files_for(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, wanted: int, raised: int | None, most: int
+) -> None:
+    set_to: list[tuple[int, int]] = []
+    limit = resource.RLIM_INFINITY if hard < 0 else hard
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (soft, limit))
+    monkeypatch.setattr(resource, "setrlimit", lambda _which, limits: set_to.append(limits))
+    assert allow_many_files(Bounds(connections_max=wanted)) == Bounds(connections_max=most)
+    assert set_to == ([] if raised is None else [(raised, limit)])
+
+    def refused(_which: int, _limits: tuple[int, int]) -> None:
+        raise ValueError("not allowed")
+
+    monkeypatch.setattr(resource, "setrlimit", refused)
+    assert allow_many_files(Bounds(connections_max=wanted)).connections_max == min(wanted, max(16, soft - 256))
+
+
+def test_a_site_is_idle_before_anybody_asks() -> None:
+    assert Beside(Starlette(), Starlette()).is_idle.is_set()
+
+
+def test_of_a_long_call_the_first_sixty_requests_are_shown() -> None:
+    log: list[Request] = []
+
+    def conversation() -> Conversation[str]:
+        yield Request("First", {"at": [0]})
+        yield [Request("Query", {"at": number}) for number in range(1, 41)]
+        yield [Request("Query", {"at": number}) for number in range(41, 81)]
+        yield Request("Last", {})
+        return "done"
+
+    logged = tracing._logged(conversation(), log)
+    steps = [next(logged)]
+    steps += [logged.send([]) for _ in range(3)]
+    steps[0].parameters["at"].append("changed later")  # type: ignore[union-attr]
+    with pytest.raises(StopIteration, match="done"):
+        logged.send([])
+    assert [request.parameters["at"] for request in log] == [[0], *range(1, 60)]
+
+
+def test_values_to_begin_with_are_few_and_short(library: Library) -> None:
+    call = library.store.transport.call
+    for number in range(20):
+        title = {0: "", 1: "t" * 200, 2: "t" * 201}.get(number, f"t{number}")
+        item = {"pk": {"S": f"BOOK#{number:03d}"}, "sk": {"S": "#META"}, "isbn": {"S": f"{number:03d}"}}
+        call("PutItem", {"TableName": "library", "Item": {**item, "title": {"S": title}, "shelf": {"S": title or "s"}}})
+    found = asyncio.run(tracing.examples(library))
+    assert len(found["isbn"]) == 12
+    assert max(map(len, found["shelf"])) <= 200
+    assert json.dumps(found["price_cents"]) == '["0"]'
+    assert "weight" not in found
