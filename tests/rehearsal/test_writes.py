@@ -24,6 +24,7 @@ from tests.contract.design import Everything
 from tests.cost.test_estimates import Books
 from tests.designs_as_published import battle_royale, blog, cms, complaints, game_scores, recurring_payments, social
 from tests.rehearsal import test_account, test_code, test_hindsight
+from tests.rehearsal.kennels import Kennels
 from tests.rehearsal.renamed import Things
 from tests.rehearsal.spelt import Ships
 from tests.rehearsal.spelt_within import MADE
@@ -38,6 +39,7 @@ DESIGNS: dict[str, type[Design]] = {
     "callers": test_account.Caller,
     "joiners": test_account.Joiner,
     "trips": test_hindsight.Trips,
+    "kennels": Kennels,
     "never": test_hindsight.Never,
     "everything": Everything,
     "school": School,
@@ -55,8 +57,8 @@ DESIGNS: dict[str, type[Design]] = {
     "orders": test_writes_of_clients.Shop,
     "social": social.Social,
 }
-LONG = ("endless", "as_many_as_said")
-"""Writes that are run in rounds by the hundred."""
+LONG = ("endless", "as_many_as_said", "just_enough")
+"""Writes of a hundred actions."""
 _NEVER_THE_SAME = re.compile(r"datetime\.datetime\([^()]*(?:\([^()]*\)[^()]*)*\)|\d{4}-\d\d-\d\dT[\d:.]+Z?|0x[0-9a-f]+")
 
 
