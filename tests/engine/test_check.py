@@ -47,6 +47,7 @@ def filled(tmp_path: Path) -> str:
         put(engine, "a", "0", g=s("g"), h=s("h0"))
         put(engine, "a", "1", g=s("g"), h=s("h1"), more=n(5))
         put(engine, "a", "2", more={"NS": ["1", "2"]})
+        put(engine, "a", "3", g=s("other"))
     return path
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from keyplan.engine import Engine
+from keyplan.engine.listing import page_of
+from keyplan.wire.errors import ValidationException
 from tests.engine.support import answer, create
 
 
@@ -70,6 +74,25 @@ def test_they_are_listed_by_pages(engine: Engine) -> None:
     assert [each["TableName"] for each in element["ContributorInsightsSummaries"]] == ["others"]
     missing = answer(engine, "ListContributorInsights", {"TableName": "missing"})
     assert missing["message"] == "Requested resource not found: Table: missing not found"
+
+
+@pytest.mark.parametrize(
+    ("token", "is_one"),
+    [
+        ("0" * 16, True),
+        ("0" * 16 * 64, True),
+        ("0" * 16 * 65, False),
+        ("0" * 15, False),
+        ("", False),
+        ("x" * 16, False),
+    ],
+)
+def test_a_token_has_64_groups_of_digits_at_most(token: str, is_one: bool) -> None:
+    if is_one:
+        assert page_of([1, 2, 3], 2, token) == ([1, 2], f"{2:016x}")
+    else:
+        with pytest.raises(ValidationException):
+            page_of([1, 2, 3], 2, token)
 
 
 def test_the_length_of_an_indexs_name_is_told_in_a_sentence(engine: Engine) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
+from keyplan.engine.actions import export_table_to_point_in_time
 from keyplan.engine.s3 import imports
+from keyplan.errors import StoreError
 from tests.engine.support import answer, create, index, s
 from tests.engine.test_backups import Clock, keep_history
 from tests.engine.test_exports import clock, export, export_arn, fill, parameters, s3, start_import
@@ -125,3 +127,25 @@ def test_jobs_end_with_the_engine(tmp_path: Path, s3: Path) -> None:
     with Engine.open(tmp_path / "store.db", s3=s3) as engine:
         described = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
         assert described["ExportStatus"] == "COMPLETED"
+
+
+@pytest.mark.parametrize("expected", [True, False])
+def test_a_job_that_fails_is_told_to_the_log(
+    tmp_path: Path, s3: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, expected: bool
+) -> None:
+    """Where it is a fault of ours, with the place in the program."""
+    fault = StoreError("The disk is full") if expected else LookupError("never heard of")
+
+    def failing(*_args: Any) -> None:
+        raise fault
+
+    with Engine.open(tmp_path / "store.db", s3=s3) as engine:
+        create(engine)
+        keep_history(engine)
+        monkeypatch.setitem(export_table_to_point_in_time.__globals__, "export", failing)
+        arn = export(engine)["ExportArn"]
+        described = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
+    assert (described["ExportStatus"], described["FailureCode"]) == ("FAILED", "InternalServerError")
+    (told,) = [record for record in caplog.records if record.name.startswith("keyplan")]
+    assert told.getMessage() == f"A job failed: {fault}"
+    assert (told.exc_info is None) is expected

@@ -8,7 +8,7 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.values import item_size
-from tests.engine.support import answer, create, get, n, pages, put, s
+from tests.engine.support import answer, create, get, index, n, pages, put, s
 
 KIB = 1024
 
@@ -129,6 +129,18 @@ def test_how_many_statements_an_operation_takes(engine: Engine) -> None:
     assert statements(engine, "DeleteItem", {"TableName": "orders", "Key": key}) == 5
     keys = {"Keys": [{"pk": s("a"), "sk": s(str(number))} for number in range(10)]}
     assert statements(engine, "BatchGetItem", {"RequestItems": {"orders": keys}}) == 10
+
+
+def test_an_entry_that_stays_in_its_place_is_written_once(engine: Engine) -> None:
+    """What the index holds of the item has another size: one statement more than if the index weren't touched."""
+    with_x = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]}
+    create(engine, GlobalSecondaryIndexes=[index("All", "g", "h"), {**index("WithX", "g", "h"), "Projection": with_x}])
+    indexed = {"pk": s("a"), "sk": s("1"), "g": s("g"), "h": s("h")}
+    put = {"TableName": "orders", "Item": {**indexed, "x": n(1)}}
+    engine.call("PutItem", put)
+    untouched = statements(engine, "PutItem", {**put, "Item": {**indexed, "x": n(2)}})
+    assert statements(engine, "PutItem", {**put, "Item": {**indexed, "x": n(12_345)}}) == untouched + 1
+    assert engine.check() == []
 
 
 def test_a_remembered_question_is_asked_with_its_own_values(engine: Engine) -> None:

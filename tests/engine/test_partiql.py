@@ -242,6 +242,9 @@ def test_a_table_that_is_not_there(engine: Engine) -> None:
         ("pk = 'a' AND begins_with(sk, '3')", "3"),
         ("pk = 'a' AND begins_with(sk, '3') = true", "3"),
         ("pk = 'a' AND sk IN ['1', '5', '7']", "15"),
+        ("pk = 'a' AND sk IN ['1', '3', '5'] AND sk > '2'", "35"),
+        ("pk = 'a' AND sk = '3' AND sk > '1'", "3"),
+        ("pk = 'a' AND sk > '1' AND sk = '3'", "3"),
         ("pk = 'a' AND (sk = '1' OR sk = '5')", "15"),
         ("pk IN ['a', 'b'] AND number IS MISSING", "012"),
         ("pk = 'b' AND sk = '0' OR pk = 'a' AND sk = '1'", "10"),
@@ -434,6 +437,18 @@ def test_many_partitions_are_read_ten_a_page(engine: Engine) -> None:
     too_many = "Too many decomposed read operations for a given query."
     assert told(engine, f"SELECT * FROM orders WHERE pk IN [{', '.join(listed)}]") == too_many
     assert told(engine, f"SELECT * FROM orders WHERE pk = {' OR pk = '.join(listed)}") == too_many
+
+
+@pytest.mark.parametrize("consistent", [True, False])
+def test_a_page_of_many_partitions_ends_with_the_one_that_makes_a_megabyte(engine: Engine, consistent: bool) -> None:
+    listed = [f"p{number}" for number in range(9)]
+    for pk in listed:
+        engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(pk), "sk": s("1"), "x": s("x" * 300_000)}})
+    statement = f"SELECT pk FROM orders WHERE pk IN [{', '.join(map(repr, listed))}]"
+    first = run(engine, statement, ConsistentRead=consistent)
+    assert [item["pk"]["S"] for item in first["Items"]] == listed[:4]
+    second = run(engine, statement, ConsistentRead=consistent, NextToken=first["NextToken"])
+    assert [item["pk"]["S"] for item in second["Items"]] == listed[4:8]
 
 
 def test_capacity_and_what_a_read_costs(engine: Engine) -> None:

@@ -109,3 +109,32 @@ def test_an_export_has_a_token_of_its_own(engine: Engine) -> None:
     first, second = export(engine), export(engine)
     assert first["ClientToken"] != second["ClientToken"]
     assert "ExportType" not in first
+
+
+def test_the_ends_of_an_export_are_told_in_milliseconds(engine: Engine, clock: Clock) -> None:
+    create(engine)
+    keep_history(engine)
+    clock.now_s += 100
+    begin_s, end_s = START_S + 10.1234567, START_S + 20.7654321
+    assert export(engine, ExportTime=end_s)["ExportTime"] == START_S + 20.765
+    assert export(engine, **period(begin_s, end_s))["IncrementalExportSpecification"] == {
+        "ExportFromTime": START_S + 10.123,
+        "ExportToTime": START_S + 20.765,
+        "ExportViewType": "NEW_AND_OLD_IMAGES",
+    }
+
+
+def test_an_incremental_export_is_of_some_time_and_of_a_day_at_most(engine: Engine, clock: Clock) -> None:
+    create(engine)
+    keep_history(engine)
+    clock.now_s += 2 * 86_400
+
+    def told(begin_s: float, end_s: float) -> str | None:
+        asked = {"TableArn": ARN, "S3Bucket": "bucket", **period(begin_s, end_s)}
+        message: str | None = answer(engine, "ExportTableToPointInTime", asked).get("message")
+        return message
+
+    assert told(START_S + 10, START_S + 86_410) is None
+    assert told(START_S + 10, START_S + 86_411) == "An incremental export covers 24 hours at most"
+    assert told(START_S + 10, START_S + 11) is None
+    assert told(START_S + 10, START_S + 10) == "ExportFromTime must be before ExportToTime"

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
+from keyplan.engine.storage.changes import StoredShard
+from keyplan.engine.streams.shards import children
 from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
 from tests.engine.streaming import (
@@ -259,3 +261,10 @@ def test_closed_shards_go_with_their_records(engine: Engine, clock: Clock) -> No
     assert [record["dynamodb"]["Keys"]["pk"]["S"] for record in records(engine, arn)] == [
         f"k{number}" for number in range(6, 12)
     ]
+
+
+@pytest.mark.parametrize(("high", "ranges"), [(7, [(7, 7)]), (8, [(7, 7), (8, 8)]), (10, [(7, 8), (9, 10)])])
+def test_a_shard_splits_as_long_as_it_has_two_hashes(high: int, ranges: list[tuple[int, int]]) -> None:
+    shard = StoredShard(1, None, 7, high, START, 0)
+    assert [(child.low, child.high) for child in children(shard, 2, START, 5, splits=True)] == ranges
+    assert [(child.low, child.high) for child in children(shard, 2, START, 5, splits=False)] == [(7, high)]

@@ -127,6 +127,14 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
         invalid("Index KeySchema does not have a range key for index: ByL"),
     ),
     (
+        {
+            "KeySchema": schema("pk"),
+            "AttributeDefinitions": attributes(pk="S", a="S"),
+            "LocalSecondaryIndexes": [index("ByL", "pk", "a")],
+        },
+        invalid("Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"),
+    ),
+    (
         {"AttributeDefinitions": AB, "LocalSecondaryIndexes": [index("ByL", "a", "b")]},
         invalid(
             "Index KeySchema does not have the same leading hash key as table KeySchema for index: ByL. "
@@ -329,3 +337,14 @@ def test_time_to_live_is_stored(engine: Engine) -> None:
     assert update(True, "ends") == fault("TimeToLive is already enabled")
     assert "different AttributeName" in update(True, "other")["message"]
     assert update(False, "ends") == {"TimeToLiveSpecification": {"Enabled": False, "AttributeName": "ends"}}
+
+
+@pytest.mark.parametrize(("partition", "names"), [(4, "abcdefgh"), (1, "abcde"), (4, "abcd"), (1, "a")])
+def test_an_index_has_four_attributes_of_either_kind_at_most(engine: Engine, partition: int, names: str) -> None:
+    wide = index("Wide", *names, partition=partition)
+    made = create(
+        engine,
+        AttributeDefinitions=attributes(pk="S", sk="S", **dict.fromkeys(names, "S")),
+        GlobalSecondaryIndexes=[wide],
+    )
+    assert made["TableDescription"]["GlobalSecondaryIndexes"][0]["KeySchema"] == wide["KeySchema"]

@@ -147,6 +147,16 @@ def test_a_local_index_takes_from_its_table(clock: Clock) -> None:
         assert reasons(refusal(engine, "PutItem", item("b")))[0][0] == "TableWriteProvisionedThroughputExceeded"
 
 
+def test_a_global_index_beside_a_local_one_has_its_own_throughput(clock: Clock) -> None:
+    local = {"LocalSecondaryIndexes": [index("ByH", "pk", "h")]}
+    with opened(clock, **{**provisioned(1000, 1000, 2), **local}) as engine:
+        put(engine, "a", "1", g=s("g"), h=s("h"))
+        put(engine, "a", "2", g=s("g"), h=s("h"))
+        assert reasons(refusal(engine, "PutItem", item("b"))) == [
+            ("IndexWriteProvisionedThroughputExceeded", f"{ARN}/index/ByG")
+        ]
+
+
 def test_a_partition_has_its_ceiling(clock: Clock) -> None:
     with opened(clock) as engine:
         for number in range(10):

@@ -127,3 +127,28 @@ def test_tokens() -> None:
         "<>",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "is_one"),
+    [
+        ("1e2147483647", True),
+        ("1e2147483648", False),
+        ("1e-2147483647", True),
+        ("1e-2147483648", False),
+        ("0.1e2147483647", True),
+        ("0.1e-2147483646", True),
+        ("0.1e-2147483647", False),
+        ("1e00000000001", True),
+        ("1e9999999999", False),
+        ("1e12345678901", False),
+        ("1e+0", True),
+    ],
+)
+def test_exponent_and_scale_of_a_number_are_integers_of_32_bits(number: str, is_one: bool) -> None:
+    """As Java's are. An exponent of -2^31 means a scale of 2^31, which is one too many."""
+    if is_one:
+        assert [token.kind for token in tokenize(number)] == ["number", "end"]
+    else:
+        with pytest.raises(StatementFault):
+            tokenize(number)
