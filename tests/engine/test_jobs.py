@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keyplan.engine import Engine
-from keyplan.engine.actions import export_table_to_point_in_time
 from keyplan.engine.s3 import imports
 from keyplan.errors import StoreError
 from tests.engine.support import answer, create, index, s
@@ -142,7 +142,8 @@ def test_a_job_that_fails_is_told_to_the_log(
     with Engine.open(tmp_path / "store.db", s3=s3) as engine:
         create(engine)
         keep_history(engine)
-        monkeypatch.setitem(export_table_to_point_in_time.__globals__, "export", failing)
+        action = import_module("keyplan.engine.actions.export_table_to_point_in_time")
+        monkeypatch.setattr(action, "export", failing)
         arn = export(engine)["ExportArn"]
         described = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
     assert (described["ExportStatus"], described["FailureCode"]) == ("FAILED", "InternalServerError")
