@@ -87,9 +87,8 @@ class Drafting:
             for name, kind in (*declaration.partition, *declaration.sort)
         }
         self.key_names = set(self.key_types)
-        self.entity = EntityDraft(group.name, [], group.items, group.facet)
+        self.entity = EntityDraft(group.name, [], group.items, group.facet, open=group.name in declared.open)
         self.entity.labels = self._labels(declared)
-        self.entity.open = group.name in declared.open
         self._made = GroupColumns(
             group,
             draft.key,

@@ -30,7 +30,7 @@ class EntityDraft:
     specs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     marks: dict[str, str] = field(default_factory=dict[str, str])
     labels: list[LabelDeclaration] = field(default_factory=list[LabelDeclaration])
-    open: bool = False
+    open: bool = field(kw_only=True)
     """Whether it takes attributes that nothing declares."""
     notes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     given: bool = False

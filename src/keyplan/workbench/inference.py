@@ -89,13 +89,13 @@ class Sample:
     values: Sequence[str]
     columns: Sequence[Column]
     words: WordList
-    alias: str = ""
-    sorts: bool = False
-    whole: bool = True
-    start: str = ""
-    called: Sequence[tuple[str, frozenset[str]]] = ()
-    entity: str = ""
-    single: bool = False
+    alias: str
+    sorts: bool
+    whole: bool
+    start: str
+    called: Sequence[tuple[str, frozenset[str]]]
+    entity: str
+    single: bool
     """Whether each item has a partition of its own, so that its key may be named for the entity."""
 
 
@@ -133,7 +133,7 @@ def infer(sample: Sample) -> Inferred:
         return _Inferring(sample, [[value] for value in sample.values]).result()
     if not others:
         return _Inferring(sample, parts).result()
-    if count >= MOST_ITEMS_MIN - 1 and count >= MOST * len(parts):
+    if count >= MOST * len(parts):
         return _most(sample, parts, usual)
     return _ragged(sample, parts)
 

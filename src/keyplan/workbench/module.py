@@ -326,12 +326,16 @@ class _Fields:
             return f"{name}: {kind} = Field({', '.join(filter(None, [default, alias]))})"
         return f"{name}: {kind} = {default}" if default else f"{name}: {kind}"
 
+    def called(self, name: str) -> str:
+        """What a field is called in this module; a description may name one that there isn't, which is told then."""
+        return self.names.get(name, name)
+
     def template(self, template: str) -> str:
         """A template with the fields' names in this module."""
         pieces = [
             element
             if isinstance(element, str)
-            else f"{{{self.names.get(element[0], element[0])}{':' if element[1] else ''}{element[1]}}}"
+            else f"{{{self.called(element[0])}{':' if element[1] else ''}{element[1]}}}"
             for element in split_template(template, raw=True)
         ]
         return "".join(pieces)
@@ -398,11 +402,9 @@ def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Questio
         if key is entity.primary and not opened:
             continue  # it is one item
         ordered = bool(opened) and opened[0][1] != "d"
-        options = f", order_by={_text(own.names.get(opened[0][0], opened[0][0]))}" if ordered else ""
+        options = f", order_by={_text(own.called(opened[0][0]))}" if ordered else ""
         if fixed:
-            where = ", ".join(
-                f"{_text(own.names.get(field, field))}: {_literal(value)}" for field, value in fixed.items()
-            )
+            where = ", ".join(f"{_text(own.called(field))}: {_literal(value)}" for field, value in fixed.items())
             options += f", where={{{where}}}"
         paged = ("limit: int = 20", "cursor: Cursor | None = None")
         if key is entity.primary:
@@ -505,8 +507,7 @@ def _key(key: KeyDeclaration, own: _Fields, indexes: dict[str, str]) -> str:
         parts.append(f"index={indexes[key.index]}")
     if key.when:
         pairs = ", ".join(
-            f"{_text(own.names.get(name, name))}: "
-            f"{_literal(allowed[0]) if len(allowed) == 1 else f'({_literals(allowed)})'}"
+            f"{_text(own.called(name))}: {_literal(allowed[0]) if len(allowed) == 1 else f'({_literals(allowed)})'}"
             for name, allowed in key.when.items()
         )
         parts.append(f"when={{{pairs}}}")
@@ -549,9 +550,7 @@ def _doc(text: str) -> str:
 
 def _class_name(text: str) -> str:
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+", re.sub(r"[^0-9A-Za-z]+", " ", text))
-    name = "".join(
-        word[0].upper() + (word[1:].lower() if word.isupper() and len(words) > 0 else word[1:]) for word in words
-    )
+    name = "".join(word[0].upper() + (word[1:].lower() if word.isupper() else word[1:]) for word in words)
     return name if re.match(r"[A-Za-z]", name) else f"Item{name}"
 
 

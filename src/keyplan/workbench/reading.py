@@ -59,8 +59,8 @@ class Index:
 
     name: str
     key: KeyAttributes
-    projection: str | tuple[str, ...] = "ALL"
-    local: bool = False
+    projection: str | tuple[str, ...]
+    local: bool
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,8 @@ class _Reader:
             data = _object(given)
             attributes = _object(data.get("KeyAttributes"))
             if local:  # it has the table's partition key, whether the file repeats it or not
-                attributes = {**attributes, "PartitionKey": {"AttributeName": own.partition.name}}
+                partition_key = {"AttributeName": own.partition.name, "AttributeType": own.partition.type}
+                attributes = {**attributes, "PartitionKey": partition_key}
             if any(side.startswith("Further") for side in attributes):
                 self._note("the index has several attributes in a key, and is left out", path)
                 continue

@@ -200,9 +200,10 @@ def is_value(node: ast.expr) -> bool:
     """Whether it is a literal, or a value that is made of literals: ``Decimal('1')``, ``Range(ge=1)``."""
     match node:
         case ast.Call(func=ast.Name(id="Range"), args=[], keywords=[_, *_] as bounds):
-            known = all(bound.arg in _BOUNDS and is_value(bound.value) for bound in bounds)
-            ends = [(bound.arg or "")[0] for bound in bounds]  # ge and gt are one end
-            return known and len(set(ends)) == len(ends)
+            if not all(bound.arg in _BOUNDS and is_value(bound.value) for bound in bounds):
+                return False
+            ends = {str(bound.arg)[0] for bound in bounds}  # ge and gt are one end
+            return len(ends) == len(bounds)
         case _:
             pass
     if isinstance(node, ast.Call):
