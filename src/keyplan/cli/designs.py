@@ -41,6 +41,13 @@ class Found:
         """Where the store is: as given, or a file of the design's name."""
         return db or f"{self.name}.db"
 
+    def system_with(self, what: str, called: str | None = None) -> System:
+        """The system, for what only systems have; ``called``: the name that was typed. Raises UnknownDesign."""
+        if self.system is None:
+            hint = f"systems have one: {', '.join(system_names()) or 'none is installed'}"
+            raise UnknownDesign(f"{called or self.design.__name__} is a design without {what}", hint=hint)
+        return self.system
+
 
 def find(name: str) -> Found:
     """The design of that name. Raises UnknownDesign, and DesignError for one that can't work."""
@@ -110,11 +117,7 @@ def _imported(name: str) -> tuple[ModuleType, str, str]:
 
 def find_system(name: str, what: str) -> System:
     """The installed system of that name, for what only systems have. Raises UnknownDesign."""
-    result = find(name)
-    if result.system is None:
-        hint = f"systems have one: {', '.join(system_names()) or 'none is installed'}"
-        raise UnknownDesign(f"{name} is a design without {what}", hint=hint)
-    return result.system
+    return find(name).system_with(what, name)
 
 
 def _file_name(class_name: str) -> str:

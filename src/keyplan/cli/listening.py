@@ -89,10 +89,9 @@ def missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
 
 def write_sample(result: Found, design: Design, count: int) -> None:
     """Write a system's sample into an empty table."""
-    from keyplan.cli.designs import find_system
     from keyplan.cli.progress import progress
 
-    system = find_system(result.name, "a sample") if result.system is None else result.system
+    system = result.system_with("a sample")
     store = design.store
     if store.transport.call("Scan", {"TableName": store.table_name, "Limit": 1})["Items"]:
         click.echo(f"{store.url} holds items already; no sample is written.", err=True)
