@@ -161,8 +161,8 @@ def test_the_server_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
         with listening.listen(0) as listener:
             assert listener.proto == socket.IPPROTO_TCP
             assert listener.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR) == 1
-            listening.run_server(lambda *_: None, listener)  # type: ignore[arg-type, return-value]
-            listening.run_server(lambda *_: None, listener, behind_proxy=True)  # type: ignore[arg-type, return-value]
+            listening.run_server(lambda *_: None, listener)  # type: ignore[arg-type]
+            listening.run_server(lambda *_: None, listener, behind_proxy=True)  # type: ignore[arg-type]
             assert gc.get_threshold()[0] == listening.COLLECT_AFTER
             assert sys.getswitchinterval() == pytest.approx(listening.SWITCH_SECONDS)
             assert gc.get_freeze_count() > 100_000
@@ -227,7 +227,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         progress(1, 2)
         return SimpleNamespace(**{"plans": plans, **outcome})
 
-    monkeypatch.setitem(sys.modules, "keyplan.testing.planned", SimpleNamespace(verified=answered))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "keyplan.testing.planned", SimpleNamespace(verified=answered))
     return outcome
 
 
@@ -266,7 +266,7 @@ def test_what_is_said_of_plans_that_are_not_verified(
     refused = run("plan", "shop.py:Store", "--write")
     assert (refused.exit_code, (folder / "shop.py").read_text()) == (2, SHOP)
     assert "plan 1: Store.orders gives another answer" in refused.stderr
-    monkeypatch.setitem(sys.modules, "keyplan.testing.planned", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "keyplan.testing.planned", None)
     unverified = run("plan", "shop.py:Store")
     assert unverified.exit_code == 0
     assert "pip install 'keyplan[testing]'" in unverified.stderr
