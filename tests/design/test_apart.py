@@ -57,6 +57,8 @@ def apart(asked: dict[str, str], others: dict[str, str], known: dict[str, Any] |
         ),
         pytest.param({"A": "A", "C": "C"}, {"X": "A{n:03d}"}, ["A", "C"], id="behind the first item"),
         pytest.param({"A": "A", "B": "A{n:03d}", "C": "C"}, {}, [], id="one begins with the other"),
+        pytest.param({"A": "V#{p}#A", "C": "V#"}, {"B": "V#B#{n:03d}"}, [], id="one is where the other goes on"),
+        pytest.param({"A": "V#", "C": "V#{p}#C"}, {"B": "V#B#{n:03d}"}, [], id="the other way round"),
         pytest.param(
             {"A": "A", "B": "A{n:03d}", "C": "C"}, {"X": "B#{n:03d}"}, ["AB", "C"], id="two together, one apart"
         ),

@@ -307,3 +307,37 @@ def test_a_key_that_lacks_items_goes_behind_one_that_holds_all() -> None:
     assert {other.key: other.reason for other in explained.others}["Chore.by_doer"] == (
         "it lacks the items whose done_by is None"
     )
+
+
+@pytest.mark.parametrize("waits", [["new", "open", "closed"], ["new", "open"], ["open"]], ids=str)
+@pytest.mark.parametrize("hurry", [[False, True], [True], None], ids=str)
+def test_a_key_that_waits_for_every_value_holds_every_item(waits: list[str], hurry: list[bool] | None) -> None:
+    """Whatever the question says of the field: nothing, or one of its values."""
+    held = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
+
+    class Ticket(Entity):
+        ticket_id: str
+        project: str
+        status: Status
+        urgent: bool = False
+
+        primary = Key("TICKET#{ticket_id}", "HEAD")
+        waiting = Key("P#{project}", "{ticket_id}", index=GSI, when=held)
+
+    all_states, all_hurries = len(waits) == 3, hurry in (None, [False, True])
+    for where, serves in [
+        (None, all_states and all_hurries),
+        ({"status": "open"}, all_hurries),
+        ({"status": "closed"}, all_states and all_hurries),
+        ({"urgent": True}, all_states),
+        ({"urgent": False}, all_states and all_hurries),
+    ]:
+        try:
+            plan: Any = asking(Ticket, where).compiled.reads["asked"].plan
+        except DesignError:
+            assert not serves, where
+            continue
+        assert serves, where
+        assert plan.key.name == "waiting"
+        decided = {name for name, allowed in held.items() if len(allowed) == 1}
+        assert (plan.filter is not None) is bool((where or {}).keys() - decided), where
