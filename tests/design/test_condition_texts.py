@@ -264,3 +264,59 @@ def test_equalities_of_writes() -> None:
     wanted = {"text": "a", "closed_at": None, "expires_at": NOON, "millis": NOON, "renamed": "x", "anything": None}
     clauses, names, values = translate_mapping(THING, wanted, "x")
     assert_agreed("\n".join([*clauses, str(names), str(values)]))
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (str, "low"), (int, 3), (bool, True), (Decimal, Decimal("2.50")), (datetime, NOON + timedelta(microseconds=1)),
+        (datetime | None, NOON), (date, NOON.date()), (Level, Level.HIGH), (Mixed, Mixed.ONE), (Any, "x"), (bytes, b"b"),
+        (UUID, UUID(int=1)), (timedelta, timedelta(seconds=90)), (set[str], {"a"}), (Place, Place(city="Genf")),
+    ],
+)  # fmt: skip
+def test_what_a_filter_sends(annotation: Any, value: Any) -> None:
+    """A question's parameter, in the form in which the field stores it that it is compared with."""
+    parameter = inspect.Parameter("a", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=annotation)
+
+    def asked() -> list[Thing]: ...
+
+    asked.__signature__ = inspect.Signature([_SELF, parameter])  # type: ignore[attr-defined]
+    asked.__annotations__ = {"a": annotation, "return": list[Thing]}
+    signature = signature_of(asked, "asked", {})
+    lines: list[str] = []
+    for field in FIELDS:
+        with suppress(Problem):
+            made = filter_of([THING], {}, [], signature, f"{field} = :a")
+            lines += [f"{field}: {each.encode(value)} as {each.tag}" for each in made.parameters.values()]
+    assert_agreed("\n".join(lines))
+
+
+class Grade(enum.Enum):
+    ONE = 1
+    TWO = 2
+
+
+class Held(Entity):
+    """Fields that a key holds under their own names, of several types at once, and of numbers with names."""
+
+    thing_id: str
+    at: datetime
+    done: bool
+    mark: str | int
+    grade: Grade = Grade.ONE
+    until: Ttl = NOON
+
+    primary = Key("HELD#{thing_id}", "HEAD")
+    by_at = Key("{done}", "{at}", index=Index("BY_AT", "done", "at"))
+
+
+def test_fields_that_keys_hold_and_types_of_several() -> None:
+    table = Table("held", indexes=[Index("BY_AT", "done", "at")], entities=[Held])
+    held = type("Holds", (Design,), {"table": table, "__module__": __name__}).compiled.entities[Held]  # type: ignore[attr-defined]
+    lines: list[str] = []
+    values = {**VALUES, "a grade": Grade.TWO, "a moment without a zone": NOON.replace(tzinfo=None)}
+    for field in ("at", "done", "mark", "grade", "until"):
+        lines += [_told(form.format(field), [held]) for form in FORMS[:7]]
+        (operand,) = translate(f"{field} = :a", [held]).operands.values()
+        lines += [f"    {name}: {_sent(operand, value)}" for name, value in values.items()]
+    assert_agreed("\n".join(lines))

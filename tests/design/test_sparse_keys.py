@@ -311,9 +311,9 @@ def test_a_key_that_lacks_items_goes_behind_one_that_holds_all() -> None:
 
 @pytest.mark.parametrize("waits", [["new", "open", "closed"], ["new", "open"], ["open"]], ids=str)
 @pytest.mark.parametrize("hurry", [[False, True], [True], None], ids=str)
-def test_a_key_that_waits_for_every_value_holds_every_item(waits: list[str], hurry: list[bool] | None) -> None:
+def test_a_key_that_waits_for_every_value_holds_every_item(waits: list[Any], hurry: list[Any] | None) -> None:
     """Whatever the question says of the field: nothing, or one of its values."""
-    held = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
+    held: dict[str, list[Any]] = {"status": waits} if hurry is None else {"status": waits, "urgent": hurry}
 
     class Ticket(Entity):
         ticket_id: str
