@@ -1,3 +1,4 @@
+# mypy: disable-error-code="empty-body"
 """Whatever is given to a design, no exception but a KeyplanError leaves it: random calls with values of every kind."""
 
 from __future__ import annotations
@@ -5,9 +6,10 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import pytest
 
@@ -19,14 +21,21 @@ from keyplan import (
     Create,
     Cursor,
     Delete,
+    Design,
     Discard,
+    Each,
+    Entity,
     Include,
+    Key,
     Put,
     Range,
     Remove,
+    Stored,
+    Table,
     Update,
+    read,
 )
-from keyplan.errors import KeyplanError, StoreError
+from keyplan.errors import ArgumentError, KeyplanError, StoreError
 from tests.bad_input import CONDITIONS, DAY, FIELDS, MOMENT, TEXTS, VALUES, Other, Thing, Things
 
 
@@ -198,3 +207,35 @@ def test_a_secret_is_a_text_or_bytes(secret: Any) -> None:
 def test_a_path_with_a_null_says_so() -> None:
     with pytest.raises(StoreError, match="is no path of a file"):
         Things.open("a\x00b")
+
+
+class Meeting(Entity):
+    """Its moments are stored as another program stores them."""
+
+    room: str
+    due: Annotated[datetime, Stored("ms")]
+    ends: Annotated[datetime, Stored("iso ms")]
+
+    primary = Key("ROOM#{room}", "HEAD")
+
+
+class Meetings(Design):
+    table = Table("meetings")
+
+    @read("M1", where="due = :value", scan=True)
+    def due(self, value: Any) -> list[Meeting]: ...
+
+    @read("M2", where="ends IN (:values)", scan=True)
+    def ending(self, values: Each[Any]) -> list[Meeting]: ...
+
+
+@pytest.mark.parametrize("value", ["x", 1, b"b", 1.5, "\ud800", Decimal("NaN")], ids=repr)
+def test_a_parameter_of_any_type_is_refused_where_its_field_has_no_form_for_it(value: Any) -> None:
+    """It escaped as an AttributeError of the code that writes moments."""
+    with Meetings.open(":memory:") as meetings:
+        with pytest.raises(ArgumentError) as error:
+            meetings.due(value)
+        assert error.value.place == "value"
+        with pytest.raises(ArgumentError) as error:
+            meetings.ending([value])
+        assert error.value.place == "values"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
@@ -18,11 +19,12 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel, computed_field
 
-from keyplan import Cursor, Design, Each, Entity, Field, Key, Range, Stored, Table, Ttl
+from keyplan import Cursor, Design, Each, Entity, Field, Index, Key, Range, Stored, Table, Ttl
 from keyplan.design.compiled.conditions import Operand, translate
 from keyplan.design.compiled.constants import AnyOf
 from keyplan.design.compiled.filters import filter_of, translate_mapping
 from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import FilterValue
 from keyplan.design.compiled.questions import signature_of
 from keyplan.design.declared.problems import Problem
 from keyplan.errors import ArgumentError
@@ -270,7 +272,7 @@ def test_equalities_of_writes() -> None:
     ("annotation", "value"),
     [
         (str, "low"), (int, 3), (bool, True), (Decimal, Decimal("2.50")), (datetime, NOON + timedelta(microseconds=1)),
-        (datetime | None, NOON), (date, NOON.date()), (Level, Level.HIGH), (Mixed, Mixed.ONE), (Any, "x"), (bytes, b"b"),
+        (datetime | None, NOON), (date, NOON.date()), (Level, Level.HIGH), (bytes, b"b"),
         (UUID, UUID(int=1)), (timedelta, timedelta(seconds=90)), (set[str], {"a"}), (Place, Place(city="Genf")),
     ],
 )  # fmt: skip
@@ -287,8 +289,15 @@ def test_what_a_filter_sends(annotation: Any, value: Any) -> None:
     for field in FIELDS:
         with suppress(Problem):
             made = filter_of([THING], {}, [], signature, f"{field} = :a")
-            lines += [f"{field}: {each.encode(value)} as {each.tag}" for each in made.parameters.values()]
+            lines += [f"{field}: {_encoded(each, value)} as {each.tag}" for each in made.parameters.values()]
     assert_agreed("\n".join(lines))
+
+
+def _encoded(parameter: FilterValue, value: Any) -> str:
+    try:
+        return str(parameter.encode(value))
+    except (TypeError, AttributeError, ValueError) as error:  # the client says which parameter it is
+        return type(error).__name__
 
 
 class Grade(enum.Enum):

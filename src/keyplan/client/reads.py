@@ -24,7 +24,7 @@ from keyplan.design.declared.unreadable import Unreadable
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import Matcher
 from keyplan.design.traffic.sizes import projected
-from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError
+from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError, shown
 from keyplan.values import NumberError, ValueFault
 from keyplan.wire.limits import IN_OPTIONS_MAX
 
@@ -167,6 +167,10 @@ def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
         raise ArgumentError(error.message, place=filter_value.parameter, hint=error.hint) from None
     except (ValueFault, NumberError, TypeError) as error:
         raise ArgumentError(str(error), place=filter_value.parameter) from None
+    except (AttributeError, ValueError, ArithmeticError, LookupError):  # a parameter of any type, and not the field's
+        raise ArgumentError(
+            f"{shown(value)} can't be compared with what is stored", place=filter_value.parameter
+        ) from None
 
 
 def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
