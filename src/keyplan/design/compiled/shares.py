@@ -21,15 +21,13 @@ PARALLEL_MAX = 20
 """How many partitions are read in parallel."""
 LOOKED_AT_MIN = 100
 """How many items are asked to be looked at, at the least, where items of others stand between."""
-WASTED_FIRST, WASTED_LATER, WASTED_MAX = 0.8, 0.2, 0.6
+WASTED_FIRST, WASTED_LATER, WASTED_MAX = 1.5, 0.2, 0.6
 """How many entries a partition may give too many, on average, when it is asked first; later without an end, at the
-least; and in all, as far as can be seen.
+least; and in all, as far as can be seen. A request costs as much as 4 KB of entries, even where it gives none.
 """
-LONG, WASTED_LONG = 5, 0.35
-"""Of a page that takes more than so many entries of each, less: another request is cheap then."""
 KNOWN_MIN = 0.25
 """A page's end is estimated only where so large a share of all is known: else a few entries would stand for many."""
-LATE, LATE_MAX, EARLY = 1.2, 0.12, 1.4
+LATE, LATE_MAX, EARLY = 2.0, 0.3, 1.4
 """By how many standard deviations the end is taken to be later than expected, since a page that isn't whole takes a
 further request of each partition; by how many entries a partition at the most, since these may be too many; and by how
 many deviations it is taken to be earlier, where the most is less than half a deviation.
@@ -130,7 +128,7 @@ class Shares:
         if len(self._partitions) == 1 and not self._sifted:
             return wanted
         expected = wanted / len(self._partitions)
-        limit = _share(expected, WASTED_LONG if expected > LONG + 1 else WASTED_FIRST)
+        limit = _share(expected, WASTED_FIRST)
         if not self._even:
             limit = min(limit, UNEVEN_MAX)
         return max(2 * limit, LOOKED_AT_MIN) if self._sifted else limit
