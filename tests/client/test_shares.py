@@ -13,6 +13,7 @@ import pytest
 
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
 from keyplan.design.compiled.shares import PARALLEL_MAX, Ask, Place, Shares
+from keyplan.errors import ItemNotReadable
 from tests.agreed import assert_agreed
 from tests.client.support import record
 
@@ -233,3 +234,68 @@ def test_what_is_asked_of_partitions_is_as_agreed() -> None:
                 f"{read_in_all:4}  {rounds_in_all:6}"
             )
     assert_agreed("\n".join(lines))
+
+
+class Numbered(Entity):
+    number: int
+    day: date
+    at: datetime
+
+    primary = Key("ON#{day}", "NUMBER#{number:03d}")
+    by_day = Key("NUMBERED#{day}", "{at}", index=GSI, shards=4)
+
+
+class Numbers(Design):
+    table = Table("numbers", indexes=[GSI])
+
+    @read("N1", order_by="at")
+    def numbers(self, day: date, limit: int = 10, cursor: Cursor | None = None) -> Page[Numbered]: ...
+
+
+def test_what_only_looks_like_an_item_takes_no_place_on_a_page() -> None:
+    """Something else's items, whose keys begin as an entity's do: pages are as long without them."""
+    with Numbers.open(":memory:") as log:
+        right = [Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)) for number in range(60)]
+        for one in right:
+            log.put(one)
+        for number in range(0, 60, 2):  # each between two right ones, in one of the shards
+            at = f"{NOON + timedelta(seconds=number, milliseconds=500):%Y-%m-%dT%H:%M:%S.%fZ}"
+            log.store.transport.call(
+                "PutItem",
+                {
+                    "TableName": log.store.table_name,
+                    "Item": {
+                        "pk": {"S": "ON#2026-02-31"},
+                        "sk": {"S": f"NUMBER#{number:03d}"},
+                        "gsi1pk": {"S": f"NUMBERED#{DAY}#{number % 4}"},
+                        "gsi1sk": {"S": at},
+                    },
+                },
+            )
+        pages = [log.numbers(DAY, limit=9)]
+        while pages[-1].cursor is not None:
+            pages.append(log.numbers(DAY, limit=9, cursor=pages[-1].cursor))
+        assert [one for page in pages for one in page.items] == right
+        assert [len(page.items) for page in pages] == [9] * 6 + [6]
+
+
+def test_what_lies_beyond_a_page_is_not_read_as_an_instance() -> None:
+    """What can't be read fails the page that it stands on, and none before."""
+    with Numbers.open(":memory:") as log:
+        for number in range(40):
+            log.put(Numbered(number=number, day=DAY, at=NOON + timedelta(seconds=number)))
+        damaged = {":a": {"S": "never"}}
+        log.store.transport.call(
+            "UpdateItem",
+            {
+                "TableName": log.store.table_name,
+                "Key": {"pk": {"S": f"ON#{DAY}"}, "sk": {"S": "NUMBER#010"}},
+                "UpdateExpression": "SET #at = :a",
+                "ExpressionAttributeNames": {"#at": "at"},
+                "ExpressionAttributeValues": damaged,
+            },
+        )
+        page = log.numbers(DAY, limit=10)
+        assert [one.number for one in page.items] == list(range(10))
+        with pytest.raises(ItemNotReadable):
+            log.numbers(DAY, limit=10, cursor=page.cursor)

@@ -7,7 +7,7 @@ beside a lower one), it is taken inclusive, and the readers drop what lies on it
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -81,13 +81,15 @@ NOTHING = Interval("b", "a")
 _EMPTY: tuple[Any, ...] = ("", (), b"")
 
 
+ORDERS: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": base64.b64decode}
+"""What makes of a key attribute's text, by its type, what it is ordered by."""
+
+
 def order_of(text: str, kind: str) -> Any:
     """What a key attribute's text of type ``kind`` is ordered by: texts by their letters, numbers by value, binary (its
     text is base64) by its bytes.
     """
-    if kind == "S":
-        return text
-    return Decimal(text) if kind == "N" else base64.b64decode(text)
+    return ORDERS[kind](text)
 
 
 def text_of(ordered: Any, kind: str) -> str:

@@ -11,20 +11,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from keyplan.client.answer_filters import AnswerFilter, answer_filter_of
-from keyplan.client.bounds import order_of, partition_texts, text_of
+from keyplan.client.bounds import ORDERS, order_of, partition_texts, text_of
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
-from keyplan.client.reads import Chunk, Entry, Item, QueryReader
+from keyplan.client.reads import Chunk, Entry, Item, QueryReader, own_item
 from keyplan.client.target import Target
 from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import QueryPlan
 from keyplan.design.compiled.shares import Ask, Place, Shares
 from keyplan.design.declared.entity import Entity
+from keyplan.design.stored.entity import CompiledEntity
 
 __all__ = ["MergeReader", "Place"]
+
+
+class _Found(NamedTuple):
+    """An item with its place, and what it is: an instance, or as yet the entity that reads it as one."""
+
+    place: Place
+    item: Item
+    whose: CompiledEntity
+    instance: Entity | None
 
 
 @dataclass
@@ -54,6 +64,7 @@ class MergeReader:
         sort = tuple(attribute for attribute, _ in plan.key.sort)
         self._order = (*sort, *partition, *(base if plan.index else ()))
         self._named = tuple((attribute.name, attribute.type) for attribute in self._order)
+        self._ordered = tuple((attribute.name, attribute.type, ORDERS[attribute.type]) for attribute in self._order)
         self._sorts = len(sort)
         self._texts = all(value.type == "S" for value in self._order)
 
@@ -80,22 +91,35 @@ class MergeReader:
         even = len(streams) == self.plan.shards  # the shards of one value, over which a hash spreads
         bounded = self._sorts == 1
         shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
-        result: list[tuple[Place, Entry]] = []
-        while asks := shares.asks():
-            requests = [(ask, self._request(streams[ask.partition], ask)) for ask in asks]
-            asked = [request for _, request in requests if request is not None]
-            responses = iter((yield asked) if asked else ())
-            for ask, request in requests:
-                response = {"Items": []} if request is None else next(responses)
-                result.extend(self._take(streams[ask.partition], response, after, shares, ask))
-        # Entries of one partition with the same sort key stay as they came: an index has them in an order of its own
-        behind = self._sorts + len(self.plan.key.partition)
-        result.sort(key=lambda pair: pair[0][:behind], reverse=not self.plan.forward)
-        out = [entry for _, entry in result]
-        if size is None or len(out) <= size:
-            return Chunk(out, None)
-        del out[size:]
-        return Chunk(out, self.position(out[-1].item))
+        result: list[_Found] = []
+        while True:
+            while asks := shares.asks():
+                requests = [(ask, self._request(streams[ask.partition], ask)) for ask in asks]
+                asked = [request for _, request in requests if request is not None]
+                responses = iter((yield asked) if asked else ())
+                for ask, request in requests:
+                    response = {"Items": []} if request is None else next(responses)
+                    result += self._take(streams[ask.partition], response, after, shares, ask)
+            # Entries of one partition with the same sort key stay as they came: an index has an order of its own
+            behind = self._sorts + len(self.plan.key.partition)
+            result.sort(key=lambda found: found.place[:behind], reverse=not self.plan.forward)
+            entries = [self._entry(found) for found in result[:size]]
+            if None not in entries:
+                break
+            shares.lost([found.place for found, entry in zip(result, entries, strict=False) if entry is None])
+            kept = [found for found, entry in zip(result, entries, strict=False) if entry is not None]
+            result[: len(entries)] = kept
+        out = [entry for entry in entries if entry is not None]
+        return Chunk(out, None if len(out) == len(result) else self.position(out[-1].item))
+
+    def _entry(self, found: _Found) -> Entry | None:
+        """What was found, read as an instance: what lies beyond the page isn't. None for what only looks like an
+        entity's item.
+        """
+        instance = found.instance
+        if instance is None:
+            instance = own_item(found.whose, found.item, self._reader.target)
+        return None if instance is None else Entry(instance, found.item)
 
     def position(self, item: Item) -> Position:
         """Where an item stands in the merged order."""
@@ -153,9 +177,9 @@ class MergeReader:
 
     def _take(
         self, stream: _Stream, response: dict[str, Any], after: Place | None, shares: Shares, ask: Ask
-    ) -> list[tuple[Place, Entry]]:
+    ) -> list[_Found]:
         """The entries of a response; ``shares`` learns of them."""
-        entries: list[tuple[Place, Entry]] = []
+        result: list[_Found] = []
         items = response["Items"]
         given_before = 0
         for item in items:
@@ -163,17 +187,23 @@ class MergeReader:
             if after is not None and not stream.behind and not self.before(after, place):
                 given_before += 1
                 continue
-            instance = self._reader.instance(item)
-            if instance is not None and (stream.answer_filter is None or stream.answer_filter.passes(instance, item)):
-                entries.append((place, Entry(instance, item)))
+            whose = self._reader.entity_of(item)
+            if whose is None:
+                continue
+            instance = None
+            if stream.answer_filter is not None:
+                instance = own_item(whose, item, self._reader.target)
+                if instance is None or not stream.answer_filter.passes(instance, item):
+                    continue
+            result.append(_Found(place, item, whose, instance))
         following = response.get("LastEvaluatedKey")
         if following is not None:
             stream.start = following
         elif items:
             stream.start = self._reader.start_key(stream.partition, self._reader.position(items[-1]))
         last = None if following is None else self._place_of_item(following)
-        shares.took(ask, [place for place, _ in entries], len(items) - given_before, last)
-        return entries
+        shares.took(ask, [found.place for found in result], len(items) - given_before, last)
+        return result
 
     def _compare(self, start: Item, last: str) -> int:
         """Where a key's sort key is in the direction of the reading: before ``last`` (-1), at it, or behind it (1)."""
@@ -187,14 +217,13 @@ class MergeReader:
         """A position as what it is ordered by."""
         if self._texts:
             return tuple(texts)
-        pairs = zip(self._order, texts, strict=True)
-        return tuple(order_of(text, value.type) for value, text in pairs)
+        return tuple(order(text) for (_, _, order), text in zip(self._ordered, texts, strict=True))
 
     def _place_of_item(self, item: Item) -> Place:
         """Where an item stands in the merged order, as what it is ordered by."""
         if self._texts:
             return tuple([item[name][kind] for name, kind in self._named])
-        return self.place_of(self.position(item))
+        return tuple([order(item[name][kind]) for name, kind, order in self._ordered])
 
     def before(self, place: Place, other: Place) -> bool:
         """Whether one place comes before another in the answer."""

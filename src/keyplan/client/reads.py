@@ -36,6 +36,7 @@ __all__ = [
     "ScanReader",
     "filter_members",
     "get_item",
+    "own_item",
     "read_claimed",
 ]
 
@@ -357,6 +358,13 @@ class QueryReader:
         for matches, entity in self._readers:
             if matches(item):
                 return own_item(entity, item, self.target)  # type: ignore[no-any-return]
+        return None
+
+    def entity_of(self, item: Item) -> CompiledEntity | None:
+        """Which of the plan's entities an item is one of, by its key and labels."""
+        for matches, entity in self._readers:
+            if matches(item):
+                return entity
         return None
 
     def position(self, item: Item) -> Position:

@@ -124,6 +124,15 @@ class Shares:
             partition.entries += entries
             partition.entries.sort()
 
+    def lost(self, places: Sequence[Place]) -> None:
+        """What stands at these places turned out to be no entries of the answer."""
+        for place in places if self._wanted is not None else ():
+            self._found.remove(place)
+            for partition in self._partitions:
+                partition.mixed = True
+                if place in partition.entries:
+                    partition.entries.remove(place)
+
     def _first_share(self, wanted: int) -> int:
         if len(self._partitions) == 1 and not self._sifted:
             return wanted
