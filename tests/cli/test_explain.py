@@ -73,10 +73,20 @@ def test_one_pattern_with_arguments() -> None:
 
 def test_a_note_is_shown_as_it_is() -> None:
     result = explained(Cms, "article", None)
-    noted = replace(result, explanation=replace(result.explanation, note="of [bold]lists[0][/bold]"))
+    said = {name: f"[bold]{name}[0][/bold]" for name in ("note", "proof", "doc")}
+    noted = replace(result, explanation=replace(result.explanation, **said))
     out = Console(file=io.StringIO(), width=80)
     _show_pattern(out, noted)
-    assert "of [bold]lists[0][/bold]" in cast("io.StringIO", out.file).getvalue()
+    shown = cast("io.StringIO", out.file).getvalue()
+    assert all(text in shown for text in said.values())
+
+
+def test_a_request_can_be_copied_from_a_narrow_terminal() -> None:
+    """No line of its JSON is broken."""
+    out = Console(file=io.StringIO(), width=40)
+    _show_pattern(out, explained(Cms, "article", {"article_id": "word " * 20}))
+    shown = cast("io.StringIO", out.file).getvalue()
+    assert json.loads(shown[shown.index("{\n") :])["Key"]["pk"] == {"S": f"ARTICLE#{'word ' * 20}"}
 
 
 def test_it_needs_no_store(folder: Path) -> None:

@@ -32,6 +32,12 @@ come = { per_second = 5 }
 Patient = { count = 20_000 }
 Visit = { count = 600_000, item_bytes = 2_500 }
 """
+BASELINE = """
+{"keyplan_baseline": 1, "findings": [
+  {"design": "Clinic", "code": "KP301", "place": "Clinic.noted"},
+  {"design": "Clinic", "code": "KP301", "place": "Clinic.gone"}
+]}
+"""
 TRAFFIC = """
 [table]
 region = "eu-west-1"
@@ -94,6 +100,9 @@ COMMANDS = [
     ("cost", CLINIC),
     *(("cost", CLINIC, "--explain", name) for name in ("waiting", "noted", "file", "dearest", "leave", "rename")),
     ("check", CLINIC, "--traffic", "clinic.toml"),
+    ("check", CLINIC, "--baseline", "baseline.json", "--all"),
+    ("check", CLINIC, "--baseline", "baseline.json", "--traffic", "clinic.toml"),
+    ("cost", "before.py:Notes", "after.py:Notes", "--traffic", "notes.toml", "--region", "eu-west-1"),
     ("check", CLINIC, "--format", "github"),
     ("traffic", CLINIC),
     ("export", CLINIC, "--to", "iam"),
@@ -101,6 +110,7 @@ COMMANDS = [
     ("diff", CLINIC, LIBRARY),
 ]
 IN_COLOUR = [
+    ("explain", CLINIC),
     ("explain", CLINIC, "visits"),
     ("cost", CLINIC, "--traffic", "clinic.toml"),
     ("cost", CLINIC, "--explain", "leave"),
@@ -113,6 +123,7 @@ IN_COLOUR = [
 def files(folder: Path) -> None:
     """What the commands name."""
     (folder / "traffic.toml").write_text(TRAFFIC)
+    (folder / "baseline.json").write_text(BASELINE)
     shutil.copy(Path(__file__).with_name("clinic.py"), folder)
     (folder / "clinic.toml").write_text(OF_CLINIC)
     (folder / "before.py").write_text(BEFORE.format(projection="", more=MORE))
@@ -132,6 +143,8 @@ def files(folder: Path) -> None:
 def test_what_is_printed_is_as_it_was_agreed_upon(command: tuple[str, ...]) -> None:
     result = run(*command)
     assert result.exit_code in {0, 1}, result.output
+    if "--all" in command:
+        assert "\n  known: the baseline has it\n" in result.output
     assert_agreed(result.output)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from rich.console import Console
+    from rich.padding import Padding
 
     from keyplan.check.findings import Finding, Report
     from keyplan.design.traffic.files import Traffic
@@ -187,11 +188,9 @@ def _show(out: Console, report: Report, *, everything: bool) -> None:
 
 
 def _show_finding(out: Console, finding: Finding) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     from keyplan.check.forms import place_in_source
-    from keyplan.cli.options import printable
 
     severity = str(finding.severity)
     where = "" if finding.source is None else f"  {place_in_source(finding.source.file)}:{finding.source.line}"
@@ -200,14 +199,24 @@ def _show_finding(out: Console, finding: Finding) -> None:
     head.append(f"  {finding.place}", "bold")
     head.append(where, "dim")
     out.print(head, soft_wrap=True)
-    out.print(Padding(Text(printable(finding.message)), (0, 0, 0, 2), expand=False))
+    out.print(_indented(finding.message))
     for line in finding.arithmetic:
-        out.print(Padding(Text(printable(line), style="cyan"), (0, 0, 0, 4), expand=False))
-    out.print(Padding(Text(printable(f"→ {finding.hint}"), style="green"), (0, 0, 0, 2), expand=False))
+        out.print(_indented(line, "cyan", 4))
+    out.print(_indented(f"→ {finding.hint}", "green"))
     if finding.silenced is not None:
-        out.print(Padding(Text(printable(f"silenced: {finding.silenced}"), style="dim"), (0, 0, 0, 2), expand=False))
+        out.print(_indented(f"silenced: {finding.silenced}", "dim"))
     elif finding.known:
-        out.print(Padding(Text("known: the baseline has it", style="dim"), (0, 0, 0, 2), expand=False))
+        out.print(_indented("known: the baseline has it", "dim"))
+
+
+def _indented(text: str, style: str = "", by: int = 2) -> Padding:
+    """A text, each line of it so many places in, and no wider than it is."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from keyplan.cli.options import printable
+
+    return Padding(Text(printable(text), style=style), (0, 0, 0, by), expand=False)
 
 
 def _summary(report: Report) -> str:

@@ -190,7 +190,7 @@ def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
     if class_name in own:
         return own[class_name]
     if class_name:
-        near = difflib.get_close_matches(class_name, own, n=1)
+        near = difflib.get_close_matches(class_name, own)
         known = f"did you mean {near[0]}?" if near else f"its designs are {', '.join(own) or 'none'}"
         what = "is no design" if hasattr(module, class_name) else "isn't there"
         raise UnknownDesign(f"{class_name} {what} in {where}", hint=known)
