@@ -380,6 +380,10 @@ KEYS = (
     KeyDeclaration("k", ("USER#{a}#x",), ("ORDER#{b}#{c}",)),
     KeyDeclaration("k", ("USER#{a}",), ()),
     KeyDeclaration("k", ("USER#{",), ("META",)),
+    KeyDeclaration("k", ("USER#{a}",), ("{n:04d}",)),
+    KeyDeclaration("k", ("USER#{a}",), ("ORDER#{n:04d:desc}",)),
+    KeyDeclaration("k", ("USER#{a}",), ("ORDER#META",)),
+    KeyDeclaration("k", ("USER#{a}",), ("ORDER#0007",)),
     KeyDeclaration("k", ("{a}|{b}",), ("META",), style=KeyStyle(raw=True)),
 )
 
@@ -566,6 +570,16 @@ def test_a_local_index_has_the_partition_of_its_table() -> None:
 
 def _typed(name: str) -> dict[str, str]:
     return {"AttributeName": name, "AttributeType": "S"}
+
+
+def test_a_fraction_under_another_name_is_exact() -> None:
+    """A float is what stands in a key."""
+    row = {"PK": "O#1", "SK": "META", "unitPrice": {"N": "2.50"}, "price": {"N": "1.5"}, "perHour": {"N": "3"}}
+    text = made_as_agreed(table({"Order": (("PK", "SK"), [row])})).text
+    assert "unit_price: Decimal" in text
+    assert "price: Decimal" in text
+    assert "per_hour: int" in text
+    assert "float" not in text
 
 
 def test_a_table_without_anything_has_a_guess() -> None:
