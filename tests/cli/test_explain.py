@@ -6,7 +6,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
@@ -73,7 +73,7 @@ def test_one_pattern_with_arguments() -> None:
 
 def test_a_note_is_shown_as_it_is() -> None:
     result = explained(Cms, "article", None)
-    said = {name: f"[bold]{name}[0][/bold]" for name in ("note", "proof", "doc")}
+    said: dict[str, Any] = {name: f"[bold]{name}[0][/bold]" for name in ("note", "proof", "doc")}
     noted = replace(result, explanation=replace(result.explanation, **said))
     out = Console(file=io.StringIO(), width=80)
     _show_pattern(out, noted)
