@@ -336,6 +336,9 @@ def test_moments_out_of_reach(engine: Engine, clock: Clock) -> None:
         restore()["error"] == restore(RestoreDateTime=1, UseLatestRestorableTime=True)["error"] == "ValidationException"
     )
     assert restore(SourceTableArn="arn:aws:x", UseLatestRestorableTime=True)["error"] == "ValidationException"
+    assert restore(SourceTableName=None, SourceTableArn="orders", UseLatestRestorableTime=True)["message"] == (
+        "One or more parameter values were invalid: sourceTableArn is not a valid ARN"
+    )
     missing = restore(SourceTableName="missing", UseLatestRestorableTime=True)
     assert missing == {"error": "TableNotFoundException", "message": "Table not found: missing"}
     assert restore(TargetTableName="orders", UseLatestRestorableTime=True)["error"] == "TableAlreadyExistsException"

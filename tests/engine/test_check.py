@@ -19,6 +19,7 @@ SPOILED = {
         ("EntryStray", "orders/ByG 'a' '1'"),
         ("EntryStray", "orders/Keys 'a' '1'"),
     },
+    "DELETE FROM index_1_2 WHERE sk = '3'": {("EntryMissing", "orders/Keys 'a' '3'")},
     "UPDATE index_1_1 SET item = 99 WHERE sk = '1'": {("EntryWrong", "orders/ByG 'a' '1'")},
     "UPDATE index_1_2 SET size = 1 WHERE sk = '1'": {("EntryWrong", "orders/Keys 'a' '1'")},
     "INSERT INTO index_1_1 VALUES ('g', 'other', 'a', '1', 1)": {("EntryStray", "orders/ByG 'a' '1'")},

@@ -176,3 +176,17 @@ def test_resources_that_have_no_policy(engine: Engine, operation: str, arn: str,
     create(engine)
     request = {"ResourceArn": arn, **({"Policy": policy()} if operation == "PutResourcePolicy" else {})}
     assert answer(engine, operation, request)["message"] == message
+
+
+def test_each_change_has_a_revision_of_its_own() -> None:
+    """One more than the last, where both are of the same millisecond."""
+    now_s = [1_800_000_000.0]
+    with Engine.open(":memory:", clock=lambda: now_s[0]) as engine:
+        create(engine)
+
+        def revision(name: str) -> int:
+            return int(engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy(Sid=name)})["RevisionId"])
+
+        assert [revision(name) for name in ("one", "two", "three")] == [1_800_000_000_000 + each for each in range(3)]
+        now_s[0] += 1
+        assert revision("four") == 1_800_000_001_000

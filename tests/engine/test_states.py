@@ -18,7 +18,7 @@ from tests.engine.tour import START_S
 
 ARN = "arn:aws:dynamodb:local:000000000000:table/orders"
 KEY = {"pk": s("a"), "sk": s("b")}
-ITEM = {**KEY, "g": s("g"), "h": s("h"), "v": {"L": [{"N": "1"}]}}
+ITEM = {**KEY, "g": s("g"), "h": s("h"), "x": s("x"), "v": {"L": [{"N": "1"}]}}
 X = {"AttributeDefinitions": [{"AttributeName": "x", "AttributeType": "S"}]}
 VECTORS = {
     "IndexName": "ByV",
@@ -84,6 +84,7 @@ WRITES: dict[str, tuple[str, dict[str, Any]]] = {
         of_index(Update={"IndexName": "ByX", "OnDemandThroughput": LIMITS}),
     ),
     "the new vector index goes": ("UpdateTable", {"VectorIndexUpdates": [{"Delete": {"IndexName": "ByV"}}]}),
+    "a replica": ("UpdateTable", {"ReplicaUpdates": [{"Create": {"RegionName": "eu-west-1"}}]}),
     "a table of the same name": ("CreateTable", {}),
     "a backup": ("CreateBackup", {"BackupName": "second"}),
     "a history": (
@@ -93,7 +94,7 @@ WRITES: dict[str, tuple[str, dict[str, Any]]] = {
     "a tag": ("TagResource", {"TableName": None, "ResourceArn": ARN, "Tags": [{"Key": "a", "Value": "b"}]}),
     "insights on": ("UpdateContributorInsights", {"ContributorInsightsAction": "ENABLE"}),
 }
-TOLD = ("Status", "Backfilling", "UnitsPerSecond", "CapacityUnits", "BillingMode", "RestoreInProgress")
+TOLD = ("Status", "Backfilling", "UnitsPerSecond", "CapacityUnits", "BillingMode", "RestoreInProgress", "ItemCount")
 """How the members end that tell a state."""
 ALIKE = {"a class", "encryption", "protection", "a stream"}
 """Changes behind which others fare as behind a limit."""

@@ -180,6 +180,16 @@ def test_in_memory_others_read_and_write_between_the_parts_of_a_search(
     assert pauses == (3 if shop.place == ":memory:" else 0)
 
 
+def test_those_as_near_come_by_their_keys(engine: Engine) -> None:
+    create(engine, VectorIndexes=[vectors("plain")])
+    keys = [("b", "1"), ("a", "2"), ("c", "0"), ("a", "1")]
+    for pk, sk in keys:
+        item = {"pk": s(pk), "sk": s(sk), "embedding": vector(1, 2, 3)}
+        engine.call("PutItem", {"TableName": "orders", "Item": item})
+    items = [result["Item"] for result in search(engine, 1, 2, 3)["SearchResults"]]
+    assert [(item["pk"]["S"], item["sk"]["S"]) for item in items] == sorted(keys)
+
+
 def test_conditions_filter_by_equality(shop: Engine) -> None:
     put(shop, "1", 0, 0, 1, g=s("x"), h=s("red"))
     put(shop, "2", 0, 0, 2, g=s("x"), h=s("blue"))

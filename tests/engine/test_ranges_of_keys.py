@@ -1,0 +1,99 @@
+"""Keys of each type at the ends of ranges, and in the segments of a parallel scan, against a plain account of them."""
+
+from __future__ import annotations
+
+import base64
+from itertools import product
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.engine.keybounds import bounds_of, contains
+from keyplan.engine.keys import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from keyplan.expressions import KeyCondition, KeyTerm
+from keyplan.values import key_text
+from tests.engine.support import answer, create, n, s
+
+BYTES = [bytes(each) for length in (1, 2, 3) for each in product((0, 1, 2, 3, 254, 255), repeat=length)]
+LAST = chr(0x10FFFF)
+TEXTS = [
+    "".join(each)
+    for length in (1, 2)
+    for each in product(("a", "b", "c", "\ud7ff", "\ue000", "\ue001", LAST), repeat=length)
+]
+
+
+def binary(raw: bytes) -> dict[str, str]:
+    return {"B": base64.b64encode(raw).decode()}
+
+
+@pytest.mark.parametrize("kind", ["S", "B"])
+def test_what_begins_with_a_prefix(kind: str) -> None:
+    every: list[Any] = BYTES if kind == "B" else TEXTS
+    value = binary if kind == "B" else s
+    keys = [(each, key_text(value(each))) for each in every]
+    for prefix in every:
+        if len(prefix) > 2:
+            continue
+        term = KeyTerm("sk", "begins_with", (value(prefix),))
+        bounds = bounds_of(KeyCondition((), (term,)), forward=True)
+        assert [each for each, text in keys if contains(bounds, (text,))] == [
+            each for each in every if each.startswith(prefix)
+        ]
+
+
+@pytest.mark.parametrize("kind", ["S", "N", "B"])
+def test_segments_have_each_item_once(engine: Engine, kind: str) -> None:
+    values = {"S": s, "N": n, "B": lambda number: binary(bytes([number]))}
+    engine.call(
+        "CreateTable",
+        {
+            "TableName": "orders",
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+            "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": kind}],
+            "BillingMode": "PAY_PER_REQUEST",
+        },
+    )
+    stored = [values[kind](str(number) if kind == "S" else number) for number in range(40)]  # type: ignore[operator]
+    for each in stored:
+        engine.call("PutItem", {"TableName": "orders", "Item": {"pk": each}})
+    pages = [
+        engine.call("Scan", {"TableName": "orders", "Segment": segment, "TotalSegments": 4})["Items"]
+        for segment in range(4)
+    ]
+    assert all(pages)
+    assert sorted(str(item["pk"]) for page in pages for item in page) == sorted(map(str, stored))
+
+
+@pytest.mark.parametrize("operation", ["PutItem", "UpdateItem", "TransactWriteItems", "BatchWriteItem"])
+@pytest.mark.parametrize(("name", "size_max"), [("g", PARTITION_KEY_BYTES_MAX), ("h", SORT_KEY_BYTES_MAX)])
+@pytest.mark.parametrize("character", ["x", "\u00e4", "\U0001f600"])
+def test_an_indexs_key_may_be_as_long_as_a_tables(
+    engine: Engine, operation: str, name: str, size_max: int, character: str
+) -> None:
+    create(engine)
+    count = size_max // len(character.encode())
+    key = {"pk": s("a"), "sk": s("1")}
+    plain = {"g": s("g"), "h": s("h")}
+
+    def told(text: str) -> str | None:
+        item = {**key, **plain, name: s(text)}
+        put = {"TableName": "orders", "Item": item}
+        changes = {
+            "TableName": "orders",
+            "Key": key,
+            "UpdateExpression": "SET g = :g, h = :h",
+            "ExpressionAttributeValues": {":g": item["g"], ":h": item["h"]},
+        }
+        params: dict[str, dict[str, Any]] = {
+            "PutItem": put,
+            "UpdateItem": changes,
+            "TransactWriteItems": {"TransactItems": [{"Update": changes}]},
+            "BatchWriteItem": {"RequestItems": {"orders": [{"PutRequest": {"Item": item}}]}},
+        }
+        error: str | None = answer(engine, operation, params[operation]).get("error")
+        return error
+
+    assert told(character * count) is None
+    assert told(character * count + "x") in {"ValidationException", "TransactionCanceledException"}
