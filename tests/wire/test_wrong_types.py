@@ -1,0 +1,86 @@
+"""Each member of each operation with JSON of each type: what is told of a wrong one is agreed upon."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import Any
+
+import pytest
+
+from keyplan.wire.errors import SerializationException, ValidationException
+from keyplan.wire.operations import OPERATIONS
+from tests.agreed import assert_agreed
+
+VALUES: tuple[Any, ...] = (
+    "x",
+    5,
+    5.0,
+    1.5,
+    2**31,
+    2**63,
+    True,
+    [],
+    ["x", 5],
+    [5, "x"],
+    [None],
+    {},
+    {"x": 5},
+    {"X": {}},
+)
+
+
+def told(operation: str, member: str, value: Any) -> str:
+    """The error of a type, if it is one."""
+    has_table = "TableName" in OPERATIONS[operation].request.members
+    try:
+        OPERATIONS[operation].validate({**({"TableName": "orders"} if has_table else {}), member: value})
+    except SerializationException as error:
+        return error.message
+    except ValidationException:
+        pass
+    return "-"
+
+
+def test_what_is_told_of_members_of_a_wrong_type() -> None:
+    alike: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, operation in OPERATIONS.items():
+        for member in operation.request.members:
+            alike[tuple(told(name, member, value) for value in VALUES)].append(f"{name}.{member}")
+    lines: list[str] = []
+    for answers, members in alike.items():
+        by_answer: dict[str, list[str]] = defaultdict(list)
+        for value, answer in zip(VALUES, answers, strict=True):
+            by_answer[answer].append(json.dumps(value))
+        lines += [", ".join(members), *(f"  {', '.join(given)}: {answer}" for answer, given in by_answer.items())]
+    assert_agreed("\n".join(lines))
+
+
+@pytest.mark.parametrize("members", [[5, "a"], ["a", 5], [True, "a"], ["a", {}]])
+@pytest.mark.parametrize("tag", ["SS", "NS", "BS"])
+def test_each_member_of_a_set_is_a_text(tag: str, members: list[Any]) -> None:
+    with pytest.raises(SerializationException):
+        OPERATIONS["PutItem"].check_types({"TableName": "orders", "Item": {"pk": {"S": "a"}, "x": {tag: members}}})
+
+
+def test_decimals_of_whole_numbers_are_cut_off_wherever_they_stand() -> None:
+    """In lists, too; and then limits are looked at."""
+    units = {"ReadCapacityUnits": 1.9, "WriteCapacityUnits": 2.0}
+    index = {
+        "IndexName": "ByG",
+        "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+        "ProvisionedThroughput": units,
+    }
+    request: dict[str, Any] = {
+        "TableName": "orders",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "GlobalSecondaryIndexes": [index],
+    }
+    OPERATIONS["CreateTable"].validate(request)
+    assert units == {"ReadCapacityUnits": 1, "WriteCapacityUnits": 2}
+    units["ReadCapacityUnits"] = 0.9
+    with pytest.raises(ValidationException) as caught:
+        OPERATIONS["CreateTable"].validate(request)
+    assert "Value '0' at 'globalSecondaryIndexes.1.member.provisionedThroughput.readCapacityUnits'" in str(caught.value)
