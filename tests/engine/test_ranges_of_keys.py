@@ -45,7 +45,6 @@ def test_what_begins_with_a_prefix(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["S", "N", "B"])
 def test_segments_have_each_item_once(engine: Engine, kind: str) -> None:
-    values = {"S": s, "N": n, "B": lambda number: binary(bytes([number]))}
     engine.call(
         "CreateTable",
         {
@@ -55,7 +54,8 @@ def test_segments_have_each_item_once(engine: Engine, kind: str) -> None:
             "BillingMode": "PAY_PER_REQUEST",
         },
     )
-    stored = [values[kind](str(number) if kind == "S" else number) for number in range(40)]  # type: ignore[operator]
+    numbers = range(40)
+    stored = [s(str(each)) if kind == "S" else n(each) if kind == "N" else binary(bytes([each])) for each in numbers]
     for each in stored:
         engine.call("PutItem", {"TableName": "orders", "Item": {"pk": each}})
     pages = [
