@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -22,6 +23,12 @@ TEXTS = [
     for length in (1, 2)
     for each in product(("a", "b", "c", "\ud7ff", "\ue000", "\ue001", LAST), repeat=length)
 ]
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine.open(":memory:") as opened:
+        yield opened
 
 
 def binary(raw: bytes) -> dict[str, str]:
