@@ -3,9 +3,10 @@
     python -m tests.mutants [--number 300] [--seed 0] [--only src/keyplan/engine/lag.py] [--jobs 2] [--json FILE]
     python -m tests.mutants --record [ROOM...]
 
-Each fault is planted in a copy of ``src``. The tests that run its line are run, those of its folder first, until one
-fails; which ones they are has been recorded before (``choosing.py``). A fault that changes nothing anyone could see
-stands in ``equal.txt`` with its reason, and isn't planted again.
+Each fault is planted where the tests of its folder have been collected once (``forking.py``); what isn't noticed there,
+in a copy of ``src``. The tests that run its line are run, those of its folder first, until one fails; which ones they
+are has been recorded before (``choosing.py``). A fault that changes nothing anyone could see stands in ``equal.txt``
+with its reason, and isn't planted again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
@@ -25,12 +26,15 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
+from subprocess import DEVNULL
+from threading import Lock
 
 import click
 from rich.console import Console
 from rich.progress import Progress
 
-from tests.mutants.choosing import Ran, chosen_tests, record, recorded, stages
+from tests.mutants.choosing import Ran, chosen_tests, record, recorded, recorded_tests, stages
+from tests.mutants.forking import ANSWERS, ASKED, Asked
 from tests.mutants.named import named_mutants
 from tests.mutants.planting import Mutant, compiles, mutants_of
 from tests.mutants.running import CHOSEN
@@ -106,21 +110,20 @@ def plant(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path
     drawn = [element for element in named_mutants(ROOT) if _is_wanted(element.path, only)]
     drawn += _drawn(only, number, seed)
     tests = chosen_tests(drawn)
-    console = Console(stderr=True)
-    outcomes: dict[Mutant, str] = {}
-    with Progress(console=console) as progress, _Trees(jobs) as trees, ThreadPoolExecutor(jobs) as pool:
-        task = progress.add_task("Faults planted", total=len(drawn))
-        running = {pool.submit(_outcome, mutant, tests[mutant], trees): mutant for mutant in drawn}
+    outcomes = _Outcomes(len(drawn), output)
+    with outcomes.progress, _Trees(jobs) as trees, ThreadPoolExecutor(jobs) as pool:
+        rooms: dict[tuple[str, ...], list[Mutant]] = defaultdict(list)
+        for mutant in drawn:
+            rooms[_near(mutant.path)].append(mutant)
+        largest_first = sorted(rooms.items(), key=lambda room: -len(room[1]))
+        for _ in pool.map(
+            lambda room: _forked(room[0], {each: tests[each] for each in room[1]}, outcomes), largest_first
+        ):
+            pass
+        left = [mutant for mutant in drawn if mutant not in outcomes]
+        running = {pool.submit(_outcome, mutant, tests[mutant], trees): mutant for mutant in left}
         for each in as_completed(running):
-            mutant = running[each]
-            outcomes[mutant] = each.result()
-            progress.advance(task)
-            if outcomes[mutant] == "survived":
-                progress.console.print(_shown(mutant), highlight=False, markup=False)
-            if not console.is_terminal and len(outcomes) % 10 == 0:
-                click.echo(f"{len(outcomes)} of {len(drawn)} planted", err=True)
-            if output is not None:
-                output.write_text(_listed(outcomes))
+            outcomes.add(running[each], each.result())
     counts = Counter(outcomes.values())
     noticed = counts["noticed"] + counts["endless"]
     click.echo(f"{noticed} of {len(outcomes)} faults were noticed, {counts['endless']} of them by the clock.")
@@ -130,6 +133,31 @@ def plant(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path
 
 def _listed(outcomes: Mapping[Mutant, str]) -> str:
     return json.dumps([{**asdict(mutant), "outcome": outcome} for mutant, outcome in outcomes.items()], indent=1)
+
+
+class _Outcomes(dict[Mutant, str]):
+    """How each fault ended, shown and written as it becomes known."""
+
+    def __init__(self, total: int, output: Path | None) -> None:
+        super().__init__()
+        console = Console(stderr=True)
+        self.progress = Progress(console=console)
+        self._task = self.progress.add_task("Faults planted", total=total)
+        self._is_terminal = console.is_terminal
+        self._total = total
+        self._output = output
+        self._lock = Lock()
+
+    def add(self, mutant: Mutant, outcome: str) -> None:
+        with self._lock:
+            self[mutant] = outcome
+            self.progress.advance(self._task)
+            if outcome == "survived":
+                self.progress.console.print(_shown(mutant), highlight=False, markup=False)
+            if not self._is_terminal and len(self) % 10 == 0:
+                click.echo(f"{len(self)} of {self._total} planted", err=True)
+            if self._output is not None:
+                self._output.write_text(_listed(self), encoding="utf-8")
 
 
 def _drawn(only: tuple[str, ...], number: int, seed: int) -> list[Mutant]:
@@ -195,6 +223,31 @@ class _Trees:
         self._folder.cleanup()
 
 
+def _forked(near: Sequence[str], tests: Mapping[Mutant, Sequence[Ran]], outcomes: _Outcomes) -> None:
+    """Plant these where the tests of their rooms are collected; those that aren't noticed have no outcome yet."""
+    faults = [(mutant, {each.test: each.seconds for each in ran}) for mutant, ran in tests.items()]
+    reading, writing = os.pipe()
+    with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as asked:
+        asked.write(Asked(faults, recorded_tests()).written())
+        asked.flush()
+        environment = {
+            **os.environ,
+            ASKED: asked.name,
+            ANSWERS: str(writing),
+            "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'systems/src'}",
+        }
+        command = [sys.executable, "-m", "pytest", "-q", "--timeout", str(PATIENCE_S)]
+        command += ["-p", "no:cacheprovider", "-p", "tests.mutants.forking"]
+        with subprocess.Popen(
+            [*command, *near], cwd=ROOT, env=environment, pass_fds=[writing], stdout=DEVNULL, stderr=DEVNULL
+        ):
+            os.close(writing)
+            with os.fdopen(reading, encoding="utf-8") as answers:
+                for (mutant, _), line in zip(faults, answers, strict=False):  # a process that was killed says fewer
+                    if outcome := line.strip():
+                        outcomes.add(mutant, outcome)
+
+
 def _outcome(mutant: Mutant, tests: Sequence[Ran], trees: queue.Queue[Path]) -> str:
     """Plant it, and run tests until one fails: ``noticed``, ``survived``, ``endless``, or ``not run``."""
     tree = trees.get()
@@ -239,11 +292,11 @@ def _end(tree: Path, tests: Sequence[str]) -> str:
     return "endless" if b"Failed: Timeout" in ended.stdout else "noticed"
 
 
-def _near(path: str) -> list[str]:
+def _near(path: str) -> tuple[str, ...]:
     inside = Path(path).relative_to("src/keyplan").parent.as_posix()
     while inside not in TESTS:
         inside = "" if inside == "." or "/" not in inside else inside.rpartition("/")[0]
-    return [f"tests/{room}" for room in TESTS[inside]]
+    return tuple(f"tests/{room}" for room in TESTS[inside])
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from tests.mutants.marking import HITS, Blocks, marked_tree
 from tests.mutants.planting import Mutant
 from tests.mutants.recording import RECORD
 
-__all__ = ["Ran", "chosen_tests", "record", "recorded", "stages"]
+__all__ = ["Ran", "chosen_tests", "record", "recorded", "recorded_tests", "stages"]
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".cache" / "mutants"
@@ -52,6 +52,14 @@ class Ran:
 def recorded() -> bool:
     """Whether anything is recorded."""
     return any(KEPT.glob("*.json"))
+
+
+@cache
+def recorded_tests() -> frozenset[str]:
+    """The names of all tests that are recorded."""
+    return frozenset(
+        test for kept in KEPT.glob("*.json") for test in json.loads(kept.read_text(encoding="utf-8"))["tests"]
+    )
 
 
 def record(rooms: Sequence[str] = ()) -> None:
