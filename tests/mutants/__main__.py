@@ -112,14 +112,8 @@ def plant(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path
     tests = chosen_tests(drawn)
     outcomes = _Outcomes(len(drawn), output)
     with outcomes.progress, _Trees(jobs) as trees, ThreadPoolExecutor(jobs) as pool:
-        rooms: dict[tuple[str, ...], list[Mutant]] = defaultdict(list)
-        for mutant in drawn:
-            rooms[_near(mutant.path)].append(mutant)
-        largest_first = sorted(rooms.items(), key=lambda room: -len(room[1]))
-        for _ in pool.map(
-            lambda room: _forked(room[0], {each: tests[each] for each in room[1]}, outcomes), largest_first
-        ):
-            pass
+        for room in [pool.submit(_forked, near, tests_of, outcomes) for near, tests_of in _by_room(tests)]:
+            room.result()
         left = [mutant for mutant in drawn if mutant not in outcomes]
         running = {pool.submit(_outcome, mutant, tests[mutant], trees): mutant for mutant in left}
         for each in as_completed(running):
@@ -129,6 +123,14 @@ def plant(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path
     click.echo(f"{noticed} of {len(outcomes)} faults were noticed, {counts['endless']} of them by the clock.")
     if noticed < ENOUGH * len(outcomes):
         raise click.exceptions.Exit(1)
+
+
+def _by_room(tests: Mapping[Mutant, list[Ran]]) -> list[tuple[tuple[str, ...], dict[Mutant, list[Ran]]]]:
+    """The faults whose tests stand in the same place, the most of them first."""
+    rooms: dict[tuple[str, ...], dict[Mutant, list[Ran]]] = defaultdict(dict)
+    for mutant, ran in tests.items():
+        rooms[_near(mutant.path)][mutant] = ran
+    return sorted(rooms.items(), key=lambda room: -len(room[1]))
 
 
 def _listed(outcomes: Mapping[Mutant, str]) -> str:

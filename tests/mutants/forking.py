@@ -40,6 +40,8 @@ SECONDS_MAX = 8.0
 """The CPU time of the tests that are run for one fault here, at most."""
 NEW_S = 0.05
 """What a test is taken to need that wasn't there when all were recorded."""
+_KEPT = type(functools.cache(len))
+"""What keeps a function's results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class _Forking:
         for each in gc.get_objects():
             if isinstance(each, FunctionType):
                 self._functions[each.__code__.co_filename, *_name(each.__code__)].append(each)
-            elif isinstance(each, functools._lru_cache_wrapper) and each.__module__.startswith("keyplan"):
+            elif isinstance(each, _KEPT) and each.__module__.startswith("keyplan"):
                 self._caches.append(each)
         gc.collect()
         gc.freeze()
@@ -217,7 +219,7 @@ class _Forking:
             item = self._items[test]
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=self._items[following] if following else None)
             if self._failed or time.process_time() - began > SECONDS_MAX:
-                item.session._setupstate.teardown_exact(None)
+                item.session._setupstate.teardown_exact(None)  # pyright: ignore[reportPrivateUsage]
                 break
         if not self._failed:
             return "", ""
