@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.expressions import Placeholders, statement_bytes
+from keyplan.expressions import ExpressionFault, Placeholders, bind_update, statement_bytes
 from keyplan.expressions.parser import Parser
 from keyplan.expressions.paths import resolve
 
@@ -38,3 +38,11 @@ def test_sizes(text: str, size: int) -> None:
     given = Placeholders({"#x": "äö"} if "#" in text else None, VALUES)
     actions = Parser(text).update().actions
     assert statement_bytes(actions, [resolve(action.path, given) for action in actions], given) == size
+
+
+def test_an_update_has_300_operators_at_most() -> None:
+    """Each action is one, and so is what it reckons with."""
+    sums = [f"a{number} = b + :n" for number in range(150)]
+    bind_update(f"SET {', '.join(sums)}", Placeholders(None, VALUES), "")
+    with pytest.raises(ExpressionFault, match="operators"):
+        bind_update(f"SET {', '.join([*sums, 'c = :n'])}", Placeholders(None, VALUES), "")

@@ -152,3 +152,14 @@ def test_exponent_and_scale_of_a_number_are_integers_of_32_bits(number: str, is_
     else:
         with pytest.raises(StatementFault):
             tokenize(number)
+
+
+@pytest.mark.parametrize(("begin", "inner", "end"), [("(", "a = 1", ")"), ("NOT (", "a = 1", ")"), ("[", "1", "]")])
+def test_an_expression_nests_no_deeper_than_64_levels(begin: str, inner: str, end: str) -> None:
+    def statement(depth: int) -> str:
+        text = begin * depth + inner + end * depth
+        return f"SELECT * FROM t WHERE {f'a = {text}' if inner == '1' else text}"
+
+    parse(statement(64))
+    with pytest.raises(StatementFault, match="nested too deeply"):
+        parse(statement(65))

@@ -27,6 +27,10 @@ TOLD_MAX = 16_384
         ({"X": 1, "Y": 2}, EMPTY),
         ({"S": "a", "X": 1}, EMPTY),
         ({"S": "a", "B": "", "X": 1}, SEVERAL),
+        ({"SS": [None]}, INVALID + "An string set may not have a null string as a member"),
+        ({"SS": ["a", None]}, INVALID + "An string set may not have a null string as a member"),
+        ({"SS": ["a", 5]}, "Unexpected value type in payload: int for S"),
+        ({"NS": ["1", None]}, EMPTY),
         ({"S": 5}, "Unexpected value type in payload: int for S"),
     ],
 )
