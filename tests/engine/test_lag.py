@@ -247,3 +247,16 @@ def test_memory_has_no_snapshots() -> None:
     with pytest.raises(StoreError, match="no snapshots"):
         storage.snapshot()
     storage.close()
+
+
+def test_a_snapshot_ends_with_the_last_who_holds_it(tmp_path: Path) -> None:
+    storage = Storage.file(str(tmp_path / "store.db"))
+    snapshot = storage.snapshot()
+    for _ in range(2):
+        assert snapshot.hold() is snapshot
+    for _ in range(2):
+        snapshot.close()
+        assert snapshot._connection is not None
+    snapshot.close()
+    assert snapshot._connection is None
+    storage.close()

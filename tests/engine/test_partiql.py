@@ -228,6 +228,13 @@ def test_what_is_wrong_with_statements(engine: Engine, statement: str, message: 
     assert told(engine, statement) == message
 
 
+@pytest.mark.parametrize("source", ["orders", "none", "orders.ByG"])
+def test_a_condition_that_cannot_be_is_told_before_what_it_is_asked_of(engine: Engine, source: str) -> None:
+    statement = f"DELETE FROM {source} WHERE pk = 'a' AND begins_with(text, 5)"
+    fault = "Incorrect operand type for operator or function; operator or function: begins_with, operand type: N"
+    assert told(engine, statement) == fault
+
+
 def test_a_table_that_is_not_there(engine: Engine) -> None:
     assert run(engine, "SELECT * FROM nowhere")["error"] == "ResourceNotFoundException"
 

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine, Regions
+from keyplan.engine.joining import finish_joining
+from keyplan.engine.pieces import TableWork
+from keyplan.engine.processes import begin_work
 from keyplan.engine.replicas import _set_regions
 from tests.engine.support import answer, create, n, s
 from tests.engine.test_backups import Clock
@@ -464,3 +467,23 @@ def test_a_table_that_goes_meanwhile_leaves_its_group(regions: Regions) -> None:
     for name in ("alone", "missing"):
         _set_regions(east._database, name, [EAST])
     assert "Replicas" not in answer(east, "DescribeTable", {"TableName": "alone"})["Table"]
+
+
+def test_a_write_arrives_when_its_lag_is_over(regions: Regions, clock: Clock) -> None:
+    clock.now_s = 1_800_000_000.0
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    replicas(east, add(WEST))
+    put(east, "1", 1)
+    clock.now_s += 0.9995
+    assert regions.replicate() == 0
+    clock.now_s += 0.0005
+    assert regions.replicate() == 1
+    assert items(west) == {"1": "1"}
+
+
+def test_a_replica_that_somebody_else_has_filled_is_done(regions: Regions) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    replicas(east, add(WEST))
+    put(west, "1", 1)
+    finish_joining(west._database, TableWork("orders", 999, begin_work()))
+    assert items(west) == {"1": "1"}

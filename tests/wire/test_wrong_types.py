@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from keyplan.wire import explanation
 from keyplan.wire.errors import SerializationException, ValidationException
 from keyplan.wire.operations import OPERATIONS
 from tests.agreed import assert_agreed
@@ -84,3 +85,19 @@ def test_decimals_of_whole_numbers_are_cut_off_wherever_they_stand() -> None:
     with pytest.raises(ValidationException) as caught:
         OPERATIONS["CreateTable"].validate(request)
     assert "Value '0' at 'globalSecondaryIndexes.1.member.provisionedThroughput.readCapacityUnits'" in str(caught.value)
+
+
+@pytest.mark.parametrize("sign", ["!", "=A"])
+def test_binary_is_looked_at_to_its_end_and_over_the_borders_of_pieces(
+    monkeypatch: pytest.MonkeyPatch, sign: str
+) -> None:
+    monkeypatch.setattr(explanation, "_PIECE_CHARACTERS", 8)
+    text = "A" * 32
+
+    def check(content: str) -> None:
+        OPERATIONS["PutItem"].check_types({"TableName": "orders", "Item": {"pk": {"B": content}}})
+
+    check(text)
+    for place in range(len(text) - len(sign)):
+        with pytest.raises(SerializationException):
+            check(text[:place] + sign + text[place + len(sign) :])

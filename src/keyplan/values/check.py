@@ -243,7 +243,7 @@ def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:
     """
     if tag == "NS":
         return ValueFault(f"{INVALID}Input collection contains duplicates.", "Input collection contains duplicates")
-    if len(content) > _REPEATED_MAX or sum(map(len, content)) + len(content) > _REPEATED_MAX:
+    if sum(map(len, content)) + len(content) > _REPEATED_MAX:
         return ValueFault(f"{INVALID}Input collection contains duplicates.")
     seen: set[str] = set()
     first = 0
