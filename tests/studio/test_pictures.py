@@ -12,7 +12,7 @@ import pytest
 from keyplan.studio.collections import Collection, Entry, Picture, Place, Tie
 from keyplan.studio.drawing import COLOURS, drawing, standalone
 from keyplan.studio.items import Kind, Piece
-from keyplan.studio.layout import laid_out
+from keyplan.studio.layout import _columns, laid_out
 from keyplan.studio.sampling import Count
 from tests.agreed import assert_agreed
 
@@ -93,3 +93,12 @@ def test_another_attribute_is_begun_where_there_is_room() -> None:
         entry = Entry("e", "i", "Kind", [Piece("x")], facts, "")
         layout = laid_out(Picture("P", [Place("", "T", "pk", "", [Collection("c", [], [], "", [entry], None)])]))
         assert (">more<" in drawing(Picture("P", []), layout)) is shown
+
+
+@pytest.mark.parametrize(
+    ("heights", "columns"),
+    [([], 1), ([100], 1), ([2000], 1), ([2000, 2000], 2), ([100] * 4, 1), ([400] * 6, 2), ([3000] * 40, 8)],
+)
+def test_cards_stand_in_as_many_columns_as_make_a_pleasant_shape(heights: list[int], columns: int) -> None:
+    """Of two that come as near, the fewer; never more than there are cards, or than eight."""
+    assert _columns(heights) == columns

@@ -36,6 +36,7 @@ from keyplan.workbench.module import (
     _Question,
     _text,
     _wrapped,
+    made_module,
 )
 from keyplan.workbench.reading import read_model
 from keyplan.workbench.samples import sample_faults
@@ -570,6 +571,21 @@ def test_a_local_index_has_the_partition_of_its_table() -> None:
 
 def _typed(name: str) -> dict[str, str]:
     return {"AttributeName": name, "AttributeType": "S"}
+
+
+@pytest.mark.parametrize(("allowed", "kind"), [((True,), "bool"), (("a", "b"), "str"), (("",), "str")])
+def test_a_condition_of_a_key_has_its_field(allowed: tuple[Any, ...], kind: str) -> None:
+    """Also where no item shows it: of the type of what it allows."""
+    model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}, {"PK": "O#2", "SK": "META"}])})
+    model["ModelMetadata"]["Description"] = (
+        "Declarations, as Keyplan reads them back:\n"
+        "Order.primary = Key('O#{order_id}', 'META')\n"
+        f"Order.by_state = Key('STATE', '{{order_id}}', index='GSI1', when={{'state': {allowed!r}}})"
+    )
+    text = made_module(read_model(json.dumps(model), "model.json")).text
+    assert f"    state: {kind} | None = None" in text
+    when = ", ".join(f'"{each}"' if isinstance(each, str) else str(each) for each in allowed)
+    assert f'when={{"state": {when if len(allowed) == 1 else f"({when})"}}}' in text
 
 
 def test_a_fraction_under_another_name_is_exact() -> None:
