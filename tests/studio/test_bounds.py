@@ -7,6 +7,7 @@ are compared, collections of a kind are shown; and what is cut to how much.
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -417,3 +418,13 @@ def test_a_write_on_the_map_is_rehearsed_with_arguments_alone(subject: Subject) 
     assert run(studio, "map", {"question": "enrol"})["path"]["steps"] == []
     given = {"course_id": "art", "pupil_id": "p0"}
     assert len(run(studio, "map", {"question": "enrol", "arguments": given})["path"]["steps"]) == 2
+
+
+def test_how_long_a_call_took_is_told(subject: Subject) -> None:
+    for question, arguments in (
+        ("pupil", {"pupil_id": "p0"}),
+        ("enrol", {"course_id": "art", "pupil_id": "p0"}),
+    ):
+        began = time.perf_counter()
+        answer = run_json(subject, question, arguments, send=False)
+        assert 0 <= answer["milliseconds"] <= (time.perf_counter() - began) * 1000 + 0.1

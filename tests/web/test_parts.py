@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
+import time
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ from tests.contract.buckets import Timed
 from tests.contract.design import Everything
 from tests.export.words import Words
 from tests.web.library import Library
+from tests.web.support import TestClient
 
 # Schemas
 
@@ -372,3 +374,9 @@ def test_values_to_begin_with_are_few_and_short(library: Library) -> None:
     assert max(map(len, found["shelf"])) <= 200
     assert json.dumps(found["price_cents"]) == '["0"]'
     assert "weight" not in found
+
+
+def test_how_long_a_call_took_is_told(http: TestClient) -> None:
+    began = time.perf_counter()
+    answer = http.get("/try/book?isbn=none").json()
+    assert 0 <= answer["milliseconds"] <= (time.perf_counter() - began) * 1000 + 0.1
