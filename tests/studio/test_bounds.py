@@ -7,29 +7,32 @@ are compared, collections of a kind are shown; and what is cut to how much.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keyplan import Binary, Create, Design, Entity, Index, Key, Number, Table, Writes, read, write
 from keyplan.client.conversations import Conversation, Request, Transport
-from keyplan.errors import RequestError
+from keyplan.errors import RequestError, StoreError
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.browsing import Endpoint
-from keyplan.studio.changing import change_json
+from keyplan.studio.changing import Source, change_json, loaded
 from keyplan.studio.collections import picture
 from keyplan.studio.describing import item_json
 from keyplan.studio.editing import edit_json
 from keyplan.studio.exchange import brought_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.items import attribute_text
-from keyplan.studio.paths import Path, followed
+from keyplan.studio.paths import Path as CallPath
+from keyplan.studio.paths import _EnoughError, followed
 from keyplan.studio.reviewing import cost_json, questions_json
 from keyplan.studio.running import form_json, run_json
 from keyplan.studio.sampling import CollectionPart, _Candidate, sample
-from keyplan.studio.subject import Subject, of_design
+from keyplan.studio.subject import Subject, of_design, of_uncompiled
 from tests.studio.school import Report, School
 
 
@@ -354,8 +357,8 @@ def one(operation: str, parameters: dict[str, Any]) -> Conversation[Any]:
     return (yield Request(operation, parameters))
 
 
-def of(conversation: Conversation[Any], answer: dict[str, Any], *, send: bool = True) -> Path:
-    path = Path({})
+def of(conversation: Conversation[Any], answer: dict[str, Any], *, send: bool = True) -> CallPath:
+    path = CallPath({})
     transport: Transport = _Answering(answer)
     path.answer = followed(conversation, transport, path, send=send)
     return path
@@ -428,3 +431,50 @@ def test_how_long_a_call_took_is_told(subject: Subject) -> None:
         began = time.perf_counter()
         answer = run_json(subject, question, arguments, send=False)
         assert 0 <= answer["milliseconds"] <= (time.perf_counter() - began) * 1000 + 0.1
+        assert round(answer["milliseconds"], 1) == answer["milliseconds"]
+
+
+@pytest.mark.parametrize("value", [3, {}, {"N": "1", "S": "x"}])
+def test_what_is_no_attribute_value_is_not_written(empty: Subject, value: Any) -> None:
+    key = {"pk": {"S": "?"}, "sk": {"S": "x"}}
+    empty.transport.call("PutItem", {"TableName": "school", "Item": key})
+    with pytest.raises(RequestError) as caught:
+        edit_json(empty, [{"do": "change", "key": key, "fields": {"n": value}}], save=False)
+    assert [fault.message for fault in caught.value.faults] == ["n isn't an attribute value"]
+
+
+def test_where_there_is_no_store_nothing_is_asked() -> None:
+    nowhere = of_uncompiled(Racks).transport
+    with pytest.raises(StoreError, match="no store to ask for Scan"):
+        nowhere.call_all([Request("Scan", {})])
+
+
+def test_without_a_design_a_question_has_no_path(subject: Subject) -> None:
+    path = run(Studio(replace(subject, design=None)), "map", {"question": "pupil"})["path"]
+    assert (path["steps"], path["answer"], path["error"]) == ([], None, None)
+
+
+def test_a_file_is_read_whatever_is_in_it_and_leaves_no_trace(tmp_path: Path) -> None:
+    path = tmp_path / "odd.py"
+    path.write_bytes(b"x = '\xff'\n")
+    source = Source(path, "Odd", None)
+    assert source.text() == "x = '\ufffd'\n"
+    before = [*sys.path]
+    loaded(source, source.text())
+    assert sys.path == before
+
+
+def test_a_call_that_is_cut_ends_at_once() -> None:
+    ended: list[bool] = []
+
+    def endless() -> Conversation[Any]:
+        try:
+            while True:
+                yield Request("Query", {})
+        finally:
+            ended.append(True)
+
+    conversation = endless()
+    with pytest.raises(_EnoughError):
+        of(conversation, {})
+    assert ended == [True]

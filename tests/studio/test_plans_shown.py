@@ -124,6 +124,17 @@ def test_stopped_before_there_is_a_plan(monkeypatch: pytest.MonkeyPatch, tmp_pat
         told(monkeypatch, tmp_path, request())
 
 
+def test_nobody_waits_for_it_any_more(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    ended: list[int] = []
+
+    def gone(_request: Any) -> Any:
+        raise BrokenPipeError
+
+    monkeypatch.setattr(planning_process, "read", gone)
+    monkeypatch.setattr("os._exit", ended.append)
+    assert (told(monkeypatch, tmp_path, request())[0], ended) == ([], [0])
+
+
 def test_traffic_that_is_wrong_is_said_to_be_the_studios() -> None:
     traffic = {"table": {}, "patterns": {"orders": {"per_second": -1}}, "entities": {}}
     answer: Any = asked(request(SMALL, traffic=traffic), lambda _answer: None)
