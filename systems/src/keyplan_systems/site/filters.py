@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-__all__ = ["FILTERS", "MONTHS", "count", "day", "hue", "initials", "iso", "minute", "month"]
+from jinja2.filters import do_urlencode
+from markupsafe import Markup
+
+__all__ = ["FILTERS", "MONTHS", "count", "dated", "day", "hue", "initials", "iso", "minute", "month", "urlencode"]
 
 HUES = 8
 MONTHS = (
@@ -17,15 +20,32 @@ MONTHS = (
 )
 
 
+_AS_IT_IS = re.compile(r"[A-Za-z0-9_.~/-]*")
+"""What a part of an address holds as it is: RFC 3986's unreserved characters, and the slash."""
+
+
 def iso(moment: datetime) -> str:
     """A moment in UTC: ``2026-11-21T09:42:00Z``."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def day(moment: datetime) -> str:
     """A day as people write it: ``21 November 2026``, in UTC."""
     at = moment.astimezone(UTC)
     return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+
+
+def dated(moment: datetime) -> Markup:
+    """A day as people write it, in the element that tells programs the moment."""
+    at = moment.astimezone(UTC)
+    return Markup(f'<time datetime="{iso(at)}">{day(at)}</time>')  # noqa: S704 - digits, and a month's name
+
+
+def urlencode(value: Any) -> str:
+    """A value as Jinja2 writes it into an address; a text that needs no escapes, as most names do, at once."""
+    if value.__class__ is str and _AS_IT_IS.fullmatch(value):
+        return value
+    return do_urlencode(value)
 
 
 def month(moment: datetime) -> str:
@@ -61,10 +81,12 @@ def count(number: int) -> str:
 
 FILTERS: Mapping[str, Callable[[Any], object]] = {
     "count": count,
+    "dated": dated,
     "day": day,
     "hue": hue,
     "initials": initials,
     "iso": iso,
     "minute": minute,
     "month": month,
+    "urlencode": urlencode,
 }
