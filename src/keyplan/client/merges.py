@@ -28,7 +28,7 @@ from keyplan.design.stored.entity import CompiledEntity
 __all__ = ["MergeReader", "Place"]
 
 
-class _Found(NamedTuple):
+class _Candidate(NamedTuple):
     """An item with its place, and what it is: an instance, or as yet the entity that reads it as one."""
 
     place: Place
@@ -91,7 +91,7 @@ class MergeReader:
         even = len(streams) == self.plan.shards  # the shards of one value, over which a hash spreads
         bounded = self._sorts == 1
         shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
-        result: list[_Found] = []
+        result: list[_Candidate] = []
         while True:
             while asks := shares.asks():
                 requests = [(ask, self._request(streams[ask.partition], ask)) for ask in asks]
@@ -102,24 +102,24 @@ class MergeReader:
                     result += self._take(streams[ask.partition], response, after, shares, ask)
             # Entries of one partition with the same sort key stay as they came: an index has an order of its own
             behind = self._sorts + len(self.plan.key.partition)
-            result.sort(key=lambda found: found.place[:behind], reverse=not self.plan.forward)
-            entries = [self._entry(found) for found in result[:size]]
+            result.sort(key=lambda candidate: candidate.place[:behind], reverse=not self.plan.forward)
+            entries = [self._entry(candidate) for candidate in result[:size]]
             if None not in entries:
                 break
-            shares.lost([found.place for found, entry in zip(result, entries, strict=False) if entry is None])
-            kept = [found for found, entry in zip(result, entries, strict=False) if entry is not None]
+            shares.lost([candidate.place for candidate, entry in zip(result, entries, strict=False) if entry is None])
+            kept = [candidate for candidate, entry in zip(result, entries, strict=False) if entry is not None]
             result[: len(entries)] = kept
         out = [entry for entry in entries if entry is not None]
         return Chunk(out, None if len(out) == len(result) else self.position(out[-1].item))
 
-    def _entry(self, found: _Found) -> Entry | None:
+    def _entry(self, candidate: _Candidate) -> Entry | None:
         """What was found, read as an instance: what lies beyond the page isn't. None for what only looks like an
         entity's item.
         """
-        instance = found.instance
+        instance = candidate.instance
         if instance is None:
-            instance = own_item(found.whose, found.item, self._reader.target)
-        return None if instance is None else Entry(instance, found.item)
+            instance = own_item(candidate.whose, candidate.item, self._reader.target)
+        return None if instance is None else Entry(instance, candidate.item)
 
     def position(self, item: Item) -> Position:
         """Where an item stands in the merged order."""
@@ -177,9 +177,9 @@ class MergeReader:
 
     def _take(
         self, stream: _Stream, response: dict[str, Any], after: Place | None, shares: Shares, ask: Ask
-    ) -> list[_Found]:
+    ) -> list[_Candidate]:
         """The entries of a response; ``shares`` learns of them."""
-        result: list[_Found] = []
+        result: list[_Candidate] = []
         items = response["Items"]
         given_before = 0
         for item in items:
@@ -195,14 +195,14 @@ class MergeReader:
                 instance = own_item(whose, item, self._reader.target)
                 if instance is None or not stream.answer_filter.passes(instance, item):
                     continue
-            result.append(_Found(place, item, whose, instance))
+            result.append(_Candidate(place, item, whose, instance))
         following = response.get("LastEvaluatedKey")
         if following is not None:
             stream.start = following
         elif items:
             stream.start = self._reader.start_key(stream.partition, self._reader.position(items[-1]))
         last = None if following is None else self._place_of_item(following)
-        shares.took(ask, [found.place for found in result], len(items) - given_before, last)
+        shares.took(ask, [candidate.place for candidate in result], len(items) - given_before, last)
         return result
 
     def _compare(self, start: Item, last: str) -> int:
