@@ -48,3 +48,33 @@ def test_the_tables_indexes_are_written_where_they_belong(tmp_path: Path, given:
     after = rewritten(plan(module.Ships)[0]).after
     assert f"class Ships(Design):\n    {wanted}\n\n" in after
     compile(after, "ships.py", "exec")
+
+
+DECLARED = (
+    'primary = Key("SHIP#{ship_id}", "HEAD")',
+    'by_flag = Key("FLAG#{flag}", "SHIP#{ship_id}", index=GSI1)',
+)
+
+
+@pytest.mark.parametrize("count", range(3))
+def test_a_key_that_is_declared_is_neither_lost_nor_written_again(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "ships.py"
+    keys = "".join(f"    {line}\n" for line in DECLARED[:count])
+    table = "Table(T, indexes=[GSI1])" if count > 1 else "Table(T)"
+    text = SHIPS.replace("TABLE", f"table = {table}").replace("Index, Table", "Index, Key, Table")
+    if count > 0:
+        text = text.replace("    flag: str\n\n", f"    flag: str\n\n{keys}\n", 1)
+    if count > 1:
+        text = text.replace('T = "ships"\n', 'T = "ships"\nGSI1 = Index("GSI1", "gsi1pk", "gsi1sk")\n')
+    path.write_text(text, encoding="utf-8")
+    with deferred():
+        module = imported(path)
+    after = rewritten(plan(module.Ships)[0]).after
+    lines = [line.strip() for line in after.splitlines() if " = Key(" in line]
+    assert [line.partition(" = ")[0] for line in lines] == ["primary", "by_flag"]
+    assert lines[:count] == [*DECLARED[:count]]
+    block = "".join(f"    {line}\n" for line in lines)
+    assert f"    flag: str\n\n{block}\n\nclass Ships" in after
+    assert after.count("GSI1 = Index(") == 1
+    assert (after == text) == (count == 2)
+    compile(after, "ships.py", "exec")

@@ -115,8 +115,6 @@ def _entities(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
         there = {name: statement for statement in node.body for name in _declared(statement)}
         wanted = {planned_key.name: planned_key for planned_key in keys}
         new = [planned_key for name, planned_key in wanted.items() if name not in there]
-        if not new and all(name in wanted for name in there):
-            continue
         gone = [statement for name, statement in there.items() if name not in wanted]
         yield from (_Edit(statement.lineno - 1, statement.end_lineno or statement.lineno, ()) for statement in gone)
         at = _behind_fields(node)
