@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Page, Range, Table, Through, Unique, read
+from keyplan.errors import KeyplanError
 from keyplan.explain.explanation import explain, explain_all
 from tests.agreed import assert_agreed
 from tests.contract.buckets import Timed
+from tests.explain.test_explain import CALLS as LIBRARY_CALLS
 from tests.explain.test_explain import Listening
+from tests.web.library import Library
 
 BY_ID = Index("BY_ID", "id_pk", "id_sk")
 
@@ -70,6 +73,17 @@ class Notice(Entity):
     by_month = Key("NOTICES#{day:%Y%m}", "{day}", index=BY_ID)
 
 
+class LockerKey(Entity):
+    """In shards of an index, where a number ends the sort key as the shard's ends the partition key."""
+
+    key_id: str
+    room: str
+    hook: int
+
+    primary = Key("KEY#{key_id}", "HEAD")
+    on_hook = Key("ROOM#{room}", "HOOK#{hook:02d}", index=BY_ID, shards=12)
+
+
 class Club(Design):
     table = Table("club", indexes=[BY_ID])
 
@@ -97,6 +111,9 @@ class Club(Design):
     @read("C7", newest_first=True)
     def notices(self, limit: int = 5) -> Page[Notice]: ...
 
+    @read("C10")
+    def keys_on(self, room: str, hook: int) -> list[LockerKey]: ...
+
     @read("C8", where={"page": "home"})
     def home(self, day: Range[date]) -> list[Visits]: ...
 
@@ -107,6 +124,7 @@ CALLS: list[tuple[type[Design], str, dict[str, Any]]] = [
     (Club, "visits", {"page": "other", "day": "2026-03-02"}),
     (Club, "all_visits", {"page": "home"}),
     (Club, "notices", {}),
+    (Club, "keys_on", {"room": "r", "hook": 7}),
     (Club, "home", {"day": {"ge": "2026-01-01", "lt": "2026-02-01"}}),
     (Timed, "readings", {"sensor": "s", "at": {"ge": "2026-01-05T00:00:00Z", "lt": "2026-04-01T00:00:00Z"}}),
     (Timed, "readings", {"sensor": "s", "at": {"ge": "2026-01-05T00:00:00Z", "le": "2026-01-06T00:00:00Z"}}),
@@ -134,3 +152,42 @@ def test_every_way_is_explained(cls: type[Design]) -> None:
         lines += [f"request: {json.dumps(request)}" for request in requests[:2]]
         lines += [f"requests: {len(requests)}", *(f"other: {json.dumps(other)}" for other in others), ""]
     assert_agreed("\n".join(lines))
+
+
+FURTHER: list[tuple[type[Design], str, dict[str, Any]]] = [
+    (Library, "books", {"isbn": []}),
+    (Library, "books", {"isbn": ["1"]}),
+    (Library, "books", {"isbn": ["1", "2", "3"]}),
+    (Library, "books", {"isbn": [str(number) for number in range(101)]}),
+    (Library, "on_shelves", {"shelf": ["a"]}),
+    (Library, "on_shelves", {"shelf": ["a", "b", "c", "d"]}),
+    (Library, "on_shelves", {"shelf": ["a", "b", "c", "d", "e"]}),
+    (Library, "on_shelves", {"shelf": ["a", "b", "c", "d", "e"], "limit": 3}),
+    (Library, "priced", {"kind": "novel", "price_cents": {"ge": 1}}),
+    (Library, "priced", {"kind": "novel", "price_cents": {}}),
+    (Library, "lend", {"isbn": "", "reader_id": "r", "at": "2026-01-01T00:00:00Z"}),
+]
+
+
+def test_what_is_said_of_calls() -> None:
+    """With arguments: the conditions, the limit, the direction and the notes; of the requests, how many there are."""
+    lines: list[str] = []
+    calls = [*CALLS, *((Library, pattern, arguments) for pattern, arguments in LIBRARY_CALLS), *FURTHER]
+    for cls, pattern, arguments in calls:
+        given = {name: f"{len(value)} values" if _is_long(value) else value for name, value in arguments.items()}
+        lines.append(f"{cls.__name__}.{pattern} {json.dumps(given)}")
+        try:
+            facts = explain(cls, pattern, arguments).as_json()
+        except KeyplanError as error:
+            lines += [f"    {type(error).__name__}: {line}" for line in str(error).split("\n")]
+            continue
+        operations = [request["operation"] for request in facts["requests"]]
+        counts = ", ".join(f"{operations.count(name)} {name}" for name in dict.fromkeys(operations))
+        names = ("key_condition", "direction", "limit", "filter", "symbolic", "note")
+        lines += [f"    {name}: {facts[name]}" for name in names if facts[name] is not None]
+        lines.append(f"    requests: {counts or 'none'}")
+    assert_agreed("\n".join(lines))
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 10

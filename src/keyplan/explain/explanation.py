@@ -20,6 +20,7 @@ from keyplan.client.target import Target
 from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.explain import rehearsals
 from keyplan.explain.alternatives import Alternative, alternatives
@@ -155,10 +156,16 @@ class _Read:
             filter=" AND ".join(filter_text(asked)) or None,
             requests=tuple(asked),
             proof=pattern.proof or f"{proof(pattern.plan, pattern)}{as_stored(pattern.plan)}.",
-            note=None if asked else "Nothing can lie in this range, so no request is made.",
+            note=None if asked else self._nothing_asked(values),
             symbolic=self.bound is None,
             others=alternatives(self.design, pattern),
         )
+
+    def _nothing_asked(self, values: Mapping[str, Any]) -> str:
+        parameters = self.pattern.signature.parameters
+        empty = [each.name for each in parameters if each.kind is ParameterKind.EACH and not values.get(each.name)]
+        why = f"{empty[0]} has no values" if empty else "Nothing can lie in this range"
+        return f"{why}, so no request is made."
 
     def _requests(self, values: dict[str, Any]) -> list[Request]:
         plan = self.symbols.plan(self.pattern.plan)

@@ -137,8 +137,9 @@ def key_condition(request: Request) -> str:
         return _key_text(parameters["Key"])
     if "RequestItems" in parameters:
         keys = next(item["Keys"] for item in parameters["RequestItems"].values())
-        more = f", and {len(keys) - 1} keys more" if len(keys) > 1 and not _EACH.search(_key_text(keys[0])) else ""
-        return _key_text(keys[0]) + more
+        if len(keys) == 1 or _EACH.search(_key_text(keys[0])):
+            return _key_text(keys[0])
+        return f"{_key_text(keys[0])}, and {len(keys) - 1} {'key' if len(keys) == 2 else 'keys'} more"
     clauses = _filled(parameters.get("KeyConditionExpression", ""), parameters)
     return re.sub(r" AND (?=\S+ [=<>]|begins_with|\S+ BETWEEN)", ", ", clauses)
 
