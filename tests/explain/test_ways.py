@@ -172,7 +172,11 @@ FURTHER: list[tuple[type[Design], str, dict[str, Any]]] = [
 def test_what_is_said_of_calls() -> None:
     """With arguments: the conditions, the limit, the direction and the notes; of the requests, how many there are."""
     lines: list[str] = []
-    calls = [*CALLS, *((Library, pattern, arguments) for pattern, arguments in LIBRARY_CALLS), *FURTHER]
+    calls: list[tuple[type[Design], str, dict[str, Any]]] = [
+        *CALLS,
+        *((Library, pattern, arguments) for pattern, arguments in LIBRARY_CALLS),
+        *FURTHER,
+    ]
     for cls, pattern, arguments in calls:
         given = {name: f"{len(value)} values" if _is_long(value) else value for name, value in arguments.items()}
         lines.append(f"{cls.__name__}.{pattern} {json.dumps(given)}")

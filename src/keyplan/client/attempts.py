@@ -96,6 +96,7 @@ class Attempt:
         """Whether the generator itself raised WriteFailed: what it read doesn't fit together, say."""
         self._way = _Way.PENDING
         self._answered: list[tuple[Ask, Any]] = []
+        self._begin()
 
     def _begin(self) -> None:
         self.operations: list[Operation] = []
