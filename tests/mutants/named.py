@@ -11,7 +11,7 @@ __all__ = ["NAMED", "named_mutants"]
 NAMED: tuple[tuple[str, str, str], ...] = (
     ("engine/lag.py", "[0][0] + self._apart_s <= now_s", "[0][0] <= now_s"),
     ("engine/keybounds.py", "_SURROGATE_FIRST <= following <= _SURROGATE_LAST", "False"),
-    ("client/merges.py", "found.place[:behind]", "found.place"),
+    ("client/merges.py", "candidate.place[:behind]", "candidate.place"),
     ("client/transactions.py", 'codes <= {"TransactionConflict"}', '"TransactionConflict" in codes'),
     ("client/transports/http_sync.py", "since > oldest and", "since > 0 and"),
     ("client/transports/http_async.py", "connection.since > oldest", "connection.since > 0"),
