@@ -83,7 +83,7 @@ class Known:
 def known(blog: Blog) -> Known:
     """Read what requests are made for."""
     posts: list[Post] = []
-    _talked(blog)
+    _prepared(blog)
     page = blog.popular_posts(limit=100)
     while True:
         posts += page.items
@@ -100,10 +100,12 @@ def known(blog: Blog) -> Known:
     return Known(posts, users, tags, latest.cursor or "", own, ids, tokens)
 
 
-def _talked(blog: Blog) -> None:
-    """Let the reader follow authors and a post have comments, where they don't yet: as an older sample has it."""
-    reader = blog.user_by_username("reader")
+def _prepared(blog: Blog) -> None:
+    """Let the reader follow authors and have seen one's profile, and a post have comments, where they don't yet."""
+    reader, author = blog.user_by_username("reader"), blog.user_by_username("author")
     assert reader is not None
+    assert author is not None
+    blog.view_user(reader.user_id, author.user_id)
     there = {one.author_id for one in blog.follows_of(reader.user_id)}
     for author in blog.users_by_rating("active", limit=FOLLOWED + 1):
         if len(there) < FOLLOWED and author.user_id != reader.user_id:

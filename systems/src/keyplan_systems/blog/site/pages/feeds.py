@@ -177,7 +177,7 @@ def atom(turn: Turn) -> Response:
 
 def robots(turn: Turn) -> Response:
     """What robots may read, and where the sitemaps are: one for each year since the first post."""
-    oldest = list(turn.blog.published_between(Range(ge=BEGINNING), limit=1))
+    oldest = turn.site.views.kept("oldest", "", lambda: list(turn.blog.published_between(Range(ge=BEGINNING), limit=1)))
     now = datetime.fromtimestamp(turn.site.settings.clock(), UTC)
     first = min(oldest[0].listed_at.year, now.year) if oldest else now.year
     closed = ("/account", "/desk", "/inbox", "/moderation", "/search", "/sign-in", "/sign-up", "/write")
