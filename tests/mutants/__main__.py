@@ -69,7 +69,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "web": ("web",),
     "studio": ("studio",),
     "cli": ("cli",),
-    "": ("client", "cli", "repository"),
+    "": ("client", "cli", "repository", "transports/test_opening.py"),
 }
 """Where the tests of a module stand that are run first, by the folder it is in."""
 LEFT_OUT = ("_version.py", "cost/renew.py", "plain/", "telemetry.py", "cost/words.py")
