@@ -97,7 +97,7 @@ def _is_needed(annotation: Any, step: str | int) -> str:
     try:
         return "needed" if needs_value(annotation, step) else ""
     except UpdateRefused as error:
-        return f"refused at {error.faults[0].place}: {error.faults[0].message}"
+        return f"refused: {error}"
 
 
 @pytest.mark.parametrize("annotation", TYPES, ids=range(len(TYPES)))

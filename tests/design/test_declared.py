@@ -1,0 +1,210 @@
+"""What a module declares a design with, by itself: ranges, indexes, keys and tables say what they were given."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import product
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan import (
+    Binary,
+    Entity,
+    Field,
+    Index,
+    Key,
+    KeyStyle,
+    Label,
+    Number,
+    Range,
+    Table,
+    Through,
+    Unique,
+    View,
+)
+from keyplan.design.declared.indexes import KeyAttribute
+from keyplan.design.declared.load import Load, Readers, checked_load, fault_of
+from keyplan.design.declared.problems import Problem
+from keyplan.errors import ArgumentError
+from tests.agreed import assert_agreed
+
+BOUNDS: dict[str, Any] = {"ge": int.__ge__, "gt": int.__gt__, "le": int.__le__, "lt": int.__lt__}
+
+
+@pytest.mark.parametrize("given", list(product(BOUNDS, BOUNDS)))
+def test_a_range_holds_what_its_bounds_let_through(given: tuple[str, str]) -> None:
+    for lower, upper in product((2, 3, 4), repeat=2):
+        bounds = {given[0]: lower, given[1]: upper}
+        if len(bounds) == 2 and bounds.keys() in ({"ge", "gt"}, {"le", "lt"}):
+            with pytest.raises(ArgumentError, match="not both"):
+                Range(**bounds)
+            continue
+        made = Range(**bounds)
+        for value in range(1, 6):
+            assert made.holds(value) is all(BOUNDS[name](value, bound) for name, bound in bounds.items())
+        assert made.lower == bounds.get("ge", bounds.get("gt"))
+        assert made.upper == bounds.get("le", bounds.get("lt"))
+        ranks = made.ranked(lambda bound: 10 * bound)
+        assert {name: getattr(ranks, name) for name in BOUNDS} == {
+            name: 10 * bounds[name] if name in bounds else None for name in BOUNDS
+        }
+
+
+def test_a_range_of_zero_is_one_and_of_nothing_is_none() -> None:
+    for name in BOUNDS:
+        zero = Range(**{name: 0})
+        assert zero.holds(0) is (name in {"ge", "le"})
+        assert (zero.lower, zero.upper) == ((0, None) if name in {"ge", "gt"} else (None, 0))
+    with pytest.raises(ArgumentError, match="needs a bound"):
+        Range()
+    assert len({Range(ge=1), Range(ge=1), Range(gt=1)}) == 2
+
+
+class Film(Entity):
+    """What views are made of."""
+
+    film_id: str
+    title: str
+    length: int = Field(alias="min")
+
+    primary = Key("FILM#{film_id}", "HEAD")
+
+
+class Title(View[Film]):
+    """One field."""
+
+    film_id: str
+    title: str
+
+
+class Length(View[Film]):
+    """Another."""
+
+    film_id: str
+    length: int
+
+
+INDEX_PARTS: list[dict[str, Any]] = [
+    {"name": "A", "partition": "pk", "sort": "sk"},
+    {"name": "B", "partition": "pk", "sort": "sk"},
+    {"name": "A", "partition": "other", "sort": "sk"},
+    {"name": "A", "partition": "pk", "sort": "other"},
+    {"name": "A", "partition": "pk", "sort": None},
+    {"name": "A", "partition": "pk", "sort": Number("sk")},
+    {"name": "A", "partition": ["pk", Binary("more")], "sort": ["sk", "rest"]},
+    {"name": "A", "partition": "pk", "sort": "sk", "local": True},
+]
+PROJECTIONS: list[Any] = ["ALL", "KEYS_ONLY", ["a"], ("a", "b")]
+
+
+def test_indexes_are_the_same_by_their_keys() -> None:
+    for (at, one), (other_at, other) in product(enumerate(INDEX_PARTS), repeat=2):
+        for projection in PROJECTIONS:
+            assert Index(**one).same_keys(Index(**other, projection=projection)) is (at == other_at)
+
+
+def test_what_an_index_says() -> None:
+    index = Index("A", ["pk", Binary("more")], [Number("sk")], projection=["a"])
+    assert index.partition == (KeyAttribute("pk", "S"), KeyAttribute("more", "B"))
+    assert index.sort == (KeyAttribute("sk", "N"),)
+    assert (index.projection, index.local) == (("a",), False)
+    assert repr(index) == "Index('A', 'pk', 'more', 'sk')"
+    assert Index("A", "pk").sort == ()
+    assert (Index("A", "pk").projection, Index("A", "pk").local) == ("ALL", False)
+    held = {str(projection): Index("A", "pk", projection=projection) for projection in PROJECTIONS}
+    assert [name for name, each in held.items() if each.holds("b")] == ["ALL", "('a', 'b')"]
+    assert [name for name, each in held.items() if each.holds("a")] == ["ALL", "['a']", "('a', 'b')"]
+
+
+@pytest.mark.parametrize("local", [True, False])
+def test_an_index_is_projected_for_views(local: bool) -> None:
+    index = Index("A", "pk", "sk", projection=["min", "more"], local=local)
+    for views, names in [((), ()), ((Title,), ("title",)), ((Title, Length), ("title",)), ((Length,), ())]:
+        made = index.projected_for(*views)
+        assert made.same_keys(index)
+        assert made.projection == ("min", "more", *names)
+    plain = Index("A", "pk", "sk", local=local)
+    assert plain.projected_for().projection == "KEYS_ONLY"
+    assert plain.projected_for(Length).projection == ("min",)
+    assert plain.projected_for().local is local
+
+
+def test_what_keys_and_their_like_are_without_more_said() -> None:
+    key = Key("A#{a}")
+    assert dataclasses.asdict(key) == {
+        "partition": ("A#{a}",), "sort": (), "index": None, "when": None, "shards": 1, "style": None,
+    }  # fmt: skip
+    whole = Key(
+        ["A#{a}", "{b}"], ["{c}", "d"], index=Index("A", "x"), when={"a": 1}, shards=3, style=KeyStyle(raw=True)
+    )
+    assert (whole.partition, whole.sort, whole.shards) == (("A#{a}", "{b}"), ("{c}", "d"), 3)
+    assert (whole.index, whole.when, whole.style) == (Index("A", "x"), {"a": 1}, KeyStyle(raw=True))
+    assert Key("a", "b").sort == ("b",)
+    assert Unique("A#{a}") == Unique("A#{a}", "CLAIM", None)
+    assert KeyStyle() == KeyStyle(raw=False, case=None)
+    assert [KeyStyle(case=case).fold("aB") for case in (None, "lower", "upper")] == ["aB", "ab", "AB"]
+    assert Label("_et", "Film").stored == {"S": "Film"}
+    assert Through(Film, film_id="other").fields == {"film_id": "other"}
+    assert Through(Film).fields == {}
+
+
+def test_what_a_table_says() -> None:
+    table = Table("t")
+    assert (table.key_names, table.indexes, table.entities) == (("pk", "sk"), (), ())
+    assert table.create_request() == {
+        "TableName": "t",
+        "AttributeDefinitions": [
+            {"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    }  # fmt: skip
+    indexes = [Index("A", ["x", Number("y")], local=False, projection=["m"]), Index("B", "pk", "z", local=True)]
+    whole = Table("t", partition=Number("pk"), sort=None, indexes=iter(indexes), entities=iter([Film]))
+    assert (whole.key_names, whole.indexes, whole.entities) == (("pk",), tuple(indexes), (Film,))
+    request = whole.create_request("other")
+    assert request["TableName"] == "other"
+    assert request["KeySchema"] == [{"AttributeName": "pk", "KeyType": "HASH"}]
+    assert [each["AttributeName"] for each in request["AttributeDefinitions"]] == ["pk", "x", "y", "z"]
+    assert request["GlobalSecondaryIndexes"] == [
+        {
+            "IndexName": "A",
+            "KeySchema": [{"AttributeName": "x", "KeyType": "HASH"}, {"AttributeName": "y", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["m"]},
+        }
+    ]
+    (local,) = request["LocalSecondaryIndexes"]
+    assert local["Projection"] == {"ProjectionType": "ALL"}
+    assert [each["KeyType"] for each in local["KeySchema"]] == ["HASH", "RANGE"]
+
+
+GIVEN: list[Any] = [
+    -1, -1e-9, 0, 1, 0.25, 1.0, 1.5, True, False, "1", "1.5", "true", "x", 100, 101, 409_600, 409_601, 200_000_000,
+    200_000_001, 10**9, 10**9 + 1, 10**12, 10**12 + 1,
+    float("nan"), float("inf"), {}, {"a": 0.5}, {"a": 0}, {"a": 2}, {"a": "x"}, [1], "x" * 57, "x" * 58, "x" * 59,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*(field.name for field in dataclasses.fields(Load)), "readers"])
+def test_what_a_load_takes(name: str) -> None:
+    lines: list[str] = []
+    for value in GIVEN:
+        try:
+            if name == "readers":
+                lines.append(f"{value!r}: {TypeAdapter(Readers).validate_python(value)!r}")
+            else:
+                lines.append(f"{value!r}: {checked_load(Load(**{name: value})).given}")
+        except Problem as problem:
+            lines.append(f"{value!r} refused: {problem}")
+        except ValidationError as error:
+            lines.append(f"{value!r} refused: {fault_of(error.errors(include_url=False)[0])}")
+    assert_agreed("\n".join(lines))
+
+
+def test_one_load_over_another() -> None:
+    over = Load(items=3, per_second=0.5).over(Load(items=9, kept=0.5))
+    assert over == Load(items=3, per_second=0.5, kept=0.5)
+    assert [each.peak for each in (over, Load(peak_per_second=4, per_second=1), Load())] == [0.5, 4, None]
+    assert checked_load(Load()) == Load()
