@@ -79,8 +79,8 @@ def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conve
 
 
 def until_ready(name: str, result: dict[str, Any] | None = None) -> Conversation[dict[str, Any]]:
-    """Wait until the table and its indexes are there, and filled; gives its description. ``found`` is what is known of
-    it already. Raises StoreError.
+    """Wait until the table and its indexes are there, and filled; gives its description. ``result`` is what is known
+    of it already. Raises StoreError.
     """
     patience = time.monotonic() + READY_SECONDS_MAX
     while time.monotonic() < patience:
@@ -187,7 +187,9 @@ def _of_expiry(text: str | None, attribute: str | None) -> Iterator[Difference]:
         return
     design = "no expiry" if attribute is None else f"expiry by {attribute}"
     table = "none" if text is None else f"expiry by {text}"
-    hint = "turn it off: UpdateTimeToLive" if attribute is None else "keyplan create sets it"
+    hint = "keyplan create sets it"
+    if text is not None:
+        hint = "turn it off: UpdateTimeToLive" + ("" if attribute is None else f"; then {hint}")
     yield Difference("expiry", design, table, hint, serious=text is not None)
 
 
@@ -208,18 +210,20 @@ def _of_index(
     if ours["KeySchema"] != theirs["KeySchema"]:
         yield Difference(place, _schema_text(ours["KeySchema"]), _schema_text(theirs["KeySchema"]), anew)
     own, other = ours.get("Projection", {}), theirs.get("Projection", {})
-    if _projected(own) != _projected(other):
-        wider = other.get("ProjectionType") == "ALL" or (
-            own.get("ProjectionType") != "ALL" and _projected(own) < _projected(other)
-        )
+    needed, projected = _projected(own), _projected(other)
+    if needed != projected:
+        wider = projected is None or (needed is not None and needed < projected)
         yield Difference(place, _projection_text(own), _projection_text(other), anew, serious=not wider)
     if theirs.get("IndexStatus", "ACTIVE") != "ACTIVE":
         hint = "wait until it is ACTIVE: until then its patterns fail"
         yield Difference(place, "an index to read", f"one that is {theirs['IndexStatus']}", hint, serious=False)
 
 
-def _projected(projection: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset({projection.get("ProjectionType", "ALL"), *projection.get("NonKeyAttributes", ())} - {"INCLUDE"})
+def _projected(projection: Mapping[str, Any]) -> frozenset[str] | None:
+    """The attributes beside the keys; None for all."""
+    if projection.get("ProjectionType", "ALL") == "ALL":
+        return None
+    return frozenset(projection.get("NonKeyAttributes", ()))
 
 
 def _projection_text(projection: Mapping[str, Any]) -> str:

@@ -38,10 +38,10 @@ class ReplyReader:
     def __init__(self) -> None:
         self._bytes = bytearray()
         self._headers: dict[bytes, bytes] | None = None
-        self._status = 0
+        self._status: int
         self._start = 0
         self._length: int | None = None
-        self._keep = True
+        self._keep: bool
         self._chunks: list[bytes] = []
         self._missing = 0
         """Bytes of a body of known length that are still to come. Its parts are joined when all are there."""
