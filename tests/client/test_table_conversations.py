@@ -158,16 +158,28 @@ def changed(**members: Any) -> dict[str, Any]:
 
 def variants() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "as it is", changed()
-    yield "another type", changed(
-        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "N"}, {"AttributeName": "sk", "AttributeType": "S"}]
+    yield (
+        "another type",
+        changed(
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "N"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ]
+        ),
     )
     yield "another key", changed(KeySchema=key("pk"))
     indexes = WANTED["GlobalSecondaryIndexes"]
     yield "no indexes", changed(GlobalSecondaryIndexes=[], LocalSecondaryIndexes=[])
     yield "one too many", changed(GlobalSecondaryIndexes=[*indexes, index("D", "d")])
-    yield "a local one too many", changed(LocalSecondaryIndexes=[*WANTED["LocalSecondaryIndexes"], index("M", "pk", "b")])
-    yield "a local one for a global one", changed(
-        GlobalSecondaryIndexes=indexes[1:], LocalSecondaryIndexes=[*WANTED["LocalSecondaryIndexes"], indexes[0]]
+    yield (
+        "a local one too many",
+        changed(LocalSecondaryIndexes=[*WANTED["LocalSecondaryIndexes"], index("M", "pk", "b")]),
+    )
+    yield (
+        "a local one for a global one",
+        changed(
+            GlobalSecondaryIndexes=indexes[1:], LocalSecondaryIndexes=[*WANTED["LocalSecondaryIndexes"], indexes[0]]
+        ),
     )
     for other in (
         index("B", "b"),
@@ -206,8 +218,9 @@ def test_drift() -> None:
     lines: list[str] = []
     by = {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": "gone"}}
     less = changed(GlobalSecondaryIndexes=[*WANTED["GlobalSecondaryIndexes"][1:], index("D", "d")])
+    states: list[dict[str, Any]] = [NO_EXPIRY, by, {"TimeToLiveDescription": {}}]
     for attribute in (None, "gone", "other"):
-        for state in (NO_EXPIRY, by, {"TimeToLiveDescription": {}}):
+        for state in states:
             for result in (WANTED, less):
                 conversation = tables.drift(WANTED, result, attribute)
                 assert isinstance(next(conversation), Request)

@@ -11,14 +11,14 @@ from typing import Any
 import orjson
 import pytest
 
-from keyplan.client.transports import faults, http1, proxies, retries
+from keyplan.client.transports import faults, http1, proxies, replies, retries
 from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
 from keyplan.client.transports.proxies import Proxy, ProxyRefusedError, Tunnel, proxy_for
 from keyplan.client.transports.replies import Failure, Kind, answer_of
 from keyplan.client.transports.retries import Attempts, Quota, repeatable
 from keyplan.client.transports.urls import parse_url
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
-from keyplan.wire.errors import ConditionalCheckFailedException, ThrottlingException
+from keyplan.wire.errors import THROTTLING_CODES, ConditionalCheckFailedException, ThrottlingException
 from tests.agreed import assert_agreed
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -116,6 +116,10 @@ def test_what_may_be_the_beginning_of_an_answer(start: bytes) -> None:
         b"HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/2.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 x00 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.x 200 OK\r\nContent-Length: 0\r\n\r\n",
+        OK + b"Content-Length: 0\r\nno colon\r\n\r\n",
         CHUNKED + b"\r\n",
         CHUNKED + b"0x1\r\n",
         CHUNKED + b"1g\r\n",
@@ -216,8 +220,7 @@ def test_pauses_double_up_to_twenty_seconds() -> None:
         (THROTTLED, [0.5, 1, 2, 4, 8, 10, 10]),
     ):
         element = Attempts("GetItem", {}, Quota(), 40, 1e9)
-        expected = [min(10.0, pause) for pause in expected]
-        assert [element.after(failure) for _ in expected] == expected
+        assert [element.after(failure) for _ in expected] == [min(10.0, pause) for pause in expected]
         assert element.count == len(expected) + 1
         assert not element.lost
 
@@ -338,15 +341,19 @@ def test_what_may_be_sent_twice(operation: str, parameters: dict[str, Any], expe
 @pytest.mark.usefixtures("midway")
 def test_how_calls_end() -> None:
     """Each operation, after each failure, whether an answer was lost before, or with it, or not."""
-    condition, final = ConditionalCheckFailedException("no"), DynamoDBError("no", type="ValidationException")
+    condition, final = ConditionalCheckFailedException(), DynamoDBError("no", type="ValidationException")
     lines: list[str] = []
     operations = ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"]
-    for operation in [*operations, "BatchGetItem", "Query"]:
+    adding = {"UpdateExpression": "SET #a = #a + :b"}
+    for operation in [*operations, "BatchGetItem", "Query", "UpdateItem, adding", "TransactWriteItems, adding"]:
+        given = adding if "adding" in operation else {"ClientRequestToken": "x"}
         for first in (None, TRANSIENT, LOST):
             for last in (TRANSIENT, LOST, THROTTLED, Failure(condition), Failure(final), Failure(StoreError("final"))):
-                element = Attempts(operation, {"ClientRequestToken": "x"}, Quota(), 2, 1e9)
+                element = Attempts(operation.partition(",")[0], given, Quota(), 2, 1e9)
                 if first is None:
                     element.count = 2
+                elif first is LOST and given is adding:
+                    continue
                 else:
                     element.after(first)
                 with pytest.raises(KeyplanError) as raised:
@@ -354,6 +361,21 @@ def test_how_calls_end() -> None:
                 before = {None: "", TRANSIENT: "no connection, ", LOST: "lost, "}[first]
                 lines.append(f"{operation} {before}{last.kind.value} {last.error.message}: {raised.value.message}")
     assert_agreed("\n".join(lines))
+
+
+@pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
+def test_what_could_not_be_healed_was_not_carried_out(kind: Kind) -> None:
+    element = Attempts("PutItem", {}, Quota(), 4, 1e9)
+    error = StoreError("no credentials")
+    assert element.after(Failure(error, kind)) == 0.0
+    with pytest.raises(StoreError) as raised:
+        element.after(Failure(error, kind))
+    assert raised.value is error
+
+
+def test_a_failure_says_what_its_error_says() -> None:
+    failure = Failure(StoreError("no", hint="write yes"))
+    assert (str(failure), failure.kind, failure.lost) == (str(failure.error), Kind.FINAL, False)
 
 
 # What replies mean
@@ -374,15 +396,18 @@ def meant(status: int, body: bytes, **headers: str) -> str:
 
 def test_what_each_error_means() -> None:
     """Every one that is known by name, and one that isn't, by its status."""
-    from keyplan.client.transports import replies
-
     named = {*replies._CLASSES, *replies._THROTTLED, *replies._TRANSIENT, *replies._CLOCK, *replies._EXPIRED}
     lines = [
         f"{name}: {meant(400, orjson.dumps({'__type': f'com.amazonaws#{name}', 'message': 'm'}))}"
         for name in sorted({*named, *replies._HINTS})
     ]
-    for status in (400, 429, 499, 500, 501, 599):
-        lines.append(f"{status}: {meant(status, orjson.dumps({'__type': 'New', 'Message': 'M', 'more': 1}))}")
+    codes = sorted(THROTTLING_CODES)
+    for cancelled in (codes, ["None", codes[0]], [*codes, "TransactionConflict"], ["None"], []):
+        reasons = [{"Code": code} for code in cancelled]
+        body = {"__type": "TransactionCanceledException", "CancellationReasons": [*reasons, None, {}]}
+        lines.append(f"{cancelled}: {meant(400, orjson.dumps(body))}")
+    new = orjson.dumps({"__type": "New", "Message": "M", "more": 1})
+    lines += [f"{status}: {meant(status, new)}" for status in (400, 429, 499, 500, 501, 599)]
     assert_agreed("\n".join(lines))
 
 
@@ -399,6 +424,7 @@ def test_what_comes_from_elsewhere() -> None:
         ("zipped", zipped, {"content_encoding": "gzip"}),
         ("zipped, with its sum", zipped, {"content_encoding": "gzip", "x_amz_crc32": str(zlib.crc32(zipped))}),
         ("another sum", b'{"a":1}', {"x_amz_crc32": "7"}),
+        ("deflated", zlib.compress(b'{"a":1}'), {"content_encoding": "gzip"}),
         ("half of it", zipped[:-9], {"content_encoding": "gzip"}),
         ("not zipped", b'{"a":1}', {"content_encoding": "gzip"}),
         ("another encoding", zipped, {"content_encoding": "br"}),

@@ -55,6 +55,7 @@ def test_the_environment_is_read_again() -> None:
     """A program that renews its environment is followed; the same credentials again are no help."""
     environment = dict(KEYS)
     source = FromEnvironment(environment)
+    assert not source.due
     assert not source.renew()
     environment["AWS_ACCESS_KEY_ID"] = "NEW"
     assert source.renew()

@@ -44,6 +44,7 @@ def test_answers_in_parts(parts: list[bytes]) -> None:
 
 def test_answers_before_the_answer_count_by_themselves() -> None:
     """Each head may have the size that one may have, however many came before it."""
+    assert (HEAD_BYTES_MAX, http1.CHUNK_LINE_BYTES_MAX, http1.BODY_BYTES_MAX) == (65_536, 4096, 67_108_864)
     early = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"x" * (HEAD_BYTES_MAX - 100) + b"\r\n\r\n"
     reply = read(early * 2 + PLAIN[:20], PLAIN[20:])
     assert reply is not None

@@ -154,6 +154,7 @@ def test_an_address_that_is_no_proxys(address: str, monkeypatch: pytest.MonkeyPa
 
 def test_a_head_without_end() -> None:
     """A proxy's answer is bounded."""
+    assert HEAD_BYTES_MAX == 65_536
     tunnel = Tunnel(Proxy("proxy", 1), parse_url("dynamodb://eu-west-1/notes", "notes"))
     assert not tunnel.feed(b"x" * 1000)
     with pytest.raises(OSError, match="answered"):

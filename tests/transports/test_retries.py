@@ -51,6 +51,7 @@ def test_four_attempts_with_growing_pauses() -> None:
 
 def test_final_failures_are_not_tried_again() -> None:
     """What would fail again is told at once, and costs no quota."""
+    assert (QUOTA, COST, COST_THROTTLED) == (500, 14, 5)
     quota = Quota()
     error = DynamoDBError("no", type="ValidationException")
     with pytest.raises(DynamoDBError) as raised:

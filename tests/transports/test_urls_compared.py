@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from keyplan.client.transports.credentials import Credentials, find_credentials
+from keyplan.client.transports.credentials import Credentials, Fixed, FromEnvironment, find_credentials
 from keyplan.client.transports.signing import Signer
 from keyplan.client.transports.urls import Settings, parse_url
 from keyplan.client.watching import CallRecord
@@ -114,11 +114,47 @@ def test_an_empty_token_is_none() -> None:
     assert repr(Credentials("AKID", "secret", "t")) == "Credentials('AKID')"
 
 
+def test_who_needs_credentials() -> None:
+    """Only plain HTTP that isn't AWS's takes anyone."""
+    assert isinstance(find_credentials(parse_url("dynamodb+http://store/cms", "cms", {}), {}), Fixed)
+    for url in (
+        "dynamodb+https://store/cms",
+        "dynamodb+http://dynamodb.eu-west-1.amazonaws.com/cms",
+        "dynamodb+http://store/cms?profile=prod",
+    ):
+        with pytest.raises(StoreError, match="no credentials"):
+            find_credentials(parse_url(url, "cms", {}), {})
+    with pytest.raises(StoreError, match="no AWS_ACCESS_KEY_ID"):
+        FromEnvironment({})
+    keys = {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret"}
+    assert not FromEnvironment(keys).due
+    assert not Fixed(Credentials("a", "b")).due
+
+
+def test_settings_are_as_they_are_described() -> None:
+    assert str(Settings()) == (
+        "Settings(attempts=4, connect_seconds=3.0, answer_seconds=10.0, total_seconds=30.0, connections=50, "
+        "parallel=20, gzip=False)"
+    )
+
+
+def test_a_signed_requests_headers_are_those_of_its_head() -> None:
+    signed = Signer("host:1", "eu-west-1", [("User-Agent", "x: y")]).request(
+        "GetItem", b"{}", Credentials("A", "s"), 0.0
+    )
+    lines = signed.head.decode().split("\r\n")
+    assert [f"{name}: {value}" for name, value in signed.headers] == lines[1:-2]
+    assert [name for name, _ in signed.headers] == [
+        "Host", "Content-Type", "X-Amz-Date", "User-Agent", "X-Amz-Target", "Content-Length", "Authorization"
+    ]  # fmt: skip
+
+
 def test_a_signing_key_is_made_once_a_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """For each access key; what is common to a second, once a second."""
     made: list[tuple[object, ...]] = []
     monkeypatch.setattr(
-        "keyplan.client.transports.signing.signing_key", lambda *given: made.append(given) or b"k"  # type: ignore[func-returns-value]
+        "keyplan.client.transports.signing.signing_key",
+        lambda *given: made.append(given) or b"k",  # type: ignore[func-returns-value]
     )
     signer = Signer("host", "eu-west-1")
     one, other = Credentials("A", "s"), Credentials("B", "r")

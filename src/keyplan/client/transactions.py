@@ -210,7 +210,7 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
         return Fault(
             "", f"{operation.description.partition(' ')[2]} is there already", "update it, or choose another key"
         )
-    if item is None:
+    if item is None and operation.role != "new":
         return Fault(
             "", f"{operation.description.partition(' ')[2]} isn't there", "create it first; or it was deleted meanwhile"
         )
@@ -218,7 +218,7 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
     for name, expected in operation.expected.items():
         stored = entity.fields[name]
         wanted = entity.encode_fields({name: expected}).get(stored.attribute)
-        held = item.get(stored.attribute)
+        held = (item or {}).get(stored.attribute)
         if held != wanted:
             text = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
             wrong.append(f"{name} is {text}, expected {_shown(expected)}")

@@ -6,10 +6,12 @@ Source: RFC 9112.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 __all__ = ["ProtocolViolation", "Reply", "ReplyReader"]
 
+_STATUS_LINE = re.compile(rb"HTTP/1\.[0-9] (?P<status>[0-9]{3})(?: |$)")
 _HEX = b"0123456789abcdefABCDEF"
 HEAD_BYTES_MAX = 64 * 1024
 CHUNK_LINE_BYTES_MAX = 4096
@@ -92,15 +94,16 @@ class ReplyReader:
         """Read the status line and the headers, once they are there. Informational answers are passed over."""
         while True:
             end = held.find(b"\r\n\r\n", self._start)
-            if end < 0:
+            if end == -1:
                 if len(held) - self._start > HEAD_BYTES_MAX or not held.startswith(b"HTTP/1."[: len(held)]):
                     raise ProtocolViolation(f"the answer isn't HTTP: {bytes(held[:60])!r}")
                 return False
             lines = bytes(held[self._start : end]).split(b"\r\n")
             first = lines[0]
-            if not first.startswith(b"HTTP/1.") or not first[9:12].isdigit() or first[8:9] != b" ":
+            match = _STATUS_LINE.match(first)
+            if match is None:
                 raise ProtocolViolation(f"the answer isn't HTTP: {first[:60]!r}")
-            self._status = int(first[9:12])
+            self._status = int(match["status"])
             self._start = end + 4
             if self._status >= 200:
                 break
@@ -131,7 +134,7 @@ class ReplyReader:
         """The body of chunks and where it ends, once it is whole. Chunks that were read aren't read again."""
         while True:
             end = held.find(b"\r\n", self._start, self._start + CHUNK_LINE_BYTES_MAX)
-            if end < 0:
+            if end == -1:
                 if len(held) - self._start > CHUNK_LINE_BYTES_MAX:
                     raise ProtocolViolation("a chunk of the answer doesn't say its length")
                 return None
@@ -156,4 +159,4 @@ class ReplyReader:
         if held[start : start + 2] == b"\r\n":
             return b"".join(self._chunks), start + 2
         end = held.find(b"\r\n\r\n", start)
-        return None if end < 0 else (b"".join(self._chunks), end + 4)
+        return None if end == -1 else (b"".join(self._chunks), end + 4)

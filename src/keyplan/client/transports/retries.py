@@ -73,8 +73,6 @@ def repeatable(operation: str, parameters: Mapping[str, Any]) -> bool:
         return "ClientRequestToken" in parameters
     if operation in {"PutItem", "UpdateItem"} and parameters.get("ReturnValues") == "ALL_OLD":
         return False  # a second try would meet what the first one left
-    if operation != "UpdateItem":
-        return True
     if _has_token(parameters):
         return True
     text = parameters.get("UpdateExpression", "")
@@ -118,7 +116,7 @@ class Attempts:
         self._quota = quota
         self._max = attempts_max
         self._deadline = deadline
-        self._cost = 0
+        self._cost = 1
         self._healed: set[Kind] = set()
         self.count = 1
         self.lost = False
@@ -148,7 +146,7 @@ class Attempts:
 
     def succeeded(self) -> None:
         """The last attempt helped."""
-        self._quota.give(self._cost or 1)
+        self._quota.give(self._cost)
 
     def _last(self, error: KeyplanError, *, lost: bool = False) -> KeyplanError:
         """The error to end with."""
