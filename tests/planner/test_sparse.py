@@ -21,6 +21,7 @@ class Parcel(Entity):
     receiver: str
     state: Literal["packed", "sent", "lost", "brought"] = "packed"
     at: datetime
+    grams: int = 0
 
 
 with deferred():
@@ -45,3 +46,26 @@ with deferred():
 
 def test_states_share_an_index() -> None:
     assert len(plan(Parcels)[0].indexes) == 1
+
+
+with deferred():
+
+    class Weighed(Design):
+        """Parcels by who has them, some in the order of a number, some of a moment."""
+
+        table = Table("weighed")
+
+        @read("W1", where={"state": "packed"}, order_by="at")
+        def packed(self, shelf: str) -> list[Parcel]: ...
+
+        @read("W2", where={"state": "sent"}, order_by="grams")
+        def sent(self, carrier: str) -> list[Parcel]: ...
+
+        @read("W3", where={"state": "lost"}, order_by="grams")
+        def lost(self, finder: str) -> list[Parcel]: ...
+
+
+def test_attributes_of_other_types_need_another_index() -> None:
+    """As texts all three share an index; of attributes, a number's key and a moment's can't."""
+    assert len(plan(Weighed)[0].indexes) == 1
+    assert len(plan(Weighed, attributes=True)[0].indexes) == 2

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import count
 
 from keyplan.cost.units import Direction, Line, Request
 
@@ -11,20 +13,16 @@ __all__ = ["mixed"]
 
 def mixed(calls: Sequence[tuple[float, Sequence[Request]]]) -> list[Request]:
     """The requests of an average call: the n-th of each operation are one, with the weighted units of all."""
-    if len(calls) == 1:
-        return list(calls[0][1])
     total = sum(weight for weight, _ in calls)
     result: dict[tuple[str, int], dict[tuple[Direction, str, int], list[tuple[float, Line]]]] = {}
     for weight, requests in calls:
-        seen: dict[str, int] = {}
+        seen: dict[str, Iterator[int]] = defaultdict(count)
         for request in requests:
-            at = seen[request.operation] = seen.get(request.operation, 0) + 1
-            lines = result.setdefault((request.operation, at), {})
-            of_target: dict[tuple[Direction, str], int] = {}
+            lines = result.setdefault((request.operation, next(seen[request.operation])), {})
+            of_target: dict[tuple[Direction, str], Iterator[int]] = defaultdict(count)
             for line in request.lines:
                 target = line.direction, line.target
-                of_target[target] = of_target.get(target, 0) + 1
-                lines.setdefault((*target, of_target[target]), []).append((weight / total, line))
+                lines.setdefault((*target, next(of_target[target])), []).append((weight / total, line))
     return [
         Request(operation, tuple(_average(lines) for lines in by_target.values()))
         for (operation, _), by_target in result.items()

@@ -128,21 +128,19 @@ def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
     """What a key may be sparse by: nothing, the constants of a need, the values that its parameters may have, or those
     of several needs.
     """
-    result: list[dict[str, Any]] = [{}]
+    result: dict[frozenset[tuple[str, Any]], dict[str, Any]] = {frozenset(): {}}
     for need in needs:
         for when in (dict(need.constants), {**need.narrow, **need.constants}):
-            if when and when not in result:
-                result.append(when)
-    single = [when for when in result if len(when) == 1]
+            result.setdefault(frozenset(when.items()), when)
+    single = [when for when in result.values() if len(when) == 1]
     for size in range(2, UNITED_MAX + 1):
         for several in combinations(single, size):
             names = {name for when in several for name in when}
             if len(names) == 1 and any(need.narrow for need in needs):
                 (name,) = names
                 values = tuple(dict.fromkeys(value for when in several for value in values_of(when[name])))
-                if {name: values} not in result:
-                    result.append({name: values})
-    return result
+                result.setdefault(frozenset({(name, values)}), {name: values})
+    return [*result.values()]
 
 
 def values_of(value: Any) -> tuple[Any, ...]:

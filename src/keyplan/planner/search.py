@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from heapq import nsmallest
-from itertools import product
+from itertools import chain, product
 from typing import Any, TypeAlias
 
 from keyplan.design.compiled.constants import domain_of
@@ -544,11 +544,18 @@ def _by_forms(choice: EntityChoice, forms_of: Sequence[Forms]) -> list[list[int]
     """The numbers of an entity's keys, bundle by bundle, those first that can stand in the fewest kinds of index. What
     is read whole stands in an index of its own.
     """
-    bundles: dict[int, list[int]] = {}
+    bundles: dict[int, list[list[int]]] = {}
     for number, bundle in enumerate(choice.bundles):
-        if not choice.read_whole[number]:
-            bundles.setdefault(bundle, []).append(number)
-    return sorted(bundles.values(), key=lambda own: min(len(forms_of[number]) for number in own))
+        if choice.read_whole[number]:
+            continue
+        groups = bundles.setdefault(bundle, [])
+        for group in groups:
+            if set(forms_of[number]).intersection(*(forms_of[other] for other in group)):
+                group.append(number)
+                break
+        else:  # of several attributes, keys may have no form in common
+            groups.append([number])
+    return sorted(chain(*bundles.values()), key=lambda own: min(len(forms_of[number]) for number in own))
 
 
 def _all_exclude(keys: Sequence[Candidate], other: Candidate) -> bool:

@@ -160,7 +160,7 @@ class _Module:
             yield from self._entity(entity, name, own, indexes)
         known = TYPE_NAMES | {"Through"} | {entity_draft.name for entity_draft in draft.entities} & set(classes)
         for result in declared.results:
-            if result.mentions <= known and result.name not in self.names.taken:
+            if not result.mentions - known and result.name not in self.names.taken:
                 known |= {self.names.take(result.name)}
                 yield from ("", "", f"class {result.name}({result.base}):")
                 yield from (f"    {name}: {kind}" for name, kind in result.members)
