@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from keyplan import Key, Unique
-from keyplan.planner.planning import ALTERNATIVES, ALTERNATIVES_MAX, WORTH_OF_WORDS, compared
+from keyplan.planner.planning import compared
 from keyplan.planner.plans import PlannedKey
-from keyplan.planner.weighing import CENT, HotKey, Weight, dominates, front, why_not_first
+from keyplan.planner.weighing import HotKey, Weight, dominates, front, why_not_first
 from tests.agreed import assert_agreed
 from tests.planner.test_choices import GSI1, Run
+
+HALF_A_CENT = 0.005
+"""What two plans may differ by and cost the same."""
 
 
 def hot(units: float, name: str = "Order.by_state", **more: Any) -> HotKey:
@@ -26,7 +29,7 @@ OTHERS = {
     "one index": replace(PLAIN, indexes=1),
     "three indexes": replace(PLAIN, indexes=3),
     "four indexes": replace(PLAIN, indexes=4),
-    "half a cent more": replace(PLAIN, usd_per_million=10 + CENT),
+    "half a cent more": replace(PLAIN, usd_per_million=10 + HALF_A_CENT),
     "a cent more": replace(PLAIN, usd_per_million=10.01),
     "a dollar less": replace(PLAIN, usd_per_million=9.0),
     "by the month": replace(PLAIN, usd_a_month=25.0),
@@ -93,7 +96,7 @@ def test_the_lightest_plan_is_first() -> None:
 
 def test_a_plan_that_filters_is_first_where_it_is_not_dearer() -> None:
     fewer = replace(PLAIN, indexes=1)
-    for dearer, at in ((0, 1), (CENT, 1), (0.01, 0)):
+    for dearer, at in ((0, 1), (HALF_A_CENT, 1), (0.01, 0)):
         filtering = replace(fewer, usd_per_million=10 + dearer)
         assert shown(Made(PLAIN), Made(filtering, filters=True))[0] == (at, True)
         assert shown(Made(PLAIN), Made(filtering))[0] == (1, True)
@@ -103,7 +106,7 @@ def test_a_plan_that_filters_is_first_where_it_is_not_dearer() -> None:
 
 def test_words_are_worth_a_little() -> None:
     terse = replace(PLAIN, usd_per_million=10.0, terse=True)
-    for dearer, at in ((0, 0), (WORTH_OF_WORDS, 0), (WORTH_OF_WORDS + 0.001, 1)):
+    for dearer, at in ((0, 0), (0.01, 0), (0.011, 1)):
         assert shown(Made(replace(PLAIN, usd_per_million=10 * (1 + dearer))), Made(terse))[0][0] == at
     assert shown(Made(replace(PLAIN, usd_per_million=10.05, indexes=3)), Made(terse))[0][0] == 1
     assert shown(Made(replace(PLAIN, reworded=1)), Made(terse))[0][0] == 1
@@ -114,9 +117,9 @@ def test_words_are_worth_a_little() -> None:
 
 def test_as_many_plans_are_shown_as_are_of_use() -> None:
     beaten = [Made(replace(PLAIN, usd_per_million=10.0 + number)) for number in range(9)]
-    assert shown(*beaten) == [(0, True), *((number, False) for number in range(1, ALTERNATIVES))]
+    assert shown(*beaten) == [(0, True), *((number, False) for number in range(1, 3))]
     unbeaten = [Made(replace(PLAIN, indexes=number, usd_per_million=20.0 - number)) for number in range(9)]
-    assert shown(*unbeaten) == [(number, True) for number in range(ALTERNATIVES_MAX)]
+    assert shown(*unbeaten) == [(number, True) for number in range(5)]
     some = [beaten[0], beaten[1], beaten[2], Made(replace(PLAIN, indexes=3, usd_per_million=1.0)), beaten[4]]
     assert shown(*some) == [(0, True), (3, True), (1, False)]
 

@@ -1,0 +1,111 @@
+# mypy: disable-error-code="empty-body"
+"""Questions for the newest, of which two keys would each have an order of its own; and what is told on the way to a
+plan.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal
+
+import pytest
+
+from keyplan import Cursor, Design, Entity, Id, Page, Range, Table, View, Writes, read, write
+from keyplan import Update as Change
+from keyplan.design.deferral import deferred
+from keyplan.design.traffic.files import traffic_from
+from keyplan.planner import planning
+from keyplan.planner.module import rewritten
+from keyplan.planner.planning import provisional_design
+from tests.agreed import assert_agreed
+from tests.planner.agreeing import plan
+
+
+class Photo(Entity):
+    owner: Id[str]
+    photo_id: Id[str]
+    taken_at: datetime
+    album: str
+    state: Literal["draft", "shown", "hidden"] = "draft"
+    price: Decimal = Decimal(0)
+    text: str = ""
+
+
+class Caption(View[Photo]):
+    owner: str
+    photo_id: str
+    taken_at: datetime
+
+
+with deferred():
+
+    class Photos(Design):
+        table = Table("photos")
+
+        @read("P1")
+        def of_owner(self, owner: str) -> list[Photo]: ...
+
+        @read("P2", newest_first=True)
+        def newest(self, owner: str, limit: int = 10) -> list[Photo]: ...
+
+        @read("P3", newest_first=True)
+        def captions(self, owner: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Caption]: ...
+
+        @read("P4", where={"state": "shown"}, newest_first=True)
+        def shown(self, album: str, limit: int = 10) -> list[Photo]: ...
+
+        @write("P5")
+        def say(self, photo: Photo, text: str) -> Writes:
+            yield Change(photo, text=text)
+
+    class Prices(Design):
+        """The table's key serves each of them, and what they are ordered by needs an index."""
+
+        table = Table("prices")
+
+        @read("P1")
+        def of_owner(self, owner: str) -> list[Photo]: ...
+
+        @read("P2", order_by="-price")
+        def dearest(self, owner: str, limit: int = 10) -> list[Photo]: ...
+
+        @read("P3")
+        def taken(self, owner: str, taken_at: Range[datetime]) -> list[Photo]: ...
+
+        @read("P4", where={"state": "hidden"})
+        def hidden(self) -> list[Photo]: ...
+
+        @write("P5")
+        def rate(self, photo: Photo, price: Decimal) -> Writes:
+            yield Change(photo, price=price)
+
+
+DESIGNS = (Photos, Prices)
+RATES = {
+    "patterns": {"of_owner": {"per_second": 900}, "P5": {"per_second": 1500, "peak_per_second": 2500}},
+    "entities": {"Photo": {"count": 100_000}},
+}
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_each_question_keeps_its_order(design: type[Design]) -> None:
+    told: list[tuple[str, int, int]] = []
+    best = plan(design, progress=lambda *step: told.append(step))[0]
+    assert_agreed("\n".join([*map(str, told), *rewritten_questions(best)]))
+
+
+def test_with_rates_more_is_weighed() -> None:
+    design: type[Design] = Prices
+    told: list[tuple[str, int, int]] = []
+    compiled = provisional_design(design)
+    rates = {**RATES["patterns"]}
+    writes = next(iter(compiled.writes))
+    data = {"patterns": {"of_owner": rates["of_owner"], writes: rates["P5"]}, "entities": RATES["entities"]}
+    plan(design, traffic_from(data, compiled, source="traffic.toml"), progress=lambda *step: told.append(step))
+    assert_agreed("\n".join(map(str, told)))
+
+
+def rewritten_questions(made: planning.Plan) -> list[str]:
+    """The lines of decorators that the plan changes."""
+    return [line for line in rewritten(made).diff.splitlines() if line[:1] in {"+", "-"} and "@read" in line]
