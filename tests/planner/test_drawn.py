@@ -190,6 +190,10 @@ def test_what_is_chosen_is_as_agreed_upon(number: int) -> None:
         lines += lines_of(declared(found[0], fixed, terse=True))
     for name, search in SEARCHES.items():
         others, _ = choices(list(facts.values()), needs, fixed, None, search)
-        if others and (not found or others[0] != found[0]):
-            lines += [f"{name}: {len(others)}", *choice_told(others[0])]
+        new = [choice for choice in others if choice not in found]
+        if new or len(others) != len(found):
+            lines += [
+                f"{name}: {len(others)}, {len(new)} of them new",
+                *(line for each in new[:2] for line in choice_told(each)),
+            ]
     assert_agreed("\n".join(lines))

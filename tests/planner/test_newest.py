@@ -59,6 +59,17 @@ with deferred():
         def say(self, photo: Photo, text: str) -> Writes:
             yield Change(photo, text=text)
 
+    class Albums(Design):
+        """The table's key has the partition of the newest, too."""
+
+        table = Table("albums")
+
+        @read("A1", consistent=True)
+        def of_owner(self, owner: str) -> list[Photo]: ...
+
+        @read("A2", newest_first=True)
+        def newest(self, owner: str, limit: int = 10) -> list[Photo]: ...
+
     class Prices(Design):
         """The table's key serves each of them, and what they are ordered by needs an index."""
 
@@ -81,7 +92,7 @@ with deferred():
             yield Change(photo, price=price)
 
 
-DESIGNS = (Photos, Prices)
+DESIGNS = (Photos, Albums, Prices)
 RATES = {
     "patterns": {"of_owner": {"per_second": 900}, "P5": {"per_second": 1500, "peak_per_second": 2500}},
     "entities": {"Photo": {"count": 100_000}},

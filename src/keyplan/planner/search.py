@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from heapq import nsmallest
-from itertools import chain, product
+from itertools import chain, count, product
 from typing import Any, TypeAlias
 
 from keyplan.design.compiled.constants import domain_of
@@ -517,9 +517,7 @@ def _slotted(
                 possible.reverse()
             if slot is None:
                 slot = next(
-                    free
-                    for free in range(1, 100)
-                    if free not in held and (free not in forms or forms[free] in possible)
+                    free for free in count(1) if free not in held and (free not in forms or forms[free] in possible)
                 )
             if slot in held or forms.setdefault(slot, possible[0]) not in possible:
                 return None
