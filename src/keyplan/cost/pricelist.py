@@ -145,7 +145,7 @@ def _prices(data: Any, place: str, names: Collection[str], faults: list[Fault]) 
         try:
             price = Decimal(str(value))
         except InvalidOperation:
-            price = Decimal(-1)
+            price = Decimal("NaN")
         if name not in names:
             faults.append(Fault(f"{place}.{name}", "there is no such price", f"known: {', '.join(names)}"))
         elif not price.is_finite() or price < 0:
