@@ -108,7 +108,12 @@ def test_what_is_said_beside_the_answer_goes_to_standard_error(command: tuple[st
 def test_a_sample_is_not_written_over_items(items: list[object], capsys: pytest.CaptureFixture[str]) -> None:
     asked: list[object] = []
     sampled: list[int] = []
-    transport = SimpleNamespace(call=lambda *request: asked.append(request) or {"Items": items})
+
+    def call(*request: object) -> dict[str, object]:
+        asked.append(request)
+        return {"Items": items}
+
+    transport = SimpleNamespace(call=call)
     design: Any = SimpleNamespace(store=SimpleNamespace(transport=transport, table_name="t", url="x.db"))
     system = SimpleNamespace(sample=lambda _design, count, _report: sampled.append(count))
     found: Any = SimpleNamespace(system_with=lambda _what: system)

@@ -4,7 +4,7 @@ spread over shards, the load of what was a key.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
 from types import SimpleNamespace
@@ -168,7 +168,12 @@ def test_hot_keys_are_spread_with_what_shares_their_partitions() -> None:
     busy = Key("STATE#{state}", "#{one}", index=GSI1, when={"state": "a"})
     beside = Key("STATE#{state}", "B#{one}", index=GSI1)
     elsewhere = Key("STATE#{state}", "#{one}", index=GSI2)
-    own = {"busy": busy, "beside": beside, "elsewhere": elsewhere, "claim": Unique("TWO#{two}")}
+    own: dict[str, Key | Unique] = {
+        "busy": busy,
+        "beside": beside,
+        "elsewhere": elsewhere,
+        "claim": Unique("TWO#{two}"),
+    }
     keys = Declared((GSI1, GSI2), {Thing: own}, {})
     load = (hot(5000, "Thing.busy", shards=6), hot(10, "Thing.elsewhere"))
     new = [(name, key, True) for name, key in own.items() if isinstance(key, Key)]
@@ -187,10 +192,18 @@ def test_hot_keys_are_spread_with_what_shares_their_partitions() -> None:
     assert planning._sharded(keys, planned(*new, load=(hot(500, "Thing.busy", shards=1),))) is None
 
 
+@dataclass(frozen=True)
+class Mirrored:
+    """As much of a plan as has a load."""
+
+    mirrors: tuple[Any, ...]
+    weight: Weight
+
+
 def test_a_mirror_is_as_busy_as_the_key_was() -> None:
-    made: Any = SimpleNamespace(
-        mirrors=(SimpleNamespace(entity=Thing),),
-        weight=Weight(1, 1.0, 1.0, (hot(900, "Other.primary"), hot(1, "Thing.primary", place="the table")), 0),
+    made: Any = Mirrored(
+        (SimpleNamespace(entity=Thing),),
+        Weight(1, 1.0, 1.0, (hot(900, "Other.primary"), hot(1, "Thing.primary", place="the table")), 0),
     )
     first: Any = planned(
         load=(
@@ -199,18 +212,8 @@ def test_a_mirror_is_as_busy_as_the_key_was() -> None:
             hot(700, "Order.by_four"),
         )
     )
-    warmed: list[HotKey] = []
-
-    def kept(_made: Any, *, weight: Weight) -> Weight:
-        return weight
-
-    with pytest.MonkeyPatch.context() as patch:
-        real = planning.replace
-        patch.setattr(
-            planning, "replace", lambda each, **more: kept(each, **more) if each is made else real(each, **more)
-        )
-        warmed += planning._warmed(made, first, "Order.by_two").hot  # type: ignore[attr-defined]
-    assert [(key.keys, key.place, key.kind, key.units_per_second) for key in warmed] == [
+    warmed: Any = planning._warmed(made, first, "Order.by_two")
+    assert [(key.keys, key.place, key.kind, key.units_per_second) for key in warmed.weight.hot] == [
         (("Thing.primary",), "the table", "write", 1000),
         (("Other.primary",), "GSI1", "write", 900),
         (("Thing.primary",), "the table", "read", 300),

@@ -195,7 +195,7 @@ def test_some_plans_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         own.stop = lambda: setattr(own, "stopped", own.stopped + 1)
         return own
 
-    monkeypatch.setattr(planning.subprocess, "Popen", lambda *_args, **_more: Process())
+    monkeypatch.setattr("subprocess.Popen", lambda *_args, **_more: Process())
     monkeypatch.setattr(planning, "_Job", job)
     source: Any = SimpleNamespace(path=tmp_path / "x.py", class_name="X", package="", text=lambda: "text")
     planner = planning.Planner(source)

@@ -1,0 +1,195 @@
+"""The cost model's smaller steps beside plain accounts of them: prices as they are written, blocks, pages, averages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from keyplan.cost import answering, bills, differences, facts, skeleton
+from keyplan.cost.calls import _failing_request
+from keyplan.cost.differences import Difference
+from keyplan.cost.mixing import mixed
+from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
+from keyplan.cost.pricelist import METERS, Reserved, read_price_list
+from keyplan.cost.units import Line, Request, total_units
+from keyplan.errors import PriceError
+from tests.agreed import assert_agreed
+
+MB = 1024 * 1024
+
+
+@pytest.mark.parametrize("written", ["0", "0.000000125", "12", 0.5, "-0.1", "abc", "", "NaN", "Infinity", None, [1]])
+def test_a_price_is_a_number(written: Any, tmp_path: Path) -> None:
+    meter = next(iter(METERS))
+    path = tmp_path / "prices.json"
+    given = {"region": "us-east-1", "as_of": "2026-01-01", "source": "here", "usd": {meter: written}}
+    path.write_text(json.dumps(given))
+    if written in ("0", "0.000000125", "12", 0.5):
+        assert read_price_list(path).usd == {meter: float(written)}
+        return
+    with pytest.raises(PriceError) as caught:
+        read_price_list(path)
+    assert [(fault.place, fault.message) for fault in caught.value.faults] == [
+        (f"usd.{meter}", f"{written!r} is no price"),
+        ("usd", "it has no prices"),
+    ]
+
+
+def test_reserved_capacity_comes_in_blocks_of_a_hundred() -> None:
+    lines: list[str] = []
+    for reads, writes in ((0, 0), (70, 70.1), (69.9, 700), (140, 141), (1.0, 7000)):
+        rates: Any = {"": SimpleNamespace(reads=reads, writes=writes), "GSI1": SimpleNamespace(reads=0, writes=0.5)}
+        lines += [
+            f"{charge.what} {charge.meter} {charge.usd:.4f} {charge.why}"
+            for charge in bills._reserved_charges(rates, Reserved(150, 0.01, 300, 0.02), 12)
+        ]
+    lines += [f"{rate}: {bills.capacity_units(rate)}" for rate in (0, 0.1, 0.7, 0.71, 1.4, 70, 70.0001, 699.9999999)]
+    assert_agreed("\n".join(lines))
+
+
+def test_partitions() -> None:
+    assert [shards_for(rate) for rate in (0, 1, 700, 701, 1400, 1401, 20_000)] == [1, 1, 1, 2, 2, 3, 29]
+    assert [shards_for(rate, limit=3000, headroom=1) for rate in (3000, 3001)] == [1, 2]
+    assert busiest_share(1, 1) == 1
+    assert busiest_share(1, 3) == pytest.approx(6 / 11)
+    assert (saturating_rate(0.25), saturating_rate(0.25, limit=3000)) == (4000, 12_000)
+
+
+# Pages
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_page_ends_at_its_limit_or_at_a_megabyte(seed: int) -> None:
+    chance = Random(seed)
+    for _ in range(60):
+        sizes = [chance.choice((1, 400_000, MB // 2, MB - 1, MB)) for _ in range(chance.randint(0, 5))]
+        partition: Any = SimpleNamespace(met=[SimpleNamespace(size_bytes=size) for size in sizes])
+        begin = chance.randint(0, len(sizes))
+        within = chance.randint(0, len(sizes))
+        limit = chance.choice((None, 1, 2, 3, 9))
+        read, stopped = 0, False
+        for at in range(begin, within):  # as the service says it: one after another, until either is reached
+            read += 1
+            if sum(sizes[begin : at + 1]) >= MB or read == limit:
+                stopped = True
+                break
+        assert answering._page_end(partition, begin, within, limit) == (begin + read, stopped), (sizes, begin, within)
+
+
+@pytest.mark.parametrize(
+    ("given", "bounds"),
+    [
+        ("", (None, None)),
+        ("pk = :p0", (None, None)),
+        ("pk = :p0 AND #s0 BETWEEN :p1 AND :p2", ("b", "c")),
+        ("pk = :p0 AND #s0 >= :p1", ("b", None)),
+        ("pk = :p0 AND #s0 <= :p1", (None, "b")),
+        ("pk = :p0 AND #s0 = :p1", ("b", "b")),
+    ],
+)
+def test_the_bounds_of_a_request(given: str, bounds: tuple[str | None, str | None]) -> None:
+    values = {":p0": {"S": "a"}, ":p1": {"S": "b"}, ":p2": {"S": "c"}}
+    parameters = {"KeyConditionExpression": given, "ExpressionAttributeValues": values} if given else {}
+    assert answering._bounds(parameters) == bounds
+
+
+def test_many_items_are_gone_through_in_part() -> None:
+    most = facts.SIMULATED_MAX
+    assert [facts._capped(count, None) for count in (0, 1.5, most, most + 1, 4 * most)] == [
+        (0, 1), (1, 1), (most, 1), (most, (most + 1) / most), (most, 4)
+    ]  # fmt: skip
+    assert facts._capped(4 * most, 10) == (most, 1)
+    assert facts._capped(7, 10) == (7, 1)
+
+
+# Several calls as one
+
+
+def drawn(chance: Random) -> list[Request]:
+    return [
+        Request(
+            chance.choice(("Query", "PutItem")),
+            tuple(
+                Line(chance.choice(("read", "write")), chance.choice(("", "GSI1")), units, f"{units} of them")
+                for units in (chance.choice((0.5, 1.0, 2.0)) for _ in range(chance.randint(1, 4)))
+            ),
+        )
+        for _ in range(chance.randint(0, 3))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_an_average_call_takes_what_calls_take_on_average(seed: int) -> None:
+    chance = Random(seed)
+    calls = [(chance.choice((0.25, 1.0, 3.0)), drawn(chance)) for _ in range(chance.randint(1, 4))]
+    total = sum(weight for weight, _ in calls)
+    made = mixed(calls)
+    for direction in ("read", "write"):
+        expected: dict[str, float] = {}
+        for weight, requests in calls:
+            for target, units in total_units(requests, direction).items():
+                expected[target] = expected.get(target, 0) + units * weight / total
+        assert total_units(made, direction) == pytest.approx(expected)
+    most = {
+        operation: max(sum(request.operation == operation for request in requests) for _, requests in calls)
+        for operation in ("Query", "PutItem")
+    }
+    assert {name: sum(request.operation == name for request in made) for name in most} == most
+    if len({str(requests) for _, requests in calls}) == 1:
+        assert [total_units([request], "read") for request in made] == [
+            total_units([request], "read") for request in calls[0][1]
+        ]
+    if seed < 8:
+        assert_agreed("\n".join(f"{each.operation} {line}" for each in made for line in each.lines))
+
+
+def test_requests_of_calls_that_fail() -> None:
+    lines = (Line("write", "", 4, "a"), Line("write", "GSI1", 2, "b"), Line("read", "GSI1", 1, "c"))
+    for operation, units in (("PutItem", [4, 1.5, 1]), ("BatchWriteItem", [3, 1.5, 1])):
+        made = _failing_request(Request(operation, lines), 0.25)
+        assert [line.units for line in made.lines] == units
+        assert made.lines[1].why == "b; × 0.75, since 0.25 of the calls fail a condition"
+        assert made.lines[2] is lines[2]
+
+
+# What has changed
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        (None, None, True), (None, 1.0, False), (1.0, None, False), (1.0, 1.0, True), (0.0, 1e-9, True),
+        (0.0, 2e-9, False), (1e6, 1e6 * (1 + 9e-10), True), (1e6, 1e6 * (1 + 2e-9), False), (0.0, None, False),
+    ],
+)  # fmt: skip
+def test_a_difference_is_more_than_a_rounding(before: float | None, after: float | None, same: bool) -> None:
+    assert Difference("read units", "x", before, after).same is same
+
+
+def test_a_difference_in_words() -> None:
+    lines = []
+    for what in ("read units", "USD a month"):
+        for before, after in ((None, 1.5), (1.5, None), (1.0, 1.0), (1.0, 1.5), (2.0, 1.0), (0.0, 3.0), (3.0, 0.0)):
+            entry = Difference(what, "x", before, after)
+            shown = [differences._value(entry, each) for each in (before, after)]
+            lines.append(
+                f"{what} {before} {after}: {shown} {differences._change(entry)} {differences._by(before, after)!r}"
+            )
+    assert_agreed("\n".join(lines))
+
+
+def test_numbers_and_texts_of_a_traffic_file() -> None:
+    assert [skeleton._number(value) for value in (None, 0, 1.0, 2.5, 1e6)] == ["0", "0", "1", "2.5", "1000000"]
+    assert skeleton._number(None, "1") == "1"
+    assert skeleton._shown("x" * 100) == "x" * 100
+    assert skeleton._shown("x" * 101) == f"{'x' * 97}..."
+    assert skeleton._shown(" a\n b ") == "a b"
+    assert [skeleton._key(name) for name in ("abc", "größe")] == ["abc", '"größe"']
+    assert [skeleton._by(value, text) for value, text in ((1, ""), (0, "x"), (None, ""), (None, "x"))] == [
+        "; as the decorator says", "; as the decorator says", "", "; x"
+    ]  # fmt: skip
