@@ -307,8 +307,6 @@ def _parsed_unless_many(body: bytes) -> Any:
 
 
 def _in_pieces(body: bytes) -> parsing.Parsed:
-    if not parsing.is_many(body):
-        return parsing.Parsed(_parsed(body), [], [])
     try:
         return parsing.parse_in_pieces(body)
     except orjson.JSONDecodeError:

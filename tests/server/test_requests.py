@@ -1,0 +1,324 @@
+"""Requests without sockets: how each is answered, as a whole, whether it is parsed at once or aside."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.errors import StoreError
+from keyplan.server import parsing, service
+from keyplan.server.answers import packed, unpacked
+from keyplan.server.aside import AtOnce
+from keyplan.server.service import Incoming, Regional, Service
+from keyplan.server.settings import Settings
+from keyplan.server.writing import Done, WriterThread
+from tests.agreed import assert_agreed
+from tests.server.support import AUTHORIZATION, CREATE, TABLE, s
+
+ORIGIN = b"http://localhost:3000"
+SCAN = b'{"TableName": "orders"}'
+PUT = b'{"TableName": "orders", "Item": {"pk": {"S": "b"}, "sk": {"S": "1"}}}'
+_CHANGING = re.compile(rb"date: .{29}|x-amzn-requestid: [0-9A-Z]{52}")
+
+
+def asked(body: bytes = SCAN, method: bytes = b"POST", url: bytes = b"/", **headers: bytes | None) -> Incoming:
+    """A request, with some of its headers otherwise, or without them."""
+    usual: dict[str, bytes | None] = {
+        "x-amz-target": b"DynamoDB_20120810.Scan",
+        "content-type": b"application/x-amz-json-1.0",
+        "authorization": AUTHORIZATION.encode(),
+    }
+    given = {**usual, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return Incoming(method, url, {name.encode(): value for name, value in given.items() if value is not None}, body)
+
+
+def target(name: str) -> bytes:
+    return f"DynamoDB_20120810.{name}".encode()
+
+
+TAGGED = json.dumps(
+    {
+        "ResourceArn": "arn:aws:dynamodb:ddblocal:000000000000:table/orders",
+        "Tags": [{"Key": "a", "Value": "b"}],
+    }
+).encode()
+REQUESTS: dict[str, Incoming] = {
+    "a read": asked(),
+    "a read, with a plain type": asked(content_type=b"application/json"),
+    "a read, with parameters of its type": asked(content_type=b" application/json ; charset=utf-8"),
+    "a read, of a page": asked(origin=ORIGIN),
+    "a read, of a page of elsewhere": asked(origin=b"http://example.com"),
+    "a head": asked(method=b"HEAD"),
+    "a head of elsewhere": asked(method=b"HEAD", url=b"/x"),
+    "another path": asked(url=b"/x"),
+    "another path, of a page": asked(url=b"/x", origin=ORIGIN),
+    "no path": asked(url=b""),
+    "a query": asked(url=b"/?a=b"),
+    "GET": asked(b"", b"GET"),
+    "GET, of a page": asked(b"", b"GET", origin=ORIGIN),
+    "PUT": asked(method=b"PUT"),
+    "PUT, of a page": asked(method=b"PUT", origin=ORIGIN),
+    "OPTIONS": asked(b"", b"OPTIONS"),
+    "OPTIONS, of a page": asked(b"", b"OPTIONS", origin=ORIGIN),
+    "OPTIONS, of a page that says what for": asked(
+        b"",
+        b"OPTIONS",
+        origin=ORIGIN,
+        access_control_request_headers=b"x-amz-target",
+        access_control_request_method=b"POST",
+    ),
+    "text": asked(content_type=b"text/plain"),
+    "text, of a page": asked(content_type=b"text/plain", origin=ORIGIN),
+    "no type": asked(content_type=None),
+    "nothing, without a type": asked(b"", content_type=None),
+    "nothing, of a page": asked(b"", origin=ORIGIN),
+    "no JSON": asked(b"{"),
+    "no JSON, of a page": asked(b"{", origin=ORIGIN),
+    "no target": asked(x_amz_target=None),
+    "an unknown operation": asked(x_amz_target=target("Fetch")),
+    "an unknown operation of streams": asked(x_amz_target=b"DynamoDBStreams_20120810.Fetch"),
+    "an operation with a sign": asked(x_amz_target=target("Scan!")),
+    "an operation of streams that isn't one": asked(x_amz_target=b"DynamoDBStreams_20120810.Scan"),
+    "the version alone": asked(x_amz_target=target("")),
+    "unsigned": asked(authorization=None),
+    "signed by another rule": asked(authorization=b"Basic YTpi"),
+    "signed twice": asked(url=b"/?X-Amz-Algorithm=AWS4-HMAC-SHA256"),
+    "no encoding": asked(content_encoding=b"identity"),
+    "an empty encoding": asked(content_encoding=b""),
+    "an unknown encoding": asked(content_encoding=b"br"),
+    "an encoding that it isn't of": asked(content_encoding=b"gzip"),
+    "gzip": asked(packed(SCAN, b"gzip"), content_encoding=b" GZIP "),
+    "deflate, of a page": asked(packed(SCAN, b"deflate"), content_encoding=b"deflate", origin=ORIGIN),
+    "gzip of too much": asked(packed(b" " * 2001, b"gzip"), content_encoding=b"gzip"),
+    "gzip of too much, of a page": asked(packed(b" " * 2001, b"gzip"), content_encoding=b"gzip", origin=ORIGIN),
+    "a write": asked(PUT, x_amz_target=target("PutItem")),
+    "a write, of a page": asked(PUT, x_amz_target=target("PutItem"), origin=ORIGIN),
+    "a write that is refused, of a page": asked(SCAN, x_amz_target=target("PutItem"), origin=ORIGIN),
+    "a change of tables": asked(SCAN, x_amz_target=target("UpdateTable"), origin=ORIGIN),
+    "a read that is refused, of a page": asked(b'{"TableName": "nothing"}', origin=ORIGIN),
+    "a read that is no object": asked(b"[]"),
+    "tags": asked(TAGGED, x_amz_target=target("TagResource"), origin=ORIGIN),
+    "a large write": asked(
+        PUT.replace(b"}}}", b'}, "x": {"S": "%s"}}}' % (b"x" * 2000)), x_amz_target=target("PutItem")
+    ),
+}
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine.open(":memory:", raw_items=True) as opened:
+        opened.call("CreateTable", CREATE)
+        opened.call("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1")}})
+        yield opened
+
+
+def settings(**limits: int) -> Settings:
+    plain = Settings(db=":memory:")
+    return replace(plain, limits=replace(plain.limits, **{"body_bytes_max": 2000, **limits}))
+
+
+def answer(handler: Service | Regional, request: Incoming) -> str:
+    """The one answer, without what changes with time; its checksum is looked at."""
+    replies: list[bytes] = []
+    handler.handle(request, replies.append)
+    (reply,) = replies
+    head, end, body = reply.partition(b"\r\n\r\n")
+    if request.method != b"HEAD":
+        assert b"x-amz-crc32: %d\r\n" % zlib.crc32(body) in head + end
+        assert b"content-length: %d\r\n" % len(body) in head + end
+    kept = [line for line in head.split(b"\r\n") if not _CHANGING.fullmatch(line)]
+    assert len(head.split(b"\r\n")) - len(kept) == 2
+    return (b"\n".join(kept) + end.replace(b"\r", b"") + body).decode()
+
+
+@pytest.mark.parametrize("way", ["at once", "aside", "in pieces"])
+def test_requests_are_answered(engine: Engine, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """The same whichever way; and at the end nothing is taken to be under way."""
+    if way != "at once":
+        monkeypatch.setattr(service, "LARGE_BYTES_MIN", -1)
+    if way == "in pieces":
+        monkeypatch.setattr(parsing, "is_many", lambda body: body[:1] == b"{" and body[-1:] == b"}")
+    tested = Service(engine, settings())
+    shown = [f"--- {name}\n{answer(tested, request)}" for name, request in REQUESTS.items()]
+    assert tested._pending_bytes == 0
+    if way == "at once":
+        assert_agreed("\n".join(shown))
+    else:
+        monkeypatch.undo()
+        with Engine.open(":memory:", raw_items=True) as other:
+            other.call("CreateTable", CREATE)
+            other.call("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1")}})
+            plain = Service(other, settings())
+            assert shown == [f"--- {name}\n{answer(plain, request)}" for name, request in REQUESTS.items()]
+
+
+class Kept:
+    """Takes writes and work, and makes none until it is told."""
+
+    def __init__(self) -> None:
+        self.writes: list[tuple[str, Done]] = []
+        self.works: list[tuple[Any, Any]] = []
+
+    def submit(self, name: Any, params: Any, done: Any) -> None:
+        if callable(name):
+            self.works.append((name, done))
+        else:
+            self.writes.append((name, done))
+
+    def submit_change(self, work: Any, done: Any) -> None:
+        self.works.append((work, done))
+
+    def sweep(self, items_max: int, done: Any) -> None:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("origin", [None, ORIGIN])
+@pytest.mark.parametrize("way", ["written", "changed", "large"])
+def test_who_comes_while_too_much_is_under_way_is_to_come_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, way: str, origin: bytes | None
+) -> None:
+    """What fits in exactly does."""
+    body = PUT if way == "written" else SCAN
+    name = {"written": "PutItem", "changed": "UpdateTable", "large": "Scan"}[way]
+    if way == "large":
+        monkeypatch.setattr(service, "LARGE_BYTES_MIN", len(body) - 1)
+    kept = Kept()
+    tested = Service(engine, settings(buffered_bytes_max=2 * len(body)), kept, kept)
+    request = asked(body, x_amz_target=target(name), origin=origin)
+    replies: list[bytes] = []
+    for count in (1, 2):
+        tested.handle(request, replies.append)
+        assert tested._pending_bytes == count * len(body)
+    assert replies == []
+    refused = answer(tested, replace(request, body=b" ")) if way == "written" else answer(tested, request)
+    assert refused.startswith("HTTP/1.1 503 Service Unavailable\n")
+    assert ("access-control-allow-origin" in refused) == (origin is not None)
+    assert "ServiceUnavailableException" in refused
+    for _, done in [*kept.writes, *kept.works]:
+        done({} if kept.writes else b"done")  # type: ignore[arg-type]
+    assert len(replies) == 2
+    assert tested._pending_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "logged"),
+    [
+        (StoreError("The disk is full"), "The disk is full", [("The disk is full", False)]),
+        (ZeroDivisionError(), "Internal server error", [("A request failed", True)]),
+        (RecursionError(), "com.amazon.coral.service#SerializationException", []),
+    ],
+)
+@pytest.mark.parametrize("large", [False, True])
+def test_what_fails_is_told_and_logged(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception, told: str,
+    logged: list[tuple[str, bool]], large: bool,
+) -> None:  # fmt: skip
+    def fail(*_: object) -> Any:
+        raise error
+
+    monkeypatch.setattr(service, "LARGE_BYTES_MIN", -1 if large else 10_000)
+    tested = Service(engine, settings())
+    monkeypatch.setattr(tested, "_call", fail)
+    monkeypatch.setattr(tested, "_call_briefly", fail)
+    caplog.set_level(logging.DEBUG, "keyplan.server")
+    shown = answer(tested, asked())
+    assert told in shown
+    assert shown.startswith("HTTP/1.1 400" if not logged else "HTTP/1.1 500")
+    assert [
+        (record.getMessage().partition(" at ")[0].partition(" (")[0], bool(record.exc_info))
+        for record in caplog.records
+    ] == logged
+    if large:
+        assert error.__traceback__ is None
+
+
+def test_regions_answer_for_themselves(engine: Engine) -> None:
+    with Engine.open(":memory:", raw_items=True) as other:
+        tested = Regional({"eu-west-1": Service(engine, settings()), "us-east-1": Service(other, settings())})
+        elsewhere = AUTHORIZATION.replace("eu-west-1", "us-east-1").encode()
+        unknown = AUTHORIZATION.replace("eu-west-1", "ap-east-1").encode()
+        query = (
+            b"/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=dev%2F20260101%2Fus-east-1%2Fdynamodb%2Faws4_request"
+        )
+        asking = {
+            "the first": asked(),
+            "the other": asked(authorization=elsewhere),
+            "by its query": asked(url=query, authorization=None),
+            "by a short scope": asked(
+                authorization=b"AWS4-HMAC-SHA256 Credential=dev/us-east-1/dynamodb/aws4_request,"
+            ),
+            "none": asked(authorization=unknown),
+            "unsigned": asked(authorization=None),
+        }
+        assert_agreed("\n".join(f"--- {name}\n{answer(tested, request)}" for name, request in asking.items()))
+
+
+def headed(**headers: str) -> Mapping[bytes, bytes]:
+    return {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
+
+
+@pytest.mark.parametrize("size", [4095, 4096, 4097])
+@pytest.mark.parametrize("packed_aside", [False, True])
+def test_large_answers_are_packed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, size: int, packed_aside: bool
+) -> None:
+    """Here and aside alike, and for a page too; so many bytes that the answer has that size."""
+    empty = len(b'{"Items":[{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"S":""}}],"Count":1,"ScannedCount":1}')
+    item = {"pk": s("a"), "sk": s("1"), "x": s("x" * (size - empty))}
+    engine.call("PutItem", {"TableName": TABLE, "Item": item})
+    monkeypatch.setattr(service, "PACKED_BYTES_MIN", 4096 if packed_aside else 10_000)
+    aside = Counted()
+    tested = Service(engine, settings(), aside=aside)
+    replies: list[bytes] = []
+    tested.handle(asked(accept_encoding=b"gzip", origin=ORIGIN), replies.append)
+    head, _, body = replies[0].partition(b"\r\n\r\n")
+    assert (b"\r\ncontent-encoding: gzip\r\n" in head) == (size >= 4096)
+    assert b"\r\naccess-control-allow-origin: %s\r\n" % ORIGIN in head
+    whole = unpacked(body, b"gzip", 10_000) if size >= 4096 else body
+    assert len(whole) == size
+    assert json.loads(whole)["Items"] == [item]
+    assert aside.count == (packed_aside and size >= 4096)
+
+
+class Counted(AtOnce):
+    """Does it at once, and counts."""
+
+    count = 0
+
+    def submit(self, work: Any, slow: Any, done: Any) -> None:
+        self.count += 1
+        super().submit(work, slow, done)
+
+
+def test_writes_are_made_at_once_again_when_the_thread_has_none(engine: Engine) -> None:
+    """While one client is there: the thread is asked only for what takes long."""
+
+    async def run() -> list[list[str]]:
+        alone = [False]
+        writing = WriterThread(engine, asyncio.get_running_loop(), lambda: alone[0])
+        made: list[list[str]] = []
+        for rounds in (1, 3):
+            outcomes: list[Any] = []
+            alone[0] = False
+            for number in range(rounds):
+                item = {"pk": s("c"), "sk": s(number)}
+                writing.submit("PutItem", {"TableName": TABLE, "Item": item}, outcomes.append)
+            assert outcomes == []
+            alone[0] = True
+            while len(outcomes) < rounds:
+                await asyncio.sleep(0)
+            writing.submit("PutItem", {"TableName": TABLE, "Item": {"pk": s("c"), "sk": s("x")}}, outcomes.append)
+            made.append([str(outcome) for outcome in outcomes])
+        await asyncio.to_thread(writing.close)
+        return made
+
+    assert asyncio.run(run()) == [["{}"] * 2, ["{}"] * 4]
