@@ -1,0 +1,70 @@
+"""How the newer reader words each value that isn't of a member's type, and where it says that it stands."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from keyplan.errors import DynamoDBError
+from keyplan.wire import reading
+from keyplan.wire.reading import refuse_unreadable
+from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Structure, Text, Whole
+from tests.agreed import assert_agreed
+
+MEMBERS: dict[str, Any] = {
+    "Text": Text(),
+    "Whole": Whole(bits=32),
+    "Long": Whole(bits=64),
+    "Real": Real(),
+    "Flag": Flag(),
+    "List": ListOf(Text()),
+    "Map": MapOf(Text()),
+    "Inner": Structure({"Text": Text()}),
+}
+VALUES: tuple[Any, ...] = (None, True, 0, -(2**70), 1.5, "", 'é\n"😀', "\ud800", [], ["a", 1], {}, {"a": {"b": []}})
+
+
+def said(shape: Structure, request: Any) -> str:
+    try:
+        refuse_unreadable(shape, request)
+    except DynamoDBError as error:
+        return f"{error.type}: {error.message}"
+    return "read"
+
+
+def test_each_value_for_each_member() -> None:
+    shape = Structure(MEMBERS, required=frozenset({"Text", "Map"}))
+    lines = []
+    for name in MEMBERS:
+        for value in VALUES:
+            written = ascii(value)
+            lines.append(f"{name} {written}: {ascii(said(shape, {'Text': 'é', 'Map': {}, name: value}))}")
+    lines += [
+        f"{ascii(given)}: {said(shape, given)}" for given in ({}, {"Text": "é"}, {"Else": [2**70, "é"]}, [], None)
+    ]
+    assert_agreed("\n".join(lines))
+
+
+@pytest.mark.parametrize("together", [1, 2, 3, 10_000])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *([number * [1] for number in range(8)]),
+        *({f"é{number}": [number] for number in range(length)} for length in range(8)),
+        [2**70, "é", {"é": [1, 2, 3], "b": 1.5}],
+        {"a": [[1, 2, 3], [4, 5, 6]], "b": {"c": 2**64, "d": "😀"}, "e": None},
+    ],
+)
+def test_a_fault_stands_behind_what_was_written_before_it(
+    monkeypatch: pytest.MonkeyPatch, together: int, value: Any
+) -> None:
+    """In bytes, without spaces, however many members are measured together; the last character is the first wrong."""
+    monkeypatch.setattr(reading, "_WRITTEN_TOGETHER_MAX", together)
+    shape = Structure({"Wrong": Text(), "Missing": Text()}, required=frozenset({"Missing"}))
+    request = {"Before": value, "Wrong": 17}
+    text = json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode()
+    assert said(shape, {**request, "After": 1}).endswith(f"at line 1 column {len(text) - 1}")
+    text = json.dumps({"Before": value}, ensure_ascii=False, separators=(",", ":")).encode()
+    assert said(shape, {"Before": value}).endswith(f"at line 1 column {len(text)}")
