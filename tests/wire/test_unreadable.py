@@ -40,10 +40,8 @@ def test_each_value_for_each_member() -> None:
     for name in MEMBERS:
         for value in VALUES:
             written = ascii(value)
-            lines.append(f"{name} {written}: {ascii(said(shape, {'Text': 'é', 'Map': {}, name: value}))}")
-    lines += [
-        f"{ascii(given)}: {said(shape, given)}" for given in ({}, {"Text": "é"}, {"Else": [2**70, "é"]}, [], None)
-    ]
+            lines.append(f"{name} {written}: {said(shape, {'Text': 'é', 'Map': {}, name: value})!a}")
+    lines += [f"{given!a}: {said(shape, given)}" for given in ({}, {"Text": "é"}, {"Else": [2**70, "é"]}, [], None)]
     assert_agreed("\n".join(lines))
 
 
