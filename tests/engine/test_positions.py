@@ -15,7 +15,8 @@ from tests.engine.support import answer, create, index, n, put, s
 
 CONDITIONS = {
     "orders": [
-        "pk = :p", "pk = :p AND sk = :s", "pk = :p AND sk > :s", "pk = :p AND sk <= :s", "pk = :p AND begins_with(sk, :s)"
+        "pk = :p", "pk = :p AND sk = :s", "pk = :p AND sk > :s", "pk = :p AND sk <= :s",
+        "pk = :p AND begins_with(sk, :s)"
     ],
     "orders ByG": ["g = :p", "g = :p AND h = :s", "g = :p AND h >= :s", "g = :p AND h BETWEEN :s AND :s"],
     "orders ByH": ["pk = :p", "pk = :p AND h < :s"],
