@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def test_pauses_grow_up_to_a_bound(stands: Time, monkeypatch: pytest.MonkeyPatch
         bounds.append((low, high))
         return high
 
-    monkeypatch.setattr(connections.random, "uniform", uniform)
+    monkeypatch.setattr(random, "uniform", uniform)
     wait = BusyWait(1000.0)
     for tries in range(200):
         assert wait(tries)

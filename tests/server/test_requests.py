@@ -204,7 +204,7 @@ def test_who_comes_while_too_much_is_under_way_is_to_come_again(
     assert ("access-control-allow-origin" in refused) == (origin is not None)
     assert "ServiceUnavailableException" in refused
     for _, done in [*kept.writes, *kept.works]:
-        done({} if kept.writes else b"done")  # type: ignore[arg-type]
+        done({} if kept.writes else b"done")
     assert len(replies) == 2
     assert tested._pending_bytes == 0
 

@@ -41,7 +41,8 @@ def test_each_value_for_each_member() -> None:
         for value in VALUES:
             written = ascii(value)
             lines.append(f"{name} {written}: {said(shape, {'Text': 'é', 'Map': {}, name: value})!a}")
-    lines += [f"{given!a}: {said(shape, given)}" for given in ({}, {"Text": "é"}, {"Else": [2**70, "é"]}, [], None)]
+    others: list[Any] = [{}, {"Text": "é"}, {"Else": [2**70, "é"]}, [], None]
+    lines += [f"{given!a}: {said(shape, given)}" for given in others]
     assert_agreed("\n".join(lines))
 
 
