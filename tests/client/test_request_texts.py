@@ -29,16 +29,16 @@ from tests.contract.reading import Reading
 
 PAGE = 2
 """Items that the store gives at a time."""
-FEW = 2
+FEW = 3
 """Values that a field in a partition key has."""
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _LEFT_OUT = re.compile(r"x{3,}0*|datetime\.datetime|datetime\.|, tzinfo=[\w.]+|\w+=None(, )?")
 DESIGNS: dict[str, tuple[type[Design], int]] = {
-    "everything": (Everything, 5),
-    "asking": (Asking, 5),
-    "timed": (Timed, 4),
-    "apart": (Apart, 6),
-    "reading": (Reading, 5),
+    "everything": (Everything, 9),
+    "asking": (Asking, 9),
+    "timed": (Timed, 6),
+    "apart": (Apart, 9),
+    "reading": (Reading, 6),
 }
 
 
@@ -75,7 +75,7 @@ def opened(cls: type[Design], each: int) -> tuple[Any, list[Row]]:
                 if len(pool) < FEW:
                     pool.append(getattr(instance, name))
             few = {name: pools["user_id" if name == "followed_id" else name] for name in names}
-            chosen = {name: pool[(number + at) % len(pool)] for at, (name, pool) in enumerate(sorted(few.items()))}
+            chosen = {name: pool[number // FEW**at % len(pool)] for at, (name, pool) in enumerate(sorted(few.items()))}
             try:
                 instance = entity_cls.model_validate({**dict(instance), **chosen}, by_name=True)
                 instance = design.create(instance) if entity.claims else design.put(instance)
