@@ -1,0 +1,104 @@
+"""What is guessed of tables that have no sample, or a small one: keys by natural names and by general ones, of texts
+and of numbers, of one facet and of several; names that come again; keys that were written without escapes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.workbench.support import made_as_agreed, table
+
+ALIASES = {
+    "no alias": ("PK", "SK"),
+    "one alias": ("customerId", "SK"),
+    "names": ("customerId", "orderedAt"),
+    "the same name": ("customerId", "customerId"),
+    "templates": ("USER#<userId>", "META"),
+    "two templates": ("USER#{user_id}", "ORDER#{orderId}"),
+}
+KEYS = {
+    "general": (("PK", "S"), ("SK", "S")),
+    "natural": (("customerId", "S"), ("at", "S")),
+    "number": (("customerId", "S"), ("at", "N")),
+    "alone": (("id", "S"), None),
+    "numbers": (("year", "N"), ("PK", "N")),
+}
+
+
+def attributes(keys: Any) -> dict[str, Any]:
+    names = ("PartitionKey", "SortKey")
+    return {
+        name: {"AttributeName": key[0], "AttributeType": key[1]}
+        for name, key in zip(names, keys, strict=True)
+        if key is not None
+    }
+
+
+@pytest.mark.parametrize("aliases", ALIASES)
+def test_facets_without_a_sample(aliases: str) -> None:
+    made_as_agreed(table({"Order": (ALIASES[aliases], [])}))
+    if "templates" not in aliases:  # of two kinds they are one key
+        made_as_agreed(table({name: (ALIASES[aliases], []) for name in ("Late Order", "order line")}))
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_keys_of_tables_without_a_sample(keys: str) -> None:
+    given = attributes(KEYS[keys])
+    names = tuple(key[0] for key in KEYS[keys] if key is not None)
+    aliases = (names[0], names[-1] if len(names) > 1 else "")
+    index = [
+        {
+            "IndexName": "by_day",
+            "KeyAttributes": attributes((("day", "S"), ("rank", "N"))),
+            "Projection": {"ProjectionType": "ALL"},
+        }
+    ]
+    for facets in (("Order",), ("Order", "Line", "Third")):
+        made_as_agreed(
+            table({name: (aliases, []) for name in facets}, KeyAttributes=given, GlobalSecondaryIndexes=index)
+        )
+    made_as_agreed(table({}, KeyAttributes=given))
+
+
+def rows(*keys: tuple[str, str], **more: Any) -> list[dict[str, Any]]:
+    return [{"PK": partition, "SK": sort, **more} for partition, sort in keys]
+
+
+SAMPLES = {
+    "bars": rows(("USER|1", "ORDER|7"), ("USER|2", "ORDER|8"), userId="1"),
+    "colons within": rows(("USER#a:b", "META"), ("USER#c:d", "META")),
+    "escapes": rows(("USER#a%23b", "META"), ("USER#c", "META")),
+    "a hash within": rows(("USER#a", "ORDER#1#2"), ("USER#b", "ORDER#1#3")),
+    "slashes": rows(("org/1/user/2", "x"), ("org/1/user/3", "x")),
+    "moments": rows(("DAY#2026-03-01", "AT#2026-03-01T08:00:00Z"), ("DAY#2026-03-02", "AT#2026-03-02T09:30:00Z")),
+    "one item": rows(("USER#1", "META")),
+    "padded": rows(("L#1", "0001"), ("L#1", "0002"), ("L#2", "0010")),
+    "words": rows(("CONFIG", "LIMITS"), ("CONFIG", "COLOURS")),
+    "most": rows(("USER#1", "A#1"), ("USER#2", "A#2"), ("USER#3", "A#3"), ("user-4", "A#4")),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_keys_of_small_samples(name: str) -> None:
+    made_as_agreed(table({"Thing": (("PK", "SK"), SAMPLES[name])}))
+    indexed = [
+        {**row, "GSI1PK": row["SK"], "GSI1SK": row["PK"]} if at % 2 == 0 else row
+        for at, row in enumerate(SAMPLES[name])
+    ]
+    made_as_agreed(table({"Thing": (("PK", "SK"), indexed), "Empty": (("PK", "SK"), [])}))
+
+
+def test_names_that_come_again() -> None:
+    """Of facets, and of tables: each has a number of its own."""
+    model = table(
+        {name: (("PK", "SK"), rows((f"{name}#1", "META"))) for name in ("Order", "order", "Order 2", "ORDER")}
+    )
+    facets = model["DataModel"][0]["TableFacets"]
+    facets += [{**facets[0], "TableData": []}, {**facets[0], "TableData": []}, {**facets[0], "TableData": []}]
+    made_as_agreed(model)
+    for again in (2, 3, 4):
+        other = table({"Order": (("PK", "SK"), rows(("O#1", "META")))}, TableName="Shop")
+        model["DataModel"] += other["DataModel"][:again]
+    made_as_agreed(model)
