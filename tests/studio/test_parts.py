@@ -11,16 +11,23 @@ from typing import Any
 
 import pytest
 
+from keyplan import Put
+from keyplan.client.conversations import Pause
 from keyplan.errors import KeyplanError
-from keyplan.studio import planning
+from keyplan.studio import drawing, planning
+from keyplan.studio.application import _static
+from keyplan.studio.collections import Collection, Entry, Picture, Place, picture
 from keyplan.studio.items import attribute_text, kind_of, pieces, plain_pieces, template_pieces
-from keyplan.studio.paths import example_arguments, read_path, write_path
+from keyplan.studio.layout import laid_out
+from keyplan.studio.paths import Path as Asked
+from keyplan.studio.paths import example_arguments, followed, read_path, write_path
 from keyplan.studio.reviewing import cost_json
-from keyplan.studio.subject import described
+from keyplan.studio.sampling import Count, sample
+from keyplan.studio.subject import described, of_design
 from keyplan.systems import system
 from tests.agreed import assert_agreed
 from tests.contract.design import Everything
-from tests.studio.school import School, fill
+from tests.studio.school import Course, School, fill
 from tests.web.library import Library
 
 
@@ -228,3 +235,75 @@ def test_some_plans_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     planner.close()
     assert all(each.process.killed == 0 for each in planner._jobs.values())  # type: ignore[attr-defined]
     assert planning.Planner(None).plan_json()["state"] == "failed"
+
+
+# The map
+
+
+def collection(entries: int, gaps: int = 0, condition: str = "", count: int | None = None) -> Collection:
+    made = [Entry(f"e{entries}-{at}", "i", "Thing", [], [], "", gap=at < gaps) for at in range(entries)]
+    shown = None if count is None else Count(count, exact=True)
+    return Collection(f"c{entries}", [], [], "", made, shown, condition)
+
+
+def zones(table: list[Collection], *indexes: list[Collection]) -> list[tuple[int, int, int, int]]:
+    places = [Place("", "", "", "", table), *(Place(f"I{at}", "", "", "", own) for at, own in enumerate(indexes))]
+    return [(zone.x, zone.y, zone.width, zone.height) for zone in laid_out(Picture("P", places)).zones]
+
+
+def test_an_index_that_would_be_the_tallest_has_a_second_column() -> None:
+    low = collection(1)
+    assert [zones([low], [own])[1][2] for own in (collection(14, 2, "pk"), collection(12, 3, "", 99))] == [704, 330]
+    table = [collection(10, 1)]  # 504 with the gap below it, so that 630 is as high as an index may be
+    assert [zones(table, [own])[1][2] for own in (collection(14, 2, "pk"), collection(14, 3, "pk"))] == [330, 704]
+    # 625 is the most beside any lower table
+    several = [collection(6, 1, "", 99), collection(6, 2, "", 99)]
+    assert zones([low], several)[1][2] == 704
+
+
+def test_short_indexes_stand_below_each_other() -> None:
+    for size in range(1, 16):
+        table = [collection(size) for _ in range(2)]
+        index = [collection(size)]
+        assert_agreed(str(zones(table, index, index, index)))
+
+
+def test_facts_have_as_much_room_as_there_is() -> None:
+    entry = Entry("e", "i", "Thing", [], [("name", "x" * 90), ("n", "1"), ("title", "y" * 30)], "")
+    alone = Entry("e", "i", "Thing", [], [("", "x" * 90)], "")
+    widths = (0, 24, 59, 59.9, 60, 61, 66, 68, 70, 80, 100, 131, 200, 400, 900)
+    assert_agreed("\n".join(f"{width}: {drawing._facts(each, width)}" for each in (entry, alone) for width in widths))
+
+
+def test_some_collections_of_an_index_are_shown_at_first() -> None:
+    with School.open(":memory:") as school:
+        school.batch([Put(Course(course_id=f"c{at:02d}", title="t", room=f"r{at:02d}")) for at in range(14)])
+        subject = of_design(school)
+        made = picture(subject.name, subject.table, subject.compiled, sample(subject).stretches)
+    assert_agreed("\n".join(f"{place.index}: {len(place.collections)} {place.note}" for place in made.places))
+
+
+# Requests of a conversation
+
+
+def test_a_pause_is_made_only_where_something_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+
+    def waiting() -> Any:
+        yield Pause(0.25)
+        return 7
+
+    nowhere: Any = None
+    for send, expected in ((False, []), (True, [0.25])):
+        assert followed(waiting(), nowhere, Asked({}), send=send) == 7
+        assert slept == expected
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../actions.py", "../studio.js", "vendor/../../x.js", "..", "a b.js", "vendor", "vendor/", "nothing.js", ""],
+)
+def test_only_files_that_are_meant_are_static(path: str) -> None:
+    assert _static(path) is None
+    assert _static("vendor/preact.js") is not None
