@@ -4,11 +4,13 @@ and of numbers, of one facet and of several; names that come again; keys that we
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import pytest
 
-from tests.workbench.support import made_as_agreed, table
+from keyplan import Design, Entity, Index, Key, Table
+from tests.workbench.support import exported, made_as_agreed, table
 
 ALIASES = {
     "no alias": ("PK", "SK"),
@@ -102,3 +104,25 @@ def test_names_that_come_again() -> None:
         other = table({"Order": (("PK", "SK"), rows(("O#1", "META")))}, TableName="Shop")
         model["DataModel"] += other["DataModel"][:again]
     made_as_agreed(model)
+
+
+class Mood(enum.Enum):
+    GOOD = "good"
+    BAD = "bad"
+
+
+class Day(Entity):
+    day_id: str
+    mood: Mood = Mood.GOOD
+
+    primary = Key("DAY#{day_id}", "#DAY")
+    bad = Key("BAD", "DAY#{day_id}", index=Index("GSI1", "gsi1pk", "gsi1sk"), when={"mood": Mood.BAD})
+
+
+class Days(Design):
+    table = Table("days", entities=[Day], indexes=[Index("GSI1", "gsi1pk", "gsi1sk")])
+
+
+def test_members_of_an_enum_come_back_as_their_values() -> None:
+    assert "when={'mood': ('bad',)}" in str(exported(Days))
+    made_as_agreed(exported(Days))

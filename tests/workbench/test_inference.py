@@ -112,7 +112,8 @@ def test_a_number_of_a_primary_key_is_a_field() -> None:
         assert templates(compiled_of(made_as_agreed(model)), "Event") == ["E#{event_id}", wanted]
 
 
-def test_a_number_of_an_index_key_may_be_a_moment() -> None:
+@pytest.mark.parametrize(("number", "unit"), [(1767225600000, "ms"), (1767225600, "s"), (1767225601, None)])
+def test_a_number_of_an_index_key_may_be_a_moment(number: int, unit: str | None) -> None:
     index = {
         "IndexName": "GSI1",
         "KeyAttributes": {
@@ -124,11 +125,16 @@ def test_a_number_of_an_index_key_may_be_a_moment() -> None:
         "PK": "E#1",
         "SK": "META",
         "GSI1PK": "EVENT",
-        "GSI1SK": 1767225600000,
+        "GSI1SK": number,
         "made": "2026-01-01T00:00:00.000000Z",
     }
     design = of(PLAIN, event, GlobalSecondaryIndexes=[index])
-    assert templates(design, "Order") == ["E#{e_id}", "META", "EVENT", "{made:ms}"]
+    assert templates(design, "Order") == [
+        "E#{e_id}",
+        "META",
+        "EVENT",
+        "{gsi1_sk}" if unit is None else f"{{made:{unit}}}",
+    ]
 
 
 def test_items_without_facets_are_told_apart_by_the_words_of_their_keys() -> None:
