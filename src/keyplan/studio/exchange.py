@@ -70,7 +70,7 @@ def _lines(rows: Sequence[Any]) -> str:
 
 def _csv(rows: Sequence[Mapping[str, Any] | None]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row or {}))
-    out = io.StringIO(newline="")
+    out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(names)
     writer.writerows([[_cell((row or {}).get(name)) for name in names] for row in rows])
