@@ -119,6 +119,7 @@ def test_a_value_to_begin_with(schema: dict[str, Any], value: Any) -> None:
         ({"const": "x"}, 'data-kind="text"><option value="x">x</option></select>'),
         ({"enum": ["a", "b"], "default": "b"}, '<option value="a">a</option><option value="b" selected>b</option>'),
         ({"type": "object"}, 'rows="2" spellcheck="false">{}</textarea>'),
+        ({"type": "object", "required": ["é"], "properties": {"é": {}}}, "&quot;é&quot;: "),
         ({"type": "array", "items": {"type": "string"}}, 'rows="4"'),
         ({"type": "array", "items": {"type": "array", "items": {"enum": ["x"]}}}, 'rows="6"'),
         (
