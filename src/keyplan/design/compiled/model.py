@@ -16,7 +16,7 @@ from keyplan.design.compiled.collisions import can_collide
 from keyplan.design.compiled.compiler import compile_read, junctions_of
 from keyplan.design.compiled.entities import compile_entity
 from keyplan.design.compiled.names import entity_problems, pattern_problem
-from keyplan.design.compiled.option_checks import check_kinds
+from keyplan.design.compiled.option_checks import check_attempts, check_kinds
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
 from keyplan.design.compiled.seen import view_problems
@@ -211,7 +211,7 @@ class _Compiler:
             problem = pattern_problem(self.cls, name)
             if problem is not None:
                 self.fault(f"{self.cls.__name__}.{name}", problem)
-            other = ids.setdefault(pattern.options.id, name)
+            other = ids.setdefault(str(pattern.options.id) or name, name)
             if other != name:
                 self.fault(
                     f"{self.cls.__name__}.{name}",
@@ -225,6 +225,8 @@ class _Compiler:
             place = f"{self.cls.__name__}.{name}"
             try:
                 check_kinds(pattern.options)
+                if isinstance(pattern, WriteMethod):
+                    check_attempts(pattern.attempts)
                 result[name] = signature_of(pattern.function, place, self.namespace)
             except Problem as problem:
                 self.fault(place, problem)

@@ -6,7 +6,7 @@ Which key serves is decided in ``compiler.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
 from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind
@@ -20,9 +20,13 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import shown
 
-__all__ = ["check_field", "check_kinds", "check_options", "check_read_whole"]
+__all__ = ["check_attempts", "check_field", "check_kinds", "check_options", "check_read_whole"]
 
 _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "newest_first": (bool, "True or False"),
+    "consistent": (bool, "True or False"),
+    "scan": (bool, "True or False"),
+    "complete": (bool, "True or False"),
     "key": (Key, "the key of an entity, such as Ticket.by_project"),
     "order_by": (str, "the name of a field"),
     "where": ((Mapping, str), "a mapping of fields to values, or the text of a filter"),
@@ -33,6 +37,10 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 def check_kinds(options: Options) -> None:
     """What a decorator was given is of the kinds that it takes. Raises Problem."""
+    own_id: Any = options.id
+    if not isinstance(own_id, str) or not own_id:
+        message = f"the id is {shown(own_id)}" if own_id else "it has no id"
+        raise Problem(message, 'give it the name it has in the list of access patterns: @read("R1"), @write("W1")')
     for name, (kind, words) in _KINDS.items():
         given = getattr(options, name)
         if given is not None and not isinstance(given, kind):
@@ -42,6 +50,12 @@ def check_kinds(options: Options) -> None:
         wrong = [each for each in several if not _is_entity(each.entity if isinstance(each, Through) else each)]
         if wrong:
             raise Problem(f"{name}= takes an entity's class, or several of them, not {shown(wrong[0])}")
+
+
+def check_attempts(attempts: Any) -> None:
+    """How often a write is tried. Raises Problem."""
+    if not isinstance(attempts, int) or attempts < 1:
+        raise Problem(f"attempts= takes a number from 1 on, not {shown(attempts)}")
 
 
 def _is_entity(given: Any) -> bool:
@@ -114,7 +128,9 @@ def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
         raise Problem(
             f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
             f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
-            "give both the same type",
+            f"write Each[{type_name(field.annotation)}] to ask for many values at once"
+            if wanted in {kind_of(inner) for inner in get_args(parameter.value_type)}
+            else "give both the same type",
         )
 
 

@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias, overload
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
 
+from keyplan.design.declared.given import check_given, is_a, or_none
+
 __all__ = ["FormName", "Stored", "cut"]
 
 FormName: TypeAlias = Literal[
@@ -68,6 +70,13 @@ class Stored:
         write: Callable[[Any], Any] | None = None,
         read: Callable[[Any], Any] | None = None,
     ) -> None:
+        check_given(
+            "Stored",
+            form=(form, or_none(is_a(str)), 'the name of a form, such as "json"'),
+            layout=(layout, or_none(is_a(str)), "what strftime takes, a text"),
+            write=(write, or_none(callable), "a function"),
+            read=(read, or_none(callable), "a function"),
+        )
         object.__setattr__(self, "form", form)
         object.__setattr__(self, "layout", layout)
         object.__setattr__(self, "write", write)

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
-__all__ = ["Binary", "Index", "KeyAttribute", "Number", "key_attributes"]
+from keyplan.design.declared.given import check_given, is_a, is_text, one_of, several
+
+__all__ = ["Binary", "Index", "KeyAttribute", "Number", "is_key_attribute", "key_attributes"]
+
+_ATTRIBUTES = "the name of an attribute, or a list of up to four"
+_PROJECTIONS = '"ALL", "KEYS_ONLY", or a list of names of attributes'
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +23,13 @@ class KeyAttribute:
 
     name: str
     type: Literal["S", "N", "B"] = "S"
+
+    def __post_init__(self) -> None:
+        check_given(
+            "KeyAttribute",
+            name=(self.name, is_text, "the name of an attribute"),
+            type=(self.type, one_of("S", "N", "B"), "S, N or B"),
+        )
 
 
 def Number(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
@@ -37,6 +49,11 @@ def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | No
     if isinstance(given, str | KeyAttribute):
         given = [given]
     return tuple(KeyAttribute(text) if isinstance(text, str) else text for text in given)
+
+
+def is_key_attribute(given: Any) -> bool:
+    """Whether it is a key attribute, or the name of one."""
+    return is_text(given) or isinstance(given, KeyAttribute)
 
 
 class Projected(Protocol):
@@ -74,6 +91,14 @@ class Index:
         projection: Literal["ALL", "KEYS_ONLY"] | Sequence[str] = "ALL",
         local: bool = False,
     ) -> None:
+        check_given(
+            "Index",
+            name=(name, is_text, "the name of an index"),
+            partition=(partition, _is_part_of_key, _ATTRIBUTES),
+            sort=(sort, _is_sort, _ATTRIBUTES),
+            projection=(projection, _is_projection, _PROJECTIONS),
+            local=(local, is_a(bool), "True or False"),
+        )
         included = projection if isinstance(projection, str) else tuple(projection)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "partition", key_attributes(partition))
@@ -102,3 +127,15 @@ class Index:
     def __repr__(self) -> str:
         names = ", ".join(repr(attribute.name) for attribute in (*self.partition, *self.sort))
         return f"Index({self.name!r}, {names})"
+
+
+def _is_part_of_key(given: Any) -> bool:
+    return is_key_attribute(given) or several(is_key_attribute, at_least=1)(given)
+
+
+def _is_sort(given: Any) -> bool:
+    return given is None or is_key_attribute(given) or several(is_key_attribute)(given)
+
+
+def _is_projection(given: Any) -> bool:
+    return one_of("ALL", "KEYS_ONLY")(given) or several(is_text, at_least=1)(given)

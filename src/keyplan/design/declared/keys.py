@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from keyplan.design.declared.given import check_given, is_a, or_none, several
 from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.styles import KeyStyle
 
 __all__ = ["Key", "Unique"]
+
+_TEMPLATE = 'a template such as "ORDER#{order_id}"'
+_TEMPLATES = f"{_TEMPLATE}, or a list of them"
 
 
 @dataclass(frozen=True, init=False)
@@ -40,6 +44,15 @@ class Key:
         shards: int = 1,
         style: KeyStyle | None = None,
     ) -> None:
+        check_given(
+            "Key",
+            partition=(partition, _is_templates, _TEMPLATES),
+            sort=(sort, or_none(_is_templates), _TEMPLATES),
+            index=(index, or_none(is_a(Index)), "an index"),
+            when=(when, or_none(is_a(Mapping)), "a mapping of fields to values"),
+            shards=(shards, _is_count, "a number from 1 on"),
+            style=(style, or_none(is_a(KeyStyle)), "a KeyStyle"),
+        )
         object.__setattr__(self, "partition", (partition,) if isinstance(partition, str) else tuple(partition))
         object.__setattr__(self, "sort", _sort_templates(sort))
         object.__setattr__(self, "index", index)
@@ -61,8 +74,24 @@ class Unique:
     sort: str = "CLAIM"
     style: KeyStyle | None = None
 
+    def __post_init__(self) -> None:
+        check_given(
+            "Unique",
+            partition=(self.partition, is_a(str), _TEMPLATE),
+            sort=(self.sort, is_a(str), _TEMPLATE),
+            style=(self.style, or_none(is_a(KeyStyle)), "a KeyStyle"),
+        )
+
 
 def _sort_templates(sort: str | Sequence[str] | None) -> tuple[str, ...]:
     if sort is None:
         return ()
     return (sort,) if isinstance(sort, str) else tuple(sort)
+
+
+def _is_templates(given: Any) -> bool:
+    return isinstance(given, str) or several(is_a(str))(given)
+
+
+def _is_count(given: Any) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and given >= 1

@@ -324,17 +324,20 @@ def read(
     price, and never of a global index.
     ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
     DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
-    answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``all_of=OPEN_ORDERS`` gives
-    all that stands in an index; ``segments=8`` reads either in so many segments at a time, for jobs. ``of=Order`` says
-    of what an ``int`` tells how many there are, or a ``bool`` whether
-    there is any; with ``total="amount"`` the ``int`` is the sum of that field. ``complete=True`` reads from the table
-    what the index lacks of the answer, by BatchGetItem.
+    answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``all_of=OPEN_ORDERS`` gives all
+    that stands in an index; ``segments=8`` reads either in so many segments at a time, for jobs. ``of=Order`` says
+    what an ``int`` counts, or what a ``bool`` looks for; with ``total="amount"`` the ``int`` is the sum of that field.
+    ``complete=True`` reads from the table what the index lacks of the answer, by BatchGetItem.
 
     ``per_second`` (calls, on average), ``items`` (how many the key names, before limit and filter) and ``item_bytes``
     say how much is expected; ``keyplan check`` and ``keyplan cost`` take them into account, and nothing else does.
 
     A question that no key answers is a DesignError when the design's class is made.
     """
+    bare: Any = id
+    if callable(bare):  # @read without its id, where nothing checks types: then it is a fault of the design
+        result: Any = ReadMethod(bare, Options(""))
+        return result  # type: ignore[no-any-return] # no type checker gets there
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
     given: Any = of  # where nothing checks types, it may be anything: then it is a fault of the design
     told_of = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
@@ -376,6 +379,10 @@ def write(
     ``keyplan check`` and ``keyplan cost``. So does ``joined``: that it is carried out with writes of other designs, by
     ``transact``, so that its actions are always part of a transaction.
     """
+    bare: Any = id
+    if callable(bare):  # as with read
+        result: Any = WriteMethod(bare, Options(""), attempts)
+        return result  # type: ignore[no-any-return] # no type checker gets there
     options = Options(id, load=Load(per_second=per_second, items=items, item_bytes=item_bytes, joined=joined or None))
 
     def decorate(function: Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]) -> WriteMethod[P, R]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from keyplan.design.declared.given import check_given, is_a, is_text, one_of
+
 __all__ = ["OURS", "KeyStyle", "Label"]
 
 
@@ -21,6 +23,13 @@ class KeyStyle:
 
     raw: bool = False
     case: Literal["lower", "upper"] | None = None
+
+    def __post_init__(self) -> None:
+        check_given(
+            "KeyStyle",
+            raw=(self.raw, is_a(bool), "True or False"),
+            case=(self.case, one_of(None, "lower", "upper"), '"lower", "upper" or None'),
+        )
 
     def fold(self, text: str) -> str:
         """The text in the letters of the key."""
@@ -43,6 +52,13 @@ class Label:
 
     attribute: str
     value: str
+
+    def __post_init__(self) -> None:
+        check_given(
+            "Label",
+            attribute=(self.attribute, is_text, "the name of an attribute"),
+            value=(self.value, is_text, "the text that the attribute has"),
+        )
 
     @property
     def stored(self) -> dict[str, Any]:

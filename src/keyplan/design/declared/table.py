@@ -6,12 +6,13 @@ client's work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.indexes import Index, KeyAttribute, key_attributes
+from keyplan.design.declared.given import check_given, is_a, is_text, or_none, several
+from keyplan.design.declared.indexes import Index, KeyAttribute, is_key_attribute, key_attributes
 from keyplan.design.declared.styles import OURS, KeyStyle
 
 __all__ = ["Table"]
@@ -43,6 +44,17 @@ class Table:
         sort: str | KeyAttribute | None = "sk",
         key_style: KeyStyle = OURS,
     ) -> None:
+        indexes = tuple(indexes) if isinstance(indexes, Iterator) else indexes
+        entities = tuple(entities) if isinstance(entities, Iterator) else entities
+        check_given(
+            "Table",
+            name=(name, is_text, "the name of a table"),
+            indexes=(indexes, several(is_a(Index), in_order=False), "a list of indexes"),
+            entities=(entities, several(_is_entity, in_order=False), "a list of entities' classes"),
+            partition=(partition, is_key_attribute, "the name of an attribute"),
+            sort=(sort, or_none(is_key_attribute), "the name of an attribute, or None"),
+            key_style=(key_style, is_a(KeyStyle), "a KeyStyle"),
+        )
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "key_style", key_style)
         object.__setattr__(self, "indexes", tuple(indexes))
@@ -102,3 +114,7 @@ def _index_request(index: Index) -> dict[str, Any]:
         "KeySchema": _key_schema(index.partition, index.sort),
         "Projection": projection,
     }
+
+
+def _is_entity(given: Any) -> bool:
+    return isinstance(given, type) and issubclass(given, Entity)

@@ -1,0 +1,217 @@
+# mypy: disable-error-code="empty-body"
+"""Arguments of a declaration that a type checker would refuse, for those who run none: each is a fault, with its name
+and what it takes; never an error of Python's from inside, nor a design that does something else than it says.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+
+from keyplan import (
+    Binary,
+    Create,
+    Design,
+    Each,
+    Entity,
+    Index,
+    Key,
+    KeyStyle,
+    Label,
+    Number,
+    Stored,
+    Table,
+    Unique,
+    Writes,
+    read,
+    write,
+)
+from keyplan.errors import DesignError
+from tests.agreed import assert_agreed
+
+WRONG: list[Any] = [0, 2.5, "", True, {"a": 1}, [3], b"x", int, float("nan"), None, {"a", 3}]
+DECLARED: dict[Callable[..., Any], dict[str, Any]] = {
+    Table: {"name": "things"},
+    Index: {"name": "GSI1", "partition": "a"},
+    Key: {"partition": "THING#{thing_id}"},
+    Unique: {"partition": "THING#{thing_id}"},
+    KeyStyle: {},
+    Label: {"attribute": "type", "value": "thing"},
+    Stored: {},
+    Number: {"name": "n"},
+    Binary: {"name": "b"},
+}
+RIGHT = {
+    "Index(sort=)": "None",
+    "Index(local=)": "True",
+    "Table(sort=)": "None",
+    "Key(partition=)": "an empty text is the compiler's",
+    "Key(sort=)": "None; an empty text is the compiler's",
+    "Key(index=)": "None",
+    "Key(when=)": "None, a mapping",
+    "Key(style=)": "None",
+    "Unique(partition=)": "an empty text is the compiler's",
+    "Unique(sort=)": "an empty text is the compiler's",
+    "Unique(style=)": "None",
+    "KeyStyle(raw=)": "True",
+    "KeyStyle(case=)": "None",
+    "Stored(form=)": "None; the compiler knows the names",
+    "Stored(layout=)": "None, a text",
+    "Stored(write=)": "None, what can be called",
+    "Stored(read=)": "None, what can be called",
+}
+"""Arguments that take something among the wrong ones, and what."""
+
+
+class Thing(Entity):
+    """What the questions are about."""
+
+    thing_id: str
+    price: int = 0
+
+    primary = Key("THING#{thing_id}", "#METADATA")
+
+
+def test_arguments_of_declarations() -> None:
+    """Each argument of each, with values of wrong kinds: the texts, in short."""
+    lines: dict[str, None] = {}
+    taken: set[str] = set()
+    for make, others in DECLARED.items():
+        for name in inspect.signature(make).parameters:
+            for given in WRONG:
+                try:
+                    make(**{**others, name: given})
+                except DesignError as error:
+                    (fault,) = error.faults
+                    lines[str(fault).partition(", not ")[0]] = None
+                    assert ", not " in fault.message
+                else:
+                    taken.add(f"{make.__name__}({name}=)")
+    assert taken == set(RIGHT)
+    assert_agreed("\n".join(lines))
+
+
+def test_all_wrong_arguments_are_told_at_once() -> None:
+    anything: Any = 3
+    with pytest.raises(DesignError) as error:
+        Index(anything, [], projection=anything, local=anything)
+    assert [fault.place for fault in error.value.faults] == [
+        "Index(name=)",
+        "Index(partition=)",
+        "Index(projection=)",
+        "Index(local=)",
+    ]
+    assert error.value.place == "Index"
+    assert "takes True or False, not 3" in str(error.value)
+
+
+def test_what_is_right_is_taken() -> None:
+    """Several are a list, a tuple or, where there is no order, a generator; a whole is a text."""
+    first, second = Index("ONE", ["a", Number("b")], (), projection=("x",)), Index("TWO", Binary("c"))
+    table = Table("things", indexes=(each for each in (first, second)), entities={Thing}, sort=None)
+    assert table.indexes == (first, second)
+    assert table.entities == (Thing,)
+    assert Key(("A", "B"), ["C"]).sort == ("C",)
+
+
+OPTIONS: dict[str, Any] = {
+    "newest_first": 3,
+    "order_by": 4,
+    "key": "primary",
+    "consistent": "no",
+    "where": 5,
+    "through": 6,
+    "scan": 1,
+    "all_of": "GSI1",
+    "segments": "8",
+    "of": "Thing",
+    "total": 7,
+    "complete": "yes",
+    "per_second": "many",
+    "items": -1,
+    "item_bytes": 2.5,
+}
+
+
+def _fault(option: dict[str, Any], pattern_id: Any = "R1") -> str:
+    with pytest.raises(DesignError) as error:
+
+        class Shop(Design):
+            table = Table("things", entities=[Thing])
+
+            @read(pattern_id, **option)
+            def things(self, thing_id: str) -> list[Thing]: ...
+
+    return "\n".join(map(str, error.value.faults))
+
+
+def test_options_of_reads() -> None:
+    assert set(OPTIONS) == set(inspect.signature(read).parameters) - {"id"}
+    assert_agreed("\n".join(_fault({name: value}) for name, value in OPTIONS.items()))
+
+
+@pytest.mark.parametrize("attempts", [0, -1, 2.5, "3", None])
+def test_attempts_of_a_write(attempts: Any) -> None:
+    with pytest.raises(DesignError, match=r"Shop.add: attempts= takes a number from 1 on, not"):
+
+        class Shop(Design):
+            table = Table("things", entities=[Thing])
+
+            @write("W1", attempts=attempts)
+            def add(self, thing: Thing) -> Writes:
+                yield Create(thing)
+
+
+@pytest.mark.parametrize(("given", "words"), [("", "it has no id"), (3, "the id is 3"), (["R1"], "the id is ['R1']")])
+def test_the_id_of_a_pattern(given: Any, words: str) -> None:
+    assert words in _fault({}, given)
+
+
+def test_decorators_without_their_parentheses() -> None:
+    """They made attributes that were no patterns, and nobody was told."""
+    bare_read: Any = read
+    bare_write: Any = write
+    with pytest.raises(DesignError) as error:
+
+        class Shop(Design):
+            table = Table("things", entities=[Thing])
+
+            @bare_read  # type: ignore[untyped-decorator] # a type checker refuses the typed one
+            def thing(self, thing_id: str) -> Thing: ...
+
+            @bare_write  # type: ignore[untyped-decorator]
+            def add(self, thing: Thing) -> Writes:
+                yield Create(thing)
+
+    told = 'it has no id (give it the name it has in the list of access patterns: @read("R1"), @write("W1"))'
+    assert [str(fault) for fault in error.value.faults] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
+
+
+def test_many_values_are_asked_for_by_each() -> None:
+    with pytest.raises(DesignError, match=r"the field Thing.thing_id is str \(write Each\[str\] to ask for many"):
+
+        class Wrong(Design):
+            table = Table("things")
+
+            @read("R1")
+            def things(self, thing_id: list[str]) -> list[Thing]: ...
+
+    class Right(Design):
+        table = Table("things")
+
+        @read("R1")
+        def things(self, thing_id: Each[str]) -> list[Thing]: ...
+
+    assert set(Right.compiled.reads) == {"things"}
+
+
+def test_a_form_of_the_wrong_kind_is_told_where_it_stands() -> None:
+    anything: Any = ["ms"]
+    with pytest.raises(DesignError, match=r"Stored\(form=\): takes the name of a form, such as .json., not \['ms'\]"):
+
+        class Late(Entity):
+            late_id: Annotated[str, Stored(anything)]
+            primary = Key("LATE#{late_id}", "X")
