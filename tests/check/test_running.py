@@ -112,6 +112,7 @@ def test_the_worst_stand_first_and_fail() -> None:
     assert [element.severity for element in report.findings] == sorted(
         (element.severity for element in report.findings), reverse=True
     )
+    assert [int(each) for each in Severity] == [1, 2, 3]
     assert report.fails(Severity.WARNING)
     assert not report.fails(Severity.ERROR)
     assert not report.fails(None)

@@ -15,10 +15,13 @@ from keyplan import Design, Entity, Index, Key, Number, Prefix, Range, Table, re
 from keyplan.client.answers import Answer
 from keyplan.client.bounds import order_of, text_of
 from keyplan.client.conversations import converse
+from keyplan.client.parted import PartedReader
+from keyplan.client.target import Target
 from keyplan.design.compiled.compiler import compile_read
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import ArgumentError
 from tests.client.support import Recorder
+from tests.contract.apart import Apart
 
 A, B, C, D, E, F, G, H = (Index(f"GSI{number}", f"pk{number}", f"sk{number}") for number in range(8))
 N, M = (Index(f"NUM{number}", f"npk{number}", Number(f"nsk{number}")) for number in range(2))
@@ -179,3 +182,15 @@ def test_what_a_key_is_ordered_by_leads_back_to_its_text(kind: str, texts: list[
     places = [order_of(text, kind) for text in texts]
     assert places == sorted(places)
     assert [text_of(place, kind) for place in places] == texts
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("pair", [0, 0, 0, 0, 1, 1]), ("both_backwards", [0, 0, 1, 1, 0, 0]), ("ends", [0, 0, 0, 1, 1, 1])],
+)
+def test_which_narrower_query_a_position_lies_in(name: str, wanted: list[int]) -> None:
+    """The last one that begins before it; before all of them it is the first."""
+    plan: Any = Apart.compiled.reads[name].plan
+    reader = PartedReader(plan, Target("apart", Apart.table))
+    asked = {"owner": "x"}
+    assert [reader._part_of(asked, [text]) for text in ("", "A", "A#", "B#", "C#", "D")] == wanted

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Add, Append, Design, Discard, Entity, Include, Key, Table, Unique, Version, read
+from keyplan import Add, Append, Design, Discard, Entity, Include, Key, Put, Table, Unique, Version, Writes, read, write
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,
@@ -22,7 +22,7 @@ from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle, UndecidableError
 from keyplan.testing.questions import Asker
 from keyplan.testing.report import RunningCounts
-from keyplan.testing.steps import Change, Copy, Erase, Family, Write
+from keyplan.testing.steps import Call, Change, Copy, Erase, Family, Write
 from keyplan.testing.world import Row, World, scan
 from tests.agreed import assert_agreed
 from tests.client.test_request_texts import DESIGNS, NOON, ascii_only, opened, told
@@ -240,3 +240,34 @@ def test_what_the_oracle_answers(name: str) -> None:
                 lines.append(f"{pattern.name} {said}\n  = {text}")
         design.close()
     assert_agreed(ascii_only("\n".join(lines)))
+
+
+class Holds(Design):
+    table = Table("holds", entities=[Cup, Member])
+
+    @write("W1")
+    def hold(self, cup: Cup, name: str, size: int, other: str = "") -> Writes:
+        yield Put(cup)
+
+
+PICKS: list[dict[str, int]] = [
+    {}, {"cup": 1}, {"name": 0, "size": 1}, {"name": 2}, {"cup": 2, "name": 2, "size": 2, "other": 2},
+    {"cup": 0, "name": 0, "size": 0, "other": 0}, {"cup": 5, "name": 3, "size": 7, "other": 0},
+]  # fmt: skip
+
+
+def test_where_the_arguments_of_a_call_come_from() -> None:
+    """From one item, from items that have a field of that name, or as they were made."""
+    lines: list[str] = []
+    pattern = Holds.compiled.writes["hold"]
+    fresh: dict[str, Any] = {"cup": Cup(name="fresh"), "name": "new", "size": 9, "other": "else"}
+    scripted: Any = Scripted([])
+    stored = [A, larger(A, name="c", size=5), ANN, B]
+    for there in ([], stored[:1], stored):
+        model = Model(scripted, RunningCounts(), {})
+        for each in there:
+            model.carry_out(Write(each, create=False))
+        for picks in PICKS:
+            given = model._arguments(Call(pattern, picks, fresh, arranged=False))
+            lines.append(f"{len(there)} {picks}: {given}")
+    assert_agreed("\n".join(lines))
