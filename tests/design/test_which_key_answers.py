@@ -67,15 +67,15 @@ Question: TypeAlias = tuple[Mapping[str, str], str, dict[str, Any]]
 """What is given of which field, the answer, and the options."""
 
 
-def _asked(kinds: Mapping[str, str], answer: str, options: Mapping[str, Any]) -> str:
+def planned(table: Table, parameters: Mapping[str, Any], answer: Any, options: Mapping[str, Any]) -> str:
     """The plan of a design's one question, or why there is none."""
-    paged = answer == "page"
     scope: dict[str, Any] = {}
-    exec(f"def asked({', '.join(['self', *kinds, *(['limit=5'] if paged else [])])}): ...", scope)
+    exec(
+        f"def asked({', '.join(['self', *('limit=5' if name == 'limit' else name for name in parameters)])}): ...",
+        scope,
+    )
     function: types.FunctionType = scope["asked"]
-    parameters = {name: PARAMETERS[name][kind] for name, kind in kinds.items()}
-    function.__annotations__ = {**parameters, **({"limit": int} if paged else {}), "return": ANSWERS[answer]}
-    table = Table("cases", indexes=[BY_KIND, BY_TOWN, WAITING, LATEST])
+    function.__annotations__ = {**parameters, "return": answer}
     try:
         design: Any = type("Asking", (Design,), {"table": table, "asked": read("Q", **options)(function)})
     except DesignError as error:
@@ -84,19 +84,28 @@ def _asked(kinds: Mapping[str, str], answer: str, options: Mapping[str, Any]) ->
     return f"{type(plan).__name__} {' '.join(_members(plan))}"
 
 
-def _lines(monkeypatch: pytest.MonkeyPatch, questions: Iterable[Question]) -> Iterator[str]:
+def noted(monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], dict[str, int]]:
+    """What keys will have missed, and the reasons by their numbers."""
     reasons: dict[str, int] = {}
     missed: list[str] = []
     plain = Miss.__init__
 
-    def noted(self: Miss, key: Any, reason: str, distance: int) -> None:
+    def noting(self: Miss, key: Any, reason: str, distance: int) -> None:
         plain(self, key, reason, distance)
         missed.append(f"{key.name} by {distance} ({reasons.setdefault(reason, len(reasons))})")
 
-    monkeypatch.setattr(Miss, "__init__", noted)
+    monkeypatch.setattr(Miss, "__init__", noting)
+    return missed, reasons
+
+
+def _lines(monkeypatch: pytest.MonkeyPatch, questions: Iterable[Question]) -> Iterator[str]:
+    missed, reasons = noted(monkeypatch)
+    table = Table("cases", indexes=[BY_KIND, BY_TOWN, WAITING, LATEST])
     for kinds, answer, options in questions:
         missed.clear()
-        made = _asked(kinds, answer, options)
+        parameters: dict[str, Any] = {name: PARAMETERS[name][kind] for name, kind in kinds.items()}
+        parameters |= {"limit": int} if answer == "page" else {}
+        made = planned(table, parameters, ANSWERS[answer], options)
         given = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
         yield f"{given}: {answer}{''.join(f', {name}={value}' for name, value in options.items())}"
         yield f"    {made}"
