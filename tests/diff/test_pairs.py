@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
@@ -33,6 +34,7 @@ from keyplan import (
     read,
     write,
 )
+from keyplan.diff.changes import Severity
 from keyplan.diff.report import difference
 from tests.agreed import assert_agreed
 
@@ -179,6 +181,7 @@ class More(Enum):
 
 LIST: Any = list
 GSI, LSI = Index("GSI", "gsi_pk", "gsi_sk"), Index("LSI", "pk", "lsi_sk", local=True)
+RENAMED = Index("GSI", "gsi_pk", "other_sk")
 RAW, UPPER = KeyStyle(raw=True), KeyStyle(case="upper")
 
 
@@ -199,7 +202,7 @@ def _notes(
 
 
 def _town(partition: str = "TOWN#{town}", sort: str = "{number:04d}", **more: Any) -> dict[str, Any]:
-    return {"by_town": Key(partition, sort, index=GSI, **more)}
+    return {"by_town": Key(partition, sort, **{"index": GSI, **more})}
 
 
 KEYS: dict[str, Callable[[], Any]] = {
@@ -220,6 +223,9 @@ KEYS: dict[str, Callable[[], Any]] = {
     "less sparse": lambda: _notes(**_town(when={"rank": [Rank.LOW, Rank.HIGH]})),
     "other name": lambda: _notes(in_town=Key("TOWN#{town}", "{number:04d}", index=GSI)),
     "local": lambda: _notes(by_number=Key("NOTE#{note_id}", "{number:04d}", index=LSI)),
+    "other attribute": lambda: _notes(
+        by_town=Key("TOWN#{town}", "{number:04d}", index=RENAMED), indexes=[RENAMED, LSI]
+    ),
     "claim": lambda: _notes(one=Unique("TOWN#{town}")),
     "other claim": lambda: _notes(one=Unique("TOWN#{town}#{number}")),
     "claim by name": lambda: _notes(single=Unique("TOWN#{town}")),
@@ -301,3 +307,17 @@ def test_tables() -> None:
     designs = {name: make() for name, make in TABLES.items()}
     pairs = [pair for pair in permutations(designs, 2) if {*pair} & {"plain", "used", "local"}]
     assert_agreed(_report(designs, [*pairs, ("one", "two"), ("two", "one"), ("keys", "one")]))
+
+
+def test_how_grave_it_is() -> None:
+    before, after = (KEYS[name]().compiled for name in ("plain", "other key"))
+    result = difference(before, after)
+    gravest = result.changes[0].severity
+    ranks = sorted(Severity, key=lambda severity: severity.rank)
+    assert [severity for severity in ranks if result.reaches(severity)] == ranks[ranks.index(gravest) :]
+    assert not any(difference(before, before).reaches(severity) for severity in Severity)
+    assert_agreed(
+        f"{result.markdown()}\n{json.dumps(result.as_json(), indent=1)}\n{difference(before, before).markdown()}"
+    )
+    added = difference(_notes().compiled, _notes({"more": (int | None, None)}).compiled)
+    assert_agreed(added.markdown())

@@ -352,15 +352,15 @@ def _written(form: Format) -> object:
 
 
 def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
-    texts = [_texts(before), _texts(after)]
+    text, new_text = _texts(before), _texts(after)
+    if text != new_text:
+        return f"was {text}, and is {new_text}"
     moved = _moved_ranks(before, after)
-    if texts[0] == texts[1] and moved:
-        return f"{texts[0]} ranks its values anew: {'; '.join(moved)}"
-    if texts[0] == texts[1] and _styles(before) != _styles(after):
-        return f"{texts[0]} was written with {_styles(before)}, and is written with {_styles(after)}"
-    if texts[0] == texts[1]:
-        return f"{texts[0]} holds its fields in another format, since their types are others"
-    return f"was {texts[0]}, and is {texts[1]}"
+    if moved:
+        return f"{text} ranks its values anew: {'; '.join(moved)}"
+    if _styles(before) != _styles(after):
+        return f"{text} was written with {_styles(before)}, and is written with {_styles(after)}"
+    return f"{text} holds its fields in another format, since their types are others"
 
 
 def _styles(key: CompiledKey) -> str:

@@ -263,16 +263,16 @@ def plain_code(code: CodeType) -> object:
 
 
 def _type_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
-    if old.annotation == new.annotation and old.bounds == new.bounds:
+    if old.annotation == new.annotation:
         return
     before, now = _schema(old.annotation), _schema(new.annotation)
     if before == now:
         return
-    names = [type_name(field.annotation) for field in (old, new)]
-    types = f"its type was {names[0]}, and is {names[1]}"
+    name, new_name = type_name(old.annotation), type_name(new.annotation)
+    types = f"its type was {name}, and is {new_name}"
     narrower = list(_narrower(before, now))
     if not narrower:
-        what = types if names[0] != names[1] else f"it takes more than the {names[0]} before"
+        what = types if name != new_name else f"it takes more than the {name} before"
         yield Change(Severity.SAFE, "type-widened", place, what, "all that was stored is still taken")
         return
     has_default = not after.cls.model_fields[new.name].is_required()
@@ -284,7 +284,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         Severity.BREAKS,
         "type-narrowed",
         place,
-        types if names[0] != names[1] else f"it takes less than the {names[0]} before",
+        types if name != new_name else f"it takes less than the {name} before",
         f"items written before can't be read where they hold what isn't taken any more: {'; '.join(narrower)}",
         f"fix those items before: find every {after.name} whose {new.name} doesn't fit",
     )

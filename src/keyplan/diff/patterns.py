@@ -81,9 +81,9 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         for name, parameter in after.by_name.items()
         if parameter.required and name in before.by_name and not before.by_name[name].required
     ]
-    returns = [type_name(signature.result) for signature in (before, after)]
-    if returns[0] != returns[1]:
-        parts.append(f"gives {returns[1]}, not {returns[0]}")
+    returned, new_returned = type_name(before.result), type_name(after.result)
+    if returned != new_returned:
+        parts.append(f"gives {new_returned}, not {returned}")
     if before.is_async is not after.is_async:
         parts.append("is awaited" if after.is_async else "isn't awaited")
     if parts:
@@ -115,38 +115,38 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             f"it was answered{_by(before)}, and is{_by(after)}",
             "cursors handed out before are refused",
         )
-    orders = [_order(pattern) for pattern in (before, after)]
-    if orders[0] != orders[1]:
+    order, new_order = _order(before), _order(after)
+    if order != new_order:
         yield Change(
             Severity.CALLERS,
             "order-changed",
             place,
-            f"its answer was in {orders[0]}, and is in {orders[1]}",
+            f"its answer was in {order}, and is in {new_order}",
             "callers get other items first; cursors handed out before are refused",
         )
     yield from _bucketed(place, before, after)
-    asked = [_where(pattern) for pattern in (before, after)]
-    if asked[0] != asked[1]:
+    asked, new_asked = _where(before), _where(after)
+    if asked != new_asked:
         yield Change(
             Severity.CALLERS,
             "filter-changed",
             place,
-            f"it asked for {asked[0]}, and asks for {asked[1]}",
+            f"it asked for {asked}, and asks for {new_asked}",
             "callers get other items",
         )
-    ways = [_ways(pattern) for pattern in (before, after)]
-    if ways[0] != ways[1]:
-        what = f"it went through {ways[0]}, and goes through {ways[1]}"
+    ways, new_ways = _ways(before), _ways(after)
+    if ways != new_ways:
+        what = f"it went through {ways}, and goes through {new_ways}"
         yield Change(Severity.CALLERS, "junction-changed", place, what, "callers get other items")
-    counted = [_counted(pattern) for pattern in (before, after)]
-    if counted[0] != counted[1]:
-        what = f"it gave {counted[0]}, and gives {counted[1]}"
+    counted, new_counted = _counted(before), _counted(after)
+    if counted != new_counted:
+        what = f"it gave {counted}, and gives {new_counted}"
         yield Change(Severity.CALLERS, "number-changed", place, what, "callers get another number")
-    strong = [bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after)]
-    if strong[0] and not strong[1]:
+    strong, new_strong = (bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after))
+    if strong and not new_strong:
         effect = "a caller may not see what was written a moment before"
         yield Change(Severity.CALLERS, "consistency-changed", place, "it is eventually consistent now", effect)
-    elif strong[1] and not strong[0]:
+    elif new_strong and not strong:
         effect = "its read units double"
         yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent now", effect)
 

@@ -113,7 +113,7 @@ class _SymbolicKey(CompiledKey):
     """A key whose shard isn't known while its fields aren't."""
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:
-        inputs = [values[name] for template in self.hash_input for name in template.fields] if self.shards > 1 else []
+        inputs = [values[name] for template in self.hash_input for name in template.fields]
         if any(isinstance(value, Symbol) for value in inputs):
             return "#{shard}"
         return CompiledKey.shard_suffix(self, values)

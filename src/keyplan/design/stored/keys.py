@@ -106,9 +106,7 @@ class CompiledKey:
         )
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:
-        """The text behind the partition key that names the item's shard; empty without shards."""
-        if self.shards == 1:
-            return ""
+        """The text behind the partition key that names the item's shard, of a key that has shards."""
         text = "\0".join(template.text(values) for template in self.hash_input)
         return self.suffix(zlib.crc32(text.encode()) % self.shards)
 

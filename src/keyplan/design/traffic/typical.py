@@ -222,7 +222,7 @@ class Typical:
     def _mended(self, entity: CompiledEntity, name: str) -> Any:
         """Another value for a field whose own validators refuse the usual one."""
         info = entity.cls.model_fields[name]
-        if not info.is_required() and info.default is not PydanticUndefined:
+        if info.default is not PydanticUndefined:
             return info.default
         try:
             return accepted_value(entity.fields[name].annotation)
