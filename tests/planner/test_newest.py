@@ -32,6 +32,18 @@ class Photo(Entity):
     text: str = ""
 
 
+class Fan(Entity):
+    owner: Id[str]
+    fan_id: Id[str]
+    since: datetime
+
+
+class Person(Entity):
+    fan_id: Id[str]
+    name: str
+    since: datetime
+
+
 class Caption(View[Photo]):
     owner: str
     photo_id: str
@@ -70,6 +82,17 @@ with deferred():
         @read("A2", newest_first=True)
         def newest(self, owner: str, limit: int = 10) -> list[Photo]: ...
 
+    class Fans(Design):
+        """A constant that is a field of the junction and of what it leads to is the junction's."""
+
+        table = Table("fans", entities=[Person])
+
+        @read("F1", through=Fan, where={"fan_id": "f1"})
+        def one_fan(self, owner: str) -> list[Person]: ...
+
+        @read("F2", through=Fan, order_by="-since")
+        def fans(self, owner: str) -> list[Person]: ...
+
     class Prices(Design):
         """The table's key serves each of them, and what they are ordered by needs an index."""
 
@@ -92,7 +115,7 @@ with deferred():
             yield Change(photo, price=price)
 
 
-DESIGNS = (Photos, Albums, Prices)
+DESIGNS = (Photos, Albums, Fans, Prices)
 RATES = {
     "patterns": {"of_owner": {"per_second": 900}, "P5": {"per_second": 1500, "peak_per_second": 2500}},
     "entities": {"Photo": {"count": 100_000}},

@@ -5,7 +5,7 @@ spread over shards, the load of what was a key.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from random import Random
 from types import SimpleNamespace
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from keyplan.planner.facts import EntityFacts, facts_of
 from keyplan.planner.mirrors import Member, Mirror
 from keyplan.planner.needs import Need
 from keyplan.planner.search import EntityChoice
-from keyplan.planner.templates import Declared
+from keyplan.planner.templates import Declared, _codes, field_word
 from keyplan.planner.weighing import HotKey, Weight
 from tests.agreed import assert_agreed
 
@@ -238,3 +238,21 @@ def test_what_a_write_does_for_a_mirror() -> None:
     for reader in ("", "self.thing.ask(one)"):
         mirror = Mirror(Thing, Other, "class ThingByTwo(Entity):\n    two: str", ("Things.asked",), (), members, reader)
         assert_agreed(f"{mirror.code}\n{mirror.as_json()}")
+
+
+def test_the_words_before_values() -> None:
+    late = facts_of(type("LateOrder", (Entity,), {"__annotations__": {"id": Id[str]}, "__module__": __name__}))
+    words = [(name, field_word(late, name)) for name in ("id", "order_id", "shop_key", "place", "serial_no", "number")]
+    assert words == [
+        ("id", "LATE_ORDER"),
+        ("order_id", "ORDER"),
+        ("shop_key", "SHOP"),
+        ("place", "PLACE"),
+        ("serial_no", "SERIAL"),
+        ("number", "NUMBER"),
+    ]
+    assert [list(islice(_codes(word), 6)) for word in ("ORDER_LINE", "A", "STATE")] == [
+        ["O", "OL", "OR", "ORD", "ORDE", "ORDER"],
+        ["A", "A", "A2", "A3", "A4", "A5"],
+        ["S", "S", "ST", "STA", "STAT", "STATE"],
+    ]

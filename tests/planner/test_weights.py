@@ -94,6 +94,12 @@ def test_the_lightest_plan_is_first() -> None:
     assert shown(Made(dear), Made(PLAIN), Made(cheap)) == [(2, True), (1, False), (0, False)]
 
 
+def test_what_has_become_the_first_has_no_reason_against_it() -> None:
+    """Where the plan before it is left out, as one that gives a wrong answer."""
+    made: Any = [Made(replace(PLAIN, usd_per_million=11.0), best=False, why="$1.00 more for a million calls")]
+    assert [(each.why, each.best) for each in compared(made)] == [("", True)]
+
+
 def test_a_plan_that_filters_is_first_where_it_is_not_dearer() -> None:
     fewer = replace(PLAIN, indexes=1)
     for dearer, at in ((0, 1), (HALF_A_CENT, 1), (0.01, 0)):

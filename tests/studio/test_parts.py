@@ -202,7 +202,11 @@ def test_some_plans_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         own.stop = lambda: setattr(own, "stopped", own.stopped + 1)
         return own
 
-    monkeypatch.setattr("subprocess.Popen", lambda *_args, **_more: Process())
+    def begun(_command: list[str], **more: Any) -> Process:
+        assert more["start_new_session"] is True  # Ctrl-C in the terminal is the studio's
+        return Process()
+
+    monkeypatch.setattr("subprocess.Popen", begun)
     monkeypatch.setattr(planning, "_Job", job)
     source: Any = SimpleNamespace(path=tmp_path / "x.py", class_name="X", package="", text=lambda: "text")
     planner = planning.Planner(source)

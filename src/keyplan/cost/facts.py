@@ -138,9 +138,7 @@ class _Finder:
     def count(self, limit: int | None) -> float:
         """How many items are there, before the limit."""
         finds = self.facts.finds
-        number, note = finds.count(
-            self.pattern, limit, within_a_write=self.within_a_write, buckets=self.buckets(self.pattern.plan)
-        )
+        number, note = finds.count(self.pattern, limit, within_a_write=self.within_a_write, buckets=self.buckets())
         if note is not None:
             self.notes.append(note)
             self.assumed = number
@@ -169,14 +167,13 @@ class _Finder:
         self.assumed = math.prod(self._values_assumed(name) for name in plan.each)
         return self.assumed
 
-    def buckets(self, plan: Plan) -> int:
+    def buckets(self) -> int:
         """How many buckets of time a call reaches over."""
-        buckets = plan.buckets if isinstance(plan, QueryPlan) else None
-        if buckets is None:
-            return 1
         known = self.facts.finds.buckets(self.pattern, self.arguments)
         if known is not None:
             return known
+        buckets = self.pattern.buckets
+        assert buckets is not None  # noqa: S101 - else they are one
         self.notes.append(
             f"{BUCKETS_ASSUMED} {buckets.unit}s of {buckets.field} are asked for: say arguments in the traffic file"
         )
@@ -352,7 +349,7 @@ class _Finder:
         holds as many. ``of``: those that one of its narrower queries reads.
         """
         read = {match.entity.name for match in (of or plan).matches}
-        partitions, buckets = plan.shards, self.buckets(plan)
+        partitions, buckets = plan.shards, self.buckets()
         for name in plan.each:
             partitions *= self._values_assumed(name)
         if len(plan.each) > 1:

@@ -187,7 +187,7 @@ def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
 
 def _binary(base64_text: str) -> str:
     """The first bytes in hexadecimal, and how many there are."""
-    size = len(base64_text) * 3 // 4 - base64_text[-2:].count("=")
+    size = len(base64_text) * 3 // 4 - base64_text.count("=")
     first = base64.b64decode(base64_text[:12]).hex()[: 2 * SOME]
     return f"0x{first}" if size <= SOME else f"0x{first}… {size} bytes"
 
