@@ -311,3 +311,10 @@ def test_a_pause_is_made_only_where_something_is_sent(monkeypatch: pytest.Monkey
 def test_only_files_that_are_meant_are_static(path: str) -> None:
     assert _static(path) is None
     assert _static("vendor/preact.js") is not None
+
+
+def test_a_column_of_indexes_is_as_high_as_the_table_may_be() -> None:
+    low, upper, lower = collection(1), collection(5, 3, "", 99), collection(4, 2, "", 99)
+    at_the_limit, over = (zones([low], [upper], [own]) for own in (lower, collection(4, 3, "", 99)))
+    assert at_the_limit[2][0] == at_the_limit[1][0]
+    assert over[2][0] > over[1][0]
