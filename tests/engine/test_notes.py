@@ -145,9 +145,10 @@ UPDATES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", NOTES)
 def test_what_a_change_leaves_noted(name: str) -> None:
-    lines = []
-    for now_s in MOMENTS:
-        lines.append(f"nothing at {now_s}: {shown(settling.begin_update(noted(name), noted(name), {}, now_s, 4.0))}")
+    lines = [
+        f"nothing at {now_s}: {shown(settling.begin_update(noted(name), noted(name), {}, now_s, 4.0))}"
+        for now_s in MOMENTS
+    ]
     if name in {"nothing", "creation", "index that goes", "stream", "encryption"}:
         for (what, (request, after)), settle_s in product(UPDATES.items(), (0.0, 4.0)):
             result = settling.begin_update(noted(name), {**noted(name), **after}, request, 9.5, settle_s)
