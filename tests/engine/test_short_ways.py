@@ -189,10 +189,11 @@ def test_nothing_is_kept_of_work_that_is_done(engine: Engine, monkeypatch: pytes
     backup = engine.call("CreateBackup", {**TABLE, "BackupName": "one"})["BackupDetails"]["BackupArn"]
     engine.call("RestoreTableFromBackup", {"BackupArn": backup, "TargetTableName": "again"})
     source = engine.call("DescribeTable", TABLE)["Table"]["TableArn"]
-    engine.call(
+    restored = engine.call(
         "RestoreTableToPointInTime",
         {"SourceTableArn": source, "TargetTableName": "other", "UseLatestRestorableTime": True},
     )
+    assert restored["TableDescription"]["RestoreSummary"]["RestoreInProgress"] is True
     for name in ("orders", "again", "other"):
         assert engine.call("Scan", {"TableName": name})["Count"] == 4
         assert engine.call("DescribeTable", {"TableName": name})["Table"]["ItemCount"] == 4
