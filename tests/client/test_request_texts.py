@@ -21,6 +21,7 @@ from keyplan.testing.questions import Asker
 from keyplan.testing.world import Row, World
 from tests.agreed import assert_agreed
 from tests.client.support import Answer, record
+from tests.client.test_junctions import Desk, Shelf
 from tests.contract.apart import Apart
 from tests.contract.asking import Asking
 from tests.contract.buckets import Timed
@@ -39,6 +40,8 @@ DESIGNS: dict[str, tuple[type[Design], int]] = {
     "timed": (Timed, 6),
     "apart": (Apart, 9),
     "reading": (Reading, 6),
+    "desk": (Desk, 9),
+    "shelf": (Shelf, 9),
 }
 
 

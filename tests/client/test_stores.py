@@ -1,0 +1,152 @@
+"""Stores: which are one, who is told of what, who closes what; and how a table is looked at when a design is opened."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan import CallRecord, PatternRecord
+from keyplan.client.watching import RunningCall
+from keyplan.errors import DynamoDBError, Fault, KeyplanError, StoreError
+from keyplan.store import Store, _prepare
+from keyplan.systems import FAULTS_KEPT, LoadReport
+from tests.agreed import assert_agreed
+from tests.client.test_table_conversations import DENIED, MISSING, described, talk
+from tests.client.test_tables import Notes
+
+
+class Backend:
+    """A backend that only counts."""
+
+    def __init__(self) -> None:
+        self.transport: Any = object()
+        self.async_transport: Any = object()
+        self.ahead = None
+        self.on_call: Any = None
+        self.closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+
+def store(url: str, backend: Any = None) -> Store:
+    return Store(backend or Backend(), url, "notes")
+
+
+def listens(one: Store) -> bool:
+    return one.watched
+
+
+def test_which_stores_are_one(tmp_path: Path) -> None:
+    (tmp_path / "a.db").touch()
+    (tmp_path / "linked.db").symlink_to(tmp_path / "a.db")
+    urls = [
+        str(tmp_path / "a.db"), str(tmp_path / "linked.db"), str(tmp_path / "." / "a.db"), str(tmp_path / "b.db"),
+        ":memory:", "dynamodb://eu-west-1/aaa", "dynamodb://eu-west-1/bbb", "dynamodb://eu-west-2/aaa",
+        "dynamodb://eu-west-1/aaa?profile=p", "dynamodb+http://local:8000/aaa", "dynamodb+http://local:8000/bbb",
+        "dynamodb+http://local:8001/aaa", "dynamodb+http://other:8000/aaa", "dynamodb+https://local:8000/aaa",
+        "dynamodb+http://local:8000/aaa?region=eu-west-1",
+    ]  # fmt: skip
+    lines: list[str] = []
+    for one, other in product(urls, urls):
+        same = store(one).is_beside(store(other))
+        assert same is store(other).is_beside(store(one))
+        if same:
+            lines.append(f"{one} is {other}".replace(f"{tmp_path}/", ""))
+    assert_agreed("\n".join(lines))
+    first = store(":memory:")
+    assert first.is_beside(first.beside("other"))
+    assert first.beside("other").table_name == "other"
+
+
+def test_who_is_told() -> None:
+    """The backend tells as long as one of its stores has somebody to tell."""
+    backend = Backend()
+    first = store(":memory:", backend)
+    second = first.beside("other")
+    calls: list[CallRecord] = []
+    patterns: list[PatternRecord] = []
+    assert (first.watched, second.watched, backend.on_call) == (False, False, None)
+    assert second.watch(patterns.append) is not None
+    assert (first.watched, second.watched) == (False, True)
+    assert backend.on_call is not None
+    first.on_call = calls.append
+    assert first.on_call is not None
+    assert listens(first)
+    record = RunningCall.told("GetItem", 0.0, (1, 2), 3, {}, {})
+    backend.on_call(record)
+    assert calls == [record]
+    with first.counting("Here"):
+        pass
+    assert patterns == []
+    with second.counting("There"):
+        pass
+    with pytest.raises(StoreError), second.counting("There"):
+        raise StoreError("no")
+    with pytest.raises(GeneratorExit), second.counting("There"):
+        raise GeneratorExit
+    assert [(each.pattern, each.error) for each in patterns] == [
+        ("There", None), ("There", StoreError.code), ("There", None)
+    ]  # fmt: skip
+    watcher = patterns.append
+    second.watch(watcher)
+    second.unwatch(watcher)
+    assert not listens(second)
+    assert backend.on_call is not None
+    first.on_call = None
+    assert not listens(first)
+    assert backend.on_call is None
+
+
+def test_who_closes_what() -> None:
+    """Whoever opened it; another leaves, and is told nothing more."""
+    backend = Backend()
+    first = store(":memory:", backend)
+    second, third = first.beside("b"), first.beside("c")
+    third.watch(lambda record: None)
+    assert backend.on_call is not None
+    third.close()
+    assert backend.on_call is None
+    third.close()
+    second.close()
+    assert backend.closed == 0
+    first.close()
+    assert backend.closed == 1
+
+
+def test_how_a_table_is_looked_at() -> None:
+    """Made where it is missing and may be, waited for while it is made, compared where it is there."""
+    wanted = Notes.table.create_request("notes")
+    there = described(
+        **{name: wanted[name] for name in ("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes")}
+    )
+    making = {"Table": {**there["Table"], "TableStatus": "CREATING"}}
+    updating = {"Table": {**there["Table"], "TableStatus": "UPDATING"}}
+    bare = {"Table": {**there["Table"], "GlobalSecondaryIndexes": []}}
+    broken = StoreError("the connection broke")
+    broken_there = StoreError("the connection broke", place="There")
+    texts: list[str] = []
+    cases: list[tuple[bool, list[Any]]] = [
+        (False, [there]), (True, [there]), (False, [MISSING]), (True, [MISSING, {"TableDescription": there["Table"]}]),
+        (False, [making, there]), (True, [making, there]), (False, [updating]), (False, [bare]), (True, [bare]),
+        (False, [DENIED]), (True, [MISSING, DENIED]), (False, [broken]), (False, [broken_there]),
+        (True, [MISSING, DynamoDBError("many", type="LimitExceededException")]),
+    ]  # fmt: skip
+    for create, answers in cases:
+        text = talk(_prepare(Store(Backend(), "here.db", "notes"), Notes.compiled, create=create), answers)
+        place = next((each.place for each in answers if isinstance(each, KeyplanError)), None)
+        texts.append(f"{create}: {text} {place}")
+    assert_agreed("\n\n".join(texts))
+
+
+def test_a_report_keeps_so_many_faults() -> None:
+    report = LoadReport()
+    for number in range(FAULTS_KEPT + 2):
+        report.fault(Fault(f"line {number}", "wrong"))
+    assert (FAULTS_KEPT, len(report.faults), report.more_faults) == (1000, 1000, 2)
