@@ -6,6 +6,7 @@ and what it takes; never an error of Python's from inside, nor a design that doe
 from __future__ import annotations
 
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -188,6 +189,60 @@ def test_decorators_without_their_parentheses() -> None:
 
     told = 'it has no id (give it the name it has in the list of access patterns: @read("R1"), @write("W1"))'
     assert [str(fault) for fault in error.value.faults] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
+
+
+def test_a_pattern_whose_decorator_was_forgotten() -> None:
+    """It would answer None, whatever is asked. Methods of one's own stay what they are."""
+    with pytest.raises(DesignError) as error:
+
+        class Shop(Design):
+            table = Table("things", entities=[Thing])
+
+            def thing(self, thing_id: str) -> Thing: ...
+
+            def things(self, thing_id: str) -> list[Thing]:
+                """With a text."""
+
+            async def awaited(self, thing_id: str) -> Thing: ...
+
+            async def awaited_things(self, thing_id: str) -> list[Thing]:
+                """With a text."""
+
+            def close(self) -> None: ...
+
+            def kind(self) -> str:
+                return "shop"
+
+            def documented(self) -> str:
+                """With a text."""
+                return "shop"
+
+            async def nothing(self) -> None:
+                """With a text."""
+
+            def untyped(self, thing_id: Any): ...  # type: ignore[no-untyped-def]
+
+            @abstractmethod
+            def another(self) -> Thing: ...
+
+    assert [(fault.place, fault.message[:15]) for fault in error.value.faults] == [
+        (f"Shop.{name}", "it has no body ") for name in ("thing", "things", "awaited", "awaited_things")
+    ]
+    assert error.value.faults[0].hint == 'put @read("R1") before it, or give it a body'
+
+
+def test_a_method_that_is_overridden_is_as_the_last_one() -> None:
+    class Promise:
+        def size(self) -> int: ...
+
+    class Shop(Design, Promise):
+        table = Table("things", entities=[Thing])
+
+        def size(self) -> int:
+            return 3
+
+    with Shop.open(":memory:") as shop:
+        assert shop.size() == 3
 
 
 def test_many_values_are_asked_for_by_each() -> None:

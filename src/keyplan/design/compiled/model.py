@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 from keyplan.design.compiled.collisions import can_collide
 from keyplan.design.compiled.compiler import compile_read, junctions_of
 from keyplan.design.compiled.entities import compile_entity
-from keyplan.design.compiled.names import entity_problems, pattern_problem
+from keyplan.design.compiled.names import entity_problems, forgotten_problems, pattern_problem
 from keyplan.design.compiled.option_checks import check_attempts, check_kinds
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
@@ -206,6 +206,8 @@ class _Compiler:
     def _patterns(self) -> dict[str, Pattern]:
         members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
         result = {name: value for name, value in members if isinstance(value, Pattern)}
+        for name, forgotten in forgotten_problems(self.cls):
+            self.fault(f"{self.cls.__name__}.{name}", forgotten)
         ids: dict[str, str] = {}
         for name, pattern in result.items():
             problem = pattern_problem(self.cls, name)

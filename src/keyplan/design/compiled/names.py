@@ -1,4 +1,5 @@
-"""Names that a design can't use: those that pydantic and an opened design have for themselves, and two of a kind.
+"""Names that a design can't use: those that pydantic and an opened design have for themselves, two of a kind, and
+those of patterns that aren't declared as such.
 
 Names that DynamoDB reserves need no care: every attribute stands behind a placeholder.
 """
@@ -6,6 +7,7 @@ Names that DynamoDB reserves need no care: every attribute stands behind a place
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from types import FunctionType
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel
@@ -20,7 +22,7 @@ from keyplan.design.declared.styles import Label
 from keyplan.design.declared.table import Table
 from keyplan.design.stored.fields import StoredField
 
-__all__ = ["attribute_problems", "entity_problems", "pattern_problem"]
+__all__ = ["attribute_problems", "entity_problems", "forgotten_problems", "pattern_problem"]
 
 _OPENED = frozenset({"aio", "compiled", "table", "_answers", "_store", "_verbs"})
 """What an opened design has besides what its class shows."""
@@ -33,6 +35,48 @@ def pattern_problem(cls: type[Any], name: str) -> Problem | None:
     if not taken and name not in _OPENED:
         return None
     return Problem(f"every design has its own {name}", "call the pattern otherwise")
+
+
+def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
+    """The methods of a design that promise an answer and have no body, and aren't patterns: nothing would say so."""
+    members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+    for name, value in members.items():
+        if isinstance(value, FunctionType) and _has_no_body(value) and _promises(value):
+            yield (
+                name,
+                Problem(
+                    "it has no body and isn't declared as a pattern, so it would answer None",
+                    'put @read("R1") before it, or give it a body',
+                ),
+            )
+
+
+def _nothing() -> None: ...
+
+
+async def _nothing_awaited() -> None: ...
+
+
+def _documented() -> None:
+    """Compiled otherwise: the text is its first constant."""
+
+
+async def _documented_and_awaited() -> None:
+    """The same."""
+
+
+_BODIES = {each.__code__.co_code for each in (_nothing, _nothing_awaited, _documented, _documented_and_awaited)}
+"""What this very interpreter makes of no body."""
+
+
+def _has_no_body(function: FunctionType) -> bool:
+    code = function.__code__
+    return code.co_code in _BODIES and set(code.co_consts) <= {None, function.__doc__}
+
+
+def _promises(function: FunctionType) -> bool:
+    given = function.__annotations__.get("return")
+    return not (given is None or given == "None" or getattr(function, "__isabstractmethod__", False))
 
 
 def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
