@@ -94,3 +94,21 @@ def test_more_partitions_than_are_read_at_once(count: int) -> None:
         lines.append(f"{wanted} {'even' * even}")
         lines += _rounds(shares, _parts(count, wanted * 4, "skewed"), forward=True, kept=1, lost=False)
     assert_agreed("\n".join(lines))
+
+
+SIZES = [(2, 1200), (3, 1201), (2, 800), (2, 802), *[(8, 21)] * 12, *[(4, 60)] * 12]
+
+
+def test_long_pages_and_late_finds() -> None:
+    """Shares of several hundred; partitions of which one has next to nothing, or all that the others lack."""
+    lines: list[str] = []
+    choice = random.Random(4)
+    for number, (count, wanted) in enumerate(SIZES):
+        weights = [choice.choice([0.01, 1, 1, 30]) for _ in range(count)]
+        parts: list[list[Place]] = [[] for _ in range(count)]
+        for entry in range(wanted * 3):
+            parts[choice.choices(range(count), weights)[0]].append((entry,))
+        shares = Shares(count, wanted, forward=True, bounded=True, sifted=False, even=number % 3 > 0)
+        lines.append(f"{count} {wanted} {weights}")
+        lines += _rounds(shares, parts, forward=True, kept=1, lost=False)
+    assert_agreed("\n".join(lines))

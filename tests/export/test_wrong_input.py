@@ -1,0 +1,79 @@
+"""What exports say of wrong input, and texts in places that few designs have."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan.export.deployment import Deployment
+from keyplan.export.formats import Inputs, export
+from keyplan.export.hcl import hcl_text
+from keyplan.export.iam import Place
+from keyplan.export.trees import Noted, json_tree, plain
+from tests.export.designs import design
+
+
+def test_a_deployment_says_what_nobody_asked_for_is_off() -> None:
+    assert dataclasses.asdict(Deployment()) == {
+        "table_name": None, "billing": "on-demand", "read_units": None, "write_units": None,
+        "table_class": "standard", "deletion_protection": False, "recovery": False, "stream": None, "tags": {},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("units", [-1, 0, 1, 2])
+def test_units_begin_with_one(units: int) -> None:
+    def made() -> Deployment:
+        return Deployment(billing="provisioned", read_units=units, write_units=5)
+
+    if units >= 1:
+        assert made().read_units == units
+    else:
+        with pytest.raises(RequestError, match=f"{units} is less than 1"):
+            made()
+
+
+@pytest.mark.parametrize(("name", "letters"), [("a" * 128, "b" * 256), ("a", "")])
+def test_tags_as_long_as_they_may_be(name: str, letters: str) -> None:
+    assert Deployment(tags={name: letters}).tags == {name: letters}
+
+
+def test_a_region_that_is_nearly_one() -> None:
+    with pytest.raises(RequestError) as error:
+        Place(region="eu-west-11")
+    assert error.value.faults[0].hint == "did you mean eu-west-1?"
+    with pytest.raises(RequestError) as error:
+        Place(region="x")
+    assert error.value.faults[0].hint == "give one such as eu-west-1"
+
+
+def test_texts_of_trees() -> None:
+    tree = {"a": [1, {"b": "é"}], "c": Noted("d", "why"), "e": ("f", Noted(None, "g"))}
+    assert plain(tree) == {"a": [1, {"b": "é"}], "c": "d", "e": ["f", None]}
+    assert json_tree({"a": {"b": "é"}}) == '{\n  "a": {\n    "b": "é"\n  }\n}\n'
+
+
+def test_members_of_a_mapping_stand_below_each_other_in_hcl() -> None:
+    text = hcl_text(["resource"], {"tags": {"a": "1", "long": "2"}, "none": {}, "list": [1, "x"]})
+    assert '"a"    = "1"' in text
+    assert '"long" = "2"' in text
+    assert "none = {" in text
+    assert '[1, "x"]' in text
+
+
+@pytest.mark.parametrize("name", ["markdown", "mermaid"])
+def test_a_page_has_no_json(name: str) -> None:
+    inputs = Inputs(design=design("Blog").compiled)
+    with pytest.raises(RequestError) as error:
+        export(name, inputs, as_json=True)
+    assert str(error.value).startswith(f"--json: {name} has no JSON form")
+    assert export(name, inputs).text
+
+
+def test_each_request_has_a_file() -> None:
+    made = export("create-table", Inputs(design=design("Blog").compiled, deployment=Deployment(recovery=True)))
+    assert list(made.parts) == ["create-table.json", "update-time-to-live.json", "update-continuous-backups.json"]
+    assert json.loads(made.text).keys() == {"CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"}
+    assert made.text.startswith('{\n  "CreateTable": {\n    "')
