@@ -5,13 +5,16 @@ from __future__ import annotations
 import random
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from keyplan.engine import Engine
 from keyplan.engine.lag import SNAPSHOTS_MAX, IndexLag
 from keyplan.engine.storage import connections
 from keyplan.engine.storage.connections import BusyWait
 from keyplan.engine.storage.sqlite import Storage
+from tests.engine.support import create, put
 
 SECOND = 1 / 128
 """Of which sums are exact."""
@@ -108,3 +111,16 @@ def test_snapshots_are_as_far_apart_as_they_may_be(tmp_path: Path) -> None:
     lag.forget()
     assert not lag._snapshots
     storage.close()
+
+
+def test_connections_are_taken_again(tmp_path: Path) -> None:
+    """What is asked later opens no more connections than what was asked first."""
+    with Engine.open(tmp_path / "store.db") as engine:
+        create(engine)
+        pool: Any = engine._storage.pool
+        opened = []
+        for number in range(4):
+            put(engine, "a", str(number))
+            engine.call("Scan", {"TableName": "orders"})
+            opened.append(len(pool._open_ones))
+        assert opened == [opened[0]] * 4

@@ -1,0 +1,60 @@
+"""Indexes of lists and depths of values in statements, with what is just allowed and what just isn't."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.partiql import StatementFault, parse
+from keyplan.values.check import CONTAINER_DEPTH_MAX
+from tests.engine.support import answer, create
+
+
+@pytest.mark.parametrize(
+    ("index", "shown"),
+    [
+        ("0", ""),
+        ("-0", ""),
+        ("1", ""),
+        ("2147483647", ""),
+        ("2147483648", "[2147483648]"),
+        ("2147483649", "[2147483649]"),
+        ("-1", "[-1]"),
+        ("-2", "[-2]"),
+        ("-2147483648", "[-2147483648]"),
+    ],
+)
+def test_indexes_of_lists(index: str, shown: str) -> None:
+    statement = f"SELECT * FROM orders WHERE pk = 'a' AND b[{index}] = 1"
+    if not shown:
+        parse(statement)
+        return
+    with pytest.raises(StatementFault, match="not within the allowable range") as caught:
+        parse(statement)
+    assert f"index: {shown}" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["list", "map", "both"])
+def test_values_nest_so_deep(kind: str) -> None:
+    def nested(depth: int) -> str:
+        text = "1"
+        for level in range(depth):
+            is_list = kind == "list" or (kind == "both" and level % 2)
+            text = f"[{text}]" if is_list else f"{{'a': {text}}}"
+        return text
+
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        answers: list[Any] = []
+        for depth in (
+            1,
+            CONTAINER_DEPTH_MAX - 1,
+            CONTAINER_DEPTH_MAX,
+            CONTAINER_DEPTH_MAX + 1,
+            CONTAINER_DEPTH_MAX + 2,
+        ):
+            statement = f"INSERT INTO orders VALUE {{'pk': 'a', 'sk': '{depth}', 'x': {nested(depth)}}}"
+            answers.append(answer(engine, "ExecuteStatement", {"Statement": statement}).get("message", "")[:14])
+        assert answers == ["", "", "", "Nesting Levels", "Nesting Levels"]
