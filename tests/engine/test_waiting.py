@@ -113,14 +113,20 @@ def test_snapshots_are_as_far_apart_as_they_may_be(tmp_path: Path) -> None:
     storage.close()
 
 
-def test_connections_are_taken_again(tmp_path: Path) -> None:
+def test_connections_are_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked later opens no more connections than what was asked first."""
     with Engine.open(tmp_path / "store.db") as engine:
         create(engine)
         pool: Any = engine._storage.pool
-        opened = []
+        opened: list[int] = []
+        open_ = pool._open
+
+        def counted(flags: int) -> Any:
+            opened.append(flags)
+            return open_(flags)
+
+        monkeypatch.setattr(pool, "_open", counted)
         for number in range(4):
             put(engine, "a", str(number))
             engine.call("Scan", {"TableName": "orders"})
-            opened.append(len(pool._open_ones))
-        assert opened == [opened[0]] * 4
+        assert opened == []
