@@ -15,6 +15,7 @@ from keyplan import Cursor, Design, Entity, Id, Page, Range, Table, View, Writes
 from keyplan import Update as Change
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import traffic_from
+from keyplan.errors import DesignError
 from keyplan.planner import planning
 from keyplan.planner.module import rewritten
 from keyplan.planner.planning import provisional_design
@@ -143,3 +144,12 @@ def test_with_rates_more_is_weighed() -> None:
 def rewritten_questions(made: planning.Plan) -> list[str]:
     """The lines of decorators that the plan changes."""
     return [line for line in rewritten(made).diff.splitlines() if line[:1] in {"+", "-"} and "@read" in line]
+
+
+def test_what_the_compiler_refuses_of_every_plan_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_given: object) -> None:
+        raise DesignError("the design can't work")
+
+    monkeypatch.setattr("keyplan.planner.planning.compiled_plan", refused)
+    with pytest.raises(DesignError, match="the design can't work"):
+        planning.plan(Fans)

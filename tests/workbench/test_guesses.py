@@ -106,6 +106,14 @@ def test_names_that_come_again() -> None:
     made_as_agreed(model)
 
 
+@pytest.mark.parametrize(
+    "texts", [("0", "1"), ("01", "02"), ("11", "12"), ("00", "7"), ("101", "102"), ("1001", "1002")]
+)
+def test_numbers_in_keys_are_padded_or_plain(texts: tuple[str, str]) -> None:
+    items = [{"PK": "LIST#a", "SK": f"LINE#{text}", "number": int(text), "text": "x"} for text in texts]
+    made_as_agreed(table({"Line": (("PK", "SK"), items)}))
+
+
 class Mood(enum.Enum):
     GOOD = "good"
     BAD = "bad"
