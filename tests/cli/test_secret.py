@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.cli.secret import GIVEN_CHARACTERS_MIN, SECRET_BYTES, VARIABLE, secret_of
+from keyplan.cli.secret import VARIABLE, secret_of
 from keyplan.errors import RequestError, StoreError
+
+GIVEN_CHARACTERS_MIN, SECRET_BYTES = 16, 32
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,12 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.studio.collections import Collection, Picture, Place, picture, template_picture
 from keyplan.studio.items import attribute_text, identity, kind_of, pieces, plain_pieces
 from keyplan.studio.maps import map_json
-from keyplan.studio.sampling import COUNT_PAGES, LOCAL_ITEMS, Count, sample
+from keyplan.studio.sampling import Count, sample
 from keyplan.studio.subject import Subject, of_design
 from tests.studio.school import Report, School
+
+COUNT_PAGES, LOCAL_ITEMS = 8, 4000
+"""How many pages a count goes through, and how many items of a store on this machine are drawn."""
 
 S = dict[str, dict[str, Any]]
 

@@ -10,11 +10,13 @@ from random import Random
 import pytest
 
 from keyplan.studio.collections import Collection, Entry, Picture, Place, Tie
-from keyplan.studio.drawing import COLOURS, drawing, standalone
+from keyplan.studio.drawing import drawing, standalone
 from keyplan.studio.items import Kind, Piece
 from keyplan.studio.layout import _columns, laid_out
 from keyplan.studio.sampling import Count
 from tests.agreed import assert_agreed
+
+COLOURS = 12
 
 TEXTS = (
     "ART",

@@ -7,10 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from keyplan.studio.maps import FOUND_ENOUGH, TRIES, question_path
+from keyplan.studio.maps import question_path
 from keyplan.studio.sampling import Sample
 from keyplan.studio.subject import Subject
 from tests.studio.school import Pupil, School
+
+TRIES, FOUND_ENOUGH = 6, 2
+"""How many items are tried for arguments, and how many found items are more than enough."""
 
 
 def pupils_in_years(school: School, sizes: Sequence[int]) -> Sample:
