@@ -16,9 +16,13 @@ from keyplan.cost.differences import Difference
 from keyplan.cost.mixing import mixed
 from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
 from keyplan.cost.pricelist import METERS, Reserved, read_price_list
+from keyplan.cost.reading import requests_of
+from keyplan.cost.stretches import ExpectedRange, Found
 from keyplan.cost.units import Line, Request, total_units
+from keyplan.design.compiled.plans import ReadPattern
 from keyplan.errors import PriceError
 from tests.agreed import assert_agreed
+from tests.cli.clinic import Clinic
 
 MB = 1024 * 1024
 
@@ -193,3 +197,11 @@ def test_numbers_and_texts_of_a_traffic_file() -> None:
     assert [skeleton._by(value, text) for value, text in ((1, ""), (0, "x"), (None, ""), (None, "x"))] == [
         "; as the decorator says", "; as the decorator says", "", "; x"
     ]  # fmt: skip
+
+
+def test_behind_the_last_page_nothing_is_asked() -> None:
+    pattern = Clinic.compiled.reads["waiting"]
+    assert isinstance(pattern, ReadPattern)
+    nothing = Found(stretches=(ExpectedRange(), ExpectedRange()))
+    assert requests_of(pattern, nothing, 10)
+    assert requests_of(pattern, nothing, 10, page=2) == []
