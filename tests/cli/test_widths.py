@@ -85,7 +85,6 @@ def test_a_stores_file_is_judged(findings: list[str], monkeypatch: pytest.Monkey
 BESIDE = [
     ("check", CLINIC, "--write-baseline", "new.json"),
     ("export", CLINIC, "--to", "terraform"),
-    ("export", CLINIC, "--to", "workbench", "--json"),
     ("call", CLINIC, "visits"),
     ("call", CLINIC, "nothing", "a=1"),
     ("explain", CLINIC, "nothing"),
