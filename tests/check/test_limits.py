@@ -95,6 +95,32 @@ def test_what_is_just_within_a_limit_is_let_be(name: str) -> None:
     assert len(found(Limits, code, given(limit + 1))) == 1
 
 
+@pytest.mark.parametrize(
+    ("layout", "year"),
+    [
+        ("%Y%m%d", "365 days = 365 requests"),
+        ("%Y%m%d%H", "8,760 hours = 8,760 requests, and a call takes 1,000"),
+        ("%Y%m%d%H%M", "525,600 minutes = 525,600 requests, and a call takes 1,000"),
+        ("%Y%m%d%H%M%S", "31,536,000 seconds = 31,536,000 requests, and a call takes 1,000"),
+    ],
+)
+def test_a_year_of_partitions_of_time(layout: str, year: str) -> None:
+    class Measured(Entity):
+        sensor: str
+        at: datetime
+
+        primary = Key(f"SENSOR#{{sensor}}#{{at:{layout}}}", "{at}")
+
+    class Kept(Design):
+        table = Table("kept")
+
+        @read("M1")
+        def measured(self, sensor: str, at: Range[datetime]) -> list[Measured]: ...
+
+    (finding,) = [each for each in check(Kept).findings if each.code == "KP317"]
+    assert finding.arithmetic == (f"a year = {year}",)
+
+
 def projecting(*sizes: int) -> type[Design]:
     """A design with indexes that include so many attributes each."""
     names = [f"field_{number}" for number in range(max(sizes))]

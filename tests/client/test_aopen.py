@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Design
+from keyplan import Design, Put, Table, Writes, read, write
 from keyplan.client import tables
 from keyplan.client.conversations import Request
 from keyplan.client.transports.embedded import InProcess
@@ -44,6 +44,33 @@ def test_it_opens_makes_the_table_and_closes(tmp_path: Path) -> None:
     assert asyncio.run(main()) == Note(name="1", author="ada")
     with Notes.open(tmp_path / "notes.db", create=False) as notes:
         assert notes.get(Note, name="1") is not None
+
+
+class Awaited(Design):
+    """Reads that are awaited, without ``aio``."""
+
+    table = Table("awaited", indexes=Notes.table.indexes, entities=[Note])
+
+    @read("R1")
+    async def note(self, name: str) -> Note | None: ...
+
+    @write("W1")
+    def signed(self, name: str, author: str) -> Writes[Note | None]:
+        note = yield from self.note.ask(name)
+        if note is not None:
+            yield Put(note.model_copy(update={"author": author}))
+        return note
+
+
+def test_a_read_that_is_declared_with_async_is_awaited(tmp_path: Path) -> None:
+    async def main() -> tuple[Note | None, Note | None, Note | None, Note | None]:
+        async with await Awaited.aopen(tmp_path / "notes.db", secret="s") as notes:
+            await notes.aio.put(Note(name="1", author="ada"))
+            before, asked = await notes.note("1"), await notes.signed.aio("1", "bob")
+            return before, asked, await notes.note("1"), await notes.note("2")
+
+    ada, bob = Note(name="1", author="ada"), Note(name="1", author="bob")
+    assert asyncio.run(main()) == (ada, ada, bob, None)
 
 
 def test_the_event_loop_goes_on_while_a_table_is_made(monkeypatch: pytest.MonkeyPatch) -> None:

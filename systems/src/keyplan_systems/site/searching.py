@@ -27,7 +27,7 @@ WORD_CHARACTERS_MAX = 60
 TEXT_CHARACTERS_MAX = 400_000
 BUSY_MS = 5_000
 CACHE_KIB = 32_768
-RANKED_MAX = 100
+RANKED_MAX = 60
 """How many documents are ranked at most: ranking all that have a common word would hold the site up."""
 TITLE_WEIGHT, TAGS_WEIGHT, AUTHORS_WEIGHT = 10.0, 6.0, 4.0
 """Of a word in the title, the tags, the authors; in the text it weighs 1."""
@@ -40,7 +40,7 @@ COMMON_FROM = 1_000
 up in all of them takes longer than all else.
 """
 RARITIES_MAX = 10_000
-COUNTED_MAX = 200
+COUNTED_MAX = 100
 """How many documents with a word are counted at most."""
 GROWN = 1.2
 """How many times as large the index is when words are counted anew."""
@@ -101,6 +101,7 @@ class FtsSearch:
         self._answers: OrderedDict[tuple[str, int], Sequence[str]] = OrderedDict()
         self._version = -1
         """Of the file's content, as of ``_answers``."""
+        self._bm25 = _Bm25()
         self._connection = self._opened()
 
     def put(self, document: Document) -> None:
@@ -135,6 +136,7 @@ class FtsSearch:
         version = int(self._value("PRAGMA data_version"))  # another where another connection has written
         if version != self._version:
             self._answers.clear()
+            self._bm25.average = None
             self._version = version
         known = self._answers.get((query, limit))
         if known is None:
@@ -224,7 +226,7 @@ class FtsSearch:
         try:
             made = apsw.Connection(":memory:" if self.place is None else str(self.place))
             made.set_busy_timeout(BUSY_MS)
-            made.register_fts5_function(_SCORE, _score)
+            made.register_fts5_function(_SCORE, self._bm25.score)
             made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             made.execute("PRAGMA journal_mode = WAL")
             made.execute("PRAGMA synchronous = NORMAL")  # it can be made anew
@@ -241,6 +243,7 @@ class FtsSearch:
         count = 0
         with self._lock:
             self._answers.clear()
+            self._bm25.average = None
             try:
                 with self._connection:
                     if removed is None:
@@ -312,13 +315,21 @@ def readings_of(query: str) -> Sequence[Sequence[str]]:
     return (quoted,) if is_ended else (quoted, [*quoted[:-1], f"{quoted[-1]}*"])
 
 
-def _score(api: apsw.FTS5ExtensionApi, *rarities: Any) -> float:
-    """BM25 of the document that is looked at: FTS5's own counts every word anew in each query, however common it is."""
-    average = api.column_total_size(-1) / api.row_count
-    length = 1 - SHORTNESS + SHORTNESS * api.column_size(-1) / average
-    score = 0.0
-    for phrase, rarity in zip(range(api.phrase_count), rarities, strict=False):  # a word of unknown letters is none
-        title, tags, authors, text = map(len, api.phrase_locations(phrase))
-        weight = TITLE_WEIGHT * title + TAGS_WEIGHT * tags + AUTHORS_WEIGHT * authors + text
-        score += rarity * weight * (SATURATION + 1) / (weight + SATURATION * length)
-    return score
+class _Bm25:
+    """BM25 of documents: FTS5's own counts every word anew in each query, however common it is."""
+
+    def __init__(self) -> None:
+        self.average: float | None = None
+        """The words of a document, on average; None when the index has changed since they were counted."""
+
+    def score(self, api: apsw.FTS5ExtensionApi, *rarities: Any) -> float:
+        """That of the document that is looked at, for the rarities of the words."""
+        if self.average is None:
+            self.average = api.column_total_size(-1) / api.row_count
+        length = 1 - SHORTNESS + SHORTNESS * api.column_size(-1) / self.average
+        score = 0.0
+        for phrase, rarity in zip(range(api.phrase_count), rarities, strict=False):  # a word of unknown letters is none
+            title, tags, authors, text = map(len, api.phrase_locations(phrase))
+            weight = TITLE_WEIGHT * title + TAGS_WEIGHT * tags + AUTHORS_WEIGHT * authors + text
+            score += rarity * weight * (SATURATION + 1) / (weight + SATURATION * length)
+        return score
