@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan import CallRecord, PatternRecord
+from keyplan.client.transports.workers import Workers
 from keyplan.client.watching import RunningCall
 from keyplan.errors import DynamoDBError, Fault, KeyplanError, StoreError
 from keyplan.store import Store, _prepare
@@ -150,3 +151,13 @@ def test_a_report_keeps_so_many_faults() -> None:
     for number in range(FAULTS_KEPT + 2):
         report.fault(Fault(f"line {number}", "wrong"))
     assert (FAULTS_KEPT, len(report.faults), report.more_faults) == (1000, 1000, 2)
+
+
+def test_threads_that_nobody_asked_for_are_ended_too() -> None:
+    """A design that was opened and closed has started none."""
+    idle, used = Workers(1, "idle"), Workers(1, "used")
+    assert used.submit(int, "3").result() == 3
+    for workers in (idle, used):
+        workers.shutdown()
+        with pytest.raises(StoreError, match="the design was closed"):
+            workers.submit(int, "3")

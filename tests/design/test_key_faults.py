@@ -228,8 +228,8 @@ def test_keys_that_share_an_attribute_must_agree() -> None:
         class D(Design):
             table = Table("ttt", indexes=[GSI1, One.b.index or GSI1, LOCAL], entities=[One])
 
-    told(error, r"One\.b: it shares the attribute gsi1pk with a", "give both keys the same template")
-    told(error, r"One\.c: it shares the attribute pk with primary")
+    told(error, r"One\.b: it shares the attribute gsi1pk with a, which holds A#{one} there", "the same template")
+    told(error, r"One\.c: it shares the attribute pk with primary, which holds X#{one} there")
 
 
 def test_a_key_attribute_that_is_also_a_field() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.engine.storage.changes import StoredShard
+from keyplan.engine.streams.lifecycle import trim_stream
 from keyplan.engine.streams.shards import children
 from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
@@ -268,3 +269,40 @@ def test_a_shard_splits_as_long_as_it_has_two_hashes(high: int, ranges: list[tup
     shard = StoredShard(1, None, 7, high, START, 0)
     assert [(child.low, child.high) for child in children(shard, 2, START, 5, splits=True)] == ranges
     assert [(child.low, child.high) for child in children(shard, 2, START, 5, splits=False)] == [(7, high)]
+
+
+class _Kept:
+    """What is kept of a stream whose shards are these, and what is changed of it."""
+
+    def __init__(self, shards: list[StoredShard]) -> None:
+        self._shards = shards
+        self.dropped: list[int] = []
+        self.trimmed: dict[int, int] = {}
+
+    def first_since(self, _stream: int, _since_s: float) -> int:
+        return 40
+
+    def shards(self, _stream: int) -> list[StoredShard]:
+        return self._shards
+
+    def drop_shard(self, _stream: int, number: int) -> None:
+        self.dropped.append(number)
+
+    def last_of(self, _stream: int, shard: StoredShard, before: int) -> int:
+        assert before == 39
+        return 10 * shard.number
+
+    def change_shard(self, _stream: int, shard: StoredShard) -> None:
+        self.trimmed[shard.number] = shard.trimmed
+
+    def trim(self, _stream: int, horizon: int, _together: int) -> int:
+        return horizon
+
+
+def test_all_shards_are_looked_at_when_records_go() -> None:
+    """Those that closed before the time go, and of the others it is noted how far their records went."""
+    now_s = START + 100 * HOUR
+    closed = {1: now_s - 30 * HOUR, 2: now_s - 3 * HOUR, 3: now_s - 26 * HOUR, 4: None}
+    kept: Any = _Kept([StoredShard(number, None, 0, 9, START, 0, at) for number, at in closed.items()])
+    assert trim_stream(kept, 1, now_s) == 40
+    assert (kept.dropped, kept.trimmed) == ([1, 3], {2: 20, 4: 40})

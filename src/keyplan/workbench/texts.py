@@ -7,7 +7,6 @@ is made of letters, unless the model uses it as a word elsewhere, or everybody d
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from keyplan.design.stored.templates import DELIMITER
@@ -133,12 +132,8 @@ class WordList:
         """Keys that are a word as a whole."""
         self.names = [name for name in dict.fromkeys(names) if name]
         self._own = {name.lower() for name in self.names}
-        firsts: Counter[str] = Counter()
-        for text in texts:
-            parts = [part for part in self.split(text) if part]
-            if len(parts) > 1 and is_word(parts[0]):
-                firsts[parts[0]] += 1
-        self._firsts = set(firsts)
+        each = [[part for part in self.split(text) if part] for text in texts]
+        self._firsts = {parts[0] for parts in each if len(parts) > 1 and is_word(parts[0])}
 
     def split(self, text: str) -> list[str]:
         """The parts of a key's text. A clock time is one part, whatever stands between hours and minutes."""

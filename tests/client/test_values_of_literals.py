@@ -1,0 +1,65 @@
+# mypy: disable-error-code="empty-body"
+"""Fields with few values, of which items of other programs have another: they are told, and never read as if right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import pytest
+
+from keyplan import Design, Entity, Key, Table, Unreadable, read
+from keyplan.errors import ItemNotReadable
+
+
+class Level(Entity):
+    """Each way in which a literal stands in a field's type."""
+
+    name: str
+    alone: Literal[1, 2] = 1
+    maybe: Literal[1, 2] | None = None
+    word: Literal["low", "high"] = "low"
+    flag: Literal[True] = True
+    several: list[Literal[1, 2]] = []  # noqa: RUF012 - a field of pydantic's
+
+    primary = Key("LEVEL#{name}", "HEAD")
+
+
+class Levels(Design):
+    table = Table("levels")
+
+    @read("R1")
+    def level(self, name: str) -> Level | None: ...
+
+    @read("R2")
+    def any_level(self, name: str) -> Level | Unreadable | None: ...
+
+
+@pytest.fixture
+def levels() -> Iterator[Levels]:
+    with Levels.open(":memory:") as design:
+        yield design
+
+
+WRONG: dict[str, Any] = {
+    "alone": {"N": "3"},
+    "maybe": {"N": "3"},
+    "word": {"S": "middle"},
+    "flag": {"BOOL": False},
+    "several": {"L": [{"N": "1"}, {"N": "3"}]},
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_another_value_is_told(levels: Levels, field: str) -> None:
+    key = Levels.compiled.by_name["Level"].to_item(Level(name="a"))
+    levels.store.transport.call("PutItem", {"TableName": "levels", "Item": {**key, field: WRONG[field]}})
+    with pytest.raises(ItemNotReadable, match=rf"Level\.{field}"):
+        levels.level("a")
+    assert isinstance(levels.any_level("a"), Unreadable)
+
+
+def test_the_values_come_back(levels: Levels) -> None:
+    level = Level(name="a", alone=2, maybe=2, word="high", several=[2, 1])
+    levels.put(level)
+    assert levels.level("a") == level
