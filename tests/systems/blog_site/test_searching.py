@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import apsw
@@ -14,7 +15,7 @@ from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.searching import found_posts, rebuild, search_of
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site import searching
-from keyplan_systems.site.searching import Document, FtsSearch
+from keyplan_systems.site.searching import Document, FtsSearch, search_beside
 from tests.systems.blog_site.support import Visit, make_post, text_of
 
 
@@ -92,6 +93,40 @@ def test_of_a_common_word_the_latest_are_ranked_and_titles(monkeypatch: pytest.M
     assert set(search.find("lantern", 5)) == {"1", "2", "3", "4"}
     assert search.find("lantern", 2)[0] == "1"
     search.close()
+
+
+def test_titles_of_what_is_removed_or_changed_are_found_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "RANKED_MAX", 1)
+    search = FtsSearch(None)
+    search.replace_all(Document(str(number), "Lantern", "", "", "lantern") for number in range(3))
+    search.put(Document("0", "Torch", "", "", "no more"))
+    search.remove("1")
+    search.put(Document("3", "Other", "", "", "a lantern"))
+    monkeypatch.setattr(searching, "RANKED_MAX", 2)
+    assert set(search.find("lantern", 5)) == {"2", "3"}
+    search.replace_all([])
+    assert search.is_empty()
+    assert search.find("lantern", 5) == []
+    search.close()
+
+
+def test_an_index_of_another_format_is_filled_anew(tmp_path: Path) -> None:
+    """As one of before titles stood by themselves; and several processes may meet it at once."""
+    place = tmp_path / "blog.search"
+    old = apsw.Connection(str(place))
+    old.execute("CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
+    old.execute("CREATE VIRTUAL TABLE documents USING fts5(title, tags, authors, text)")
+    old.execute("INSERT INTO ids VALUES (1, 'old'); INSERT INTO documents (rowid, title) VALUES (1, 'Lantern')")
+    old.close()
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(lambda _: FtsSearch(place), range(4)))
+    assert [each.find("lantern", 5) for each in opened] == [[]] * 4
+    opened[0].put(Document("new", "Lantern", "", "", ""))
+    assert [each.find("lantern", 5) for each in opened] == [["new"]] * 4
+    again = search_beside(str(tmp_path / "blog.db"), lambda search: search.put(Document("more", "Lantern", "", "", "")))
+    assert again.find("lantern", 5) == ["new"]
+    for each in (*opened, again):
+        each.close()
 
 
 def test_rare_words_weigh_more_and_whole_ones_come_first() -> None:

@@ -13,6 +13,7 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import mul
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,8 +30,8 @@ BUSY_MS = 5_000
 CACHE_KIB = 32_768
 RANKED_MAX = 60
 """How many documents are ranked at most: ranking all that have a common word would hold the site up."""
-TITLE_WEIGHT, TAGS_WEIGHT, AUTHORS_WEIGHT = 10.0, 6.0, 4.0
-"""Of a word in the title, the tags, the authors; in the text it weighs 1."""
+WEIGHTS = (10.0, 6.0, 4.0, 1.0)
+"""Of a word in the title, the tags, the authors, the text."""
 SATURATION, SHORTNESS = 1.2, 0.75
 """BM25's k1 and b: how soon a further mention adds little, and how much a long text must mention a word more often."""
 RARITY_MIN = 1e-6
@@ -46,7 +47,20 @@ GROWN = 1.2
 """How many times as large the index is when words are counted anew."""
 ANSWERS_MAX = 1_000
 """Answers that are kept until the index changes: what is asked as somebody types is asked by many."""
-_SCORE = "score"
+FORMAT = 1
+"""Of the file. One of another format is emptied, and filled anew as any empty one is."""
+_TEXTS = """
+DROP TABLE IF EXISTS documents; DROP TABLE IF EXISTS titles; DROP TABLE IF EXISTS ids;
+CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+CREATE VIRTUAL TABLE documents USING fts5(
+  title, tags, authors, text, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3');
+CREATE VIRTUAL TABLE titles USING fts5(
+  title, content = '', contentless_delete = 1, tokenize = "unicode61 remove_diacritics 2", prefix = '2 3');
+"""
+"""Titles stand by themselves, too: to look common words up in the titles alone takes as long as to look them up in all
+texts, where both are in one table.
+"""
+_SCORES = {"documents": "score", "titles": "title_score"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +115,7 @@ class FtsSearch:
         self._answers: OrderedDict[tuple[str, int], Sequence[str]] = OrderedDict()
         self._version = -1
         """Of the file's content, as of ``_answers``."""
-        self._bm25 = _Bm25()
+        self._bm25 = {table: _Bm25() for table in _SCORES}
         self._connection = self._opened()
 
     def put(self, document: Document) -> None:
@@ -136,7 +150,7 @@ class FtsSearch:
         version = int(self._value("PRAGMA data_version"))  # another where another connection has written
         if version != self._version:
             self._answers.clear()
-            self._bm25.average = None
+            self._count_anew()
             self._version = version
         known = self._answers.get((query, limit))
         if known is None:
@@ -169,12 +183,12 @@ class FtsSearch:
         asked = " ".join(words)
         weights = [rarities[word] for word in words]
         scores = self._latest(asked, weights)
-        return scores if len(scores) < RANKED_MAX else scores | self._latest(f"{{title}} : ({asked})", weights)
+        return scores if len(scores) < RANKED_MAX else self._latest(asked, weights, "titles") | scores
 
-    def _latest(self, match: str, rarities: Sequence[float]) -> dict[int, float]:
-        score = f"{_SCORE}(documents{', ?' * len(rarities)})"
+    def _latest(self, match: str, rarities: Sequence[float], table: str = "documents") -> dict[int, float]:
+        score = f"{_SCORES[table]}({table}{', ?' * len(rarities)})"
         rows = self._connection.execute(
-            f"SELECT rowid, {score} FROM documents WHERE documents MATCH ? ORDER BY rowid DESC LIMIT ?",  # noqa: S608
+            f"SELECT rowid, {score} FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT ?",  # noqa: S608
             (*rarities, match, RANKED_MAX),
         )
         return {int(number): float(score) for number, score in rows}
@@ -226,15 +240,13 @@ class FtsSearch:
         try:
             made = apsw.Connection(":memory:" if self.place is None else str(self.place))
             made.set_busy_timeout(BUSY_MS)
-            made.register_fts5_function(_SCORE, self._bm25.score)
+            for table, name in _SCORES.items():
+                made.register_fts5_function(name, self._bm25[table].score)
             made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             made.execute("PRAGMA journal_mode = WAL")
             made.execute("PRAGMA synchronous = NORMAL")  # it can be made anew
-            made.execute("CREATE TABLE IF NOT EXISTS ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
-            made.execute(
-                "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(title, tags, authors, text, "
-                "tokenize = \"unicode61 remove_diacritics 2\", prefix = '2 3')"
-            )
+            if made.pragma("user_version") != FORMAT:
+                _make_anew(made)
         except apsw.Error as error:
             raise self._failed(error) from None
         return made
@@ -243,11 +255,11 @@ class FtsSearch:
         count = 0
         with self._lock:
             self._answers.clear()
-            self._bm25.average = None
+            self._count_anew()
             try:
                 with self._connection:
                     if removed is None:
-                        self._connection.execute("DELETE FROM documents; DELETE FROM ids")
+                        self._connection.execute(_TEXTS)
                     for text in removed or ():
                         self._forget(text)
                     for document in documents:
@@ -257,10 +269,15 @@ class FtsSearch:
                 raise self._failed(error) from None
         return count
 
+    def _count_anew(self) -> None:
+        for bm25 in self._bm25.values():
+            bm25.average = None
+
     def _forget(self, document_id: str) -> None:
         row = self._connection.execute("SELECT number FROM ids WHERE id = ?", (document_id,)).fetchone()
         if row is not None:
             self._connection.execute("DELETE FROM documents WHERE rowid = ?", row)
+            self._connection.execute("DELETE FROM titles WHERE rowid = ?", row)
             self._connection.execute("DELETE FROM ids WHERE number = ?", row)
 
     def _add(self, document: Document) -> None:
@@ -271,6 +288,7 @@ class FtsSearch:
         self._connection.execute(
             "INSERT INTO documents (rowid, title, tags, authors, text) VALUES (?, ?, ?, ?, ?)", row
         )
+        self._connection.execute("INSERT INTO titles (rowid, title) VALUES (?, ?)", row[:2])
 
     def _failed(self, error: Exception) -> StoreError:
         return StoreError(f"the search can't be used: {error}", place=str(self.place), hint="make it anew")
@@ -301,6 +319,20 @@ def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
         search.close()
 
 
+def _make_anew(connection: apsw.Connection) -> None:
+    """Make the tables of this format, unless another process did so just before."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if connection.pragma("user_version") != FORMAT:
+            connection.execute(_TEXTS)
+            connection.pragma("user_version", FORMAT)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
 def readings_of(query: str) -> Sequence[Sequence[str]]:
     """What was typed, as words of an FTS5 query that are all wanted: with the last word whole, then as a beginning.
 
@@ -329,7 +361,6 @@ class _Bm25:
         length = 1 - SHORTNESS + SHORTNESS * api.column_size(-1) / self.average
         score = 0.0
         for phrase, rarity in zip(range(api.phrase_count), rarities, strict=False):  # a word of unknown letters is none
-            title, tags, authors, text = map(len, api.phrase_locations(phrase))
-            weight = TITLE_WEIGHT * title + TAGS_WEIGHT * tags + AUTHORS_WEIGHT * authors + text
+            weight = sum(map(mul, WEIGHTS, map(len, api.phrase_locations(phrase))))
             score += rarity * weight * (SATURATION + 1) / (weight + SATURATION * length)
         return score
