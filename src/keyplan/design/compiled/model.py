@@ -21,7 +21,7 @@ from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
 from keyplan.design.compiled.seen import view_problems
 from keyplan.design.compiled.shapes import ShapeKind, is_awaited
-from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.entity import Entity, is_entity
 from keyplan.design.declared.fields import unaliased
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.load import Load, checked_load
@@ -365,7 +365,7 @@ def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
 def entities_in(annotation: Any) -> list[type[Entity]]:
     """Every entity that an annotation mentions, also within NamedTuples."""
     annotation = unaliased(annotation)
-    if isinstance(annotation, type) and issubclass(annotation, Entity):
+    if is_entity(annotation):
         return [] if annotation is Entity else [annotation]
     if is_view(annotation):
         entity = entity_of_view(annotation)

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
 from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind
-from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.entity import is_entity
 from keyplan.design.declared.fields import kind_of
 from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.keys import Key
@@ -47,7 +47,7 @@ def check_kinds(options: Options) -> None:
             raise Problem(f"{name}= takes {words}, not {shown(given)}")
     for name, given in (("of", options.of), ("through", () if options.through is None else options.through)):
         several = given if isinstance(given, Sequence) else (given,)
-        wrong = [each for each in several if not _is_entity(each.entity if isinstance(each, Through) else each)]
+        wrong = [each for each in several if not is_entity(each.entity if isinstance(each, Through) else each)]
         if wrong:
             raise Problem(f"{name}= takes an entity's class, or several of them, not {shown(wrong[0])}")
 
@@ -56,10 +56,6 @@ def check_attempts(attempts: Any) -> None:
     """How often a write is tried. Raises Problem."""
     if not isinstance(attempts, int) or attempts < 1:
         raise Problem(f"attempts= takes a number from 1 on, not {shown(attempts)}")
-
-
-def _is_entity(given: Any) -> bool:
-    return isinstance(given, type) and issubclass(given, Entity)
 
 
 def check_options(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypeIs
 
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.styles import Label
 
-__all__ = ["Entity"]
+__all__ = ["Entity", "is_entity"]
 
 
 class Entity(BaseModel):
@@ -38,3 +39,8 @@ class Entity(BaseModel):
         ignored_types=(Key, Unique, Label),
         protected_namespaces=(),
     )
+
+
+def is_entity(given: Any) -> TypeIs[type[Entity]]:
+    """Whether it is an entity's class."""
+    return isinstance(given, type) and issubclass(given, Entity)

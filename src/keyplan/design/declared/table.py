@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.entity import Entity, is_entity
 from keyplan.design.declared.given import check_given, is_a, is_text, or_none, several
 from keyplan.design.declared.indexes import Index, KeyAttribute, is_key_attribute, key_attributes
 from keyplan.design.declared.styles import OURS, KeyStyle
@@ -50,7 +50,7 @@ class Table:
             "Table",
             name=(name, is_text, "the name of a table"),
             indexes=(indexes, several(is_a(Index), in_order=False), "a list of indexes"),
-            entities=(entities, several(_is_entity, in_order=False), "a list of entities' classes"),
+            entities=(entities, several(is_entity, in_order=False), "a list of entities' classes"),
             partition=(partition, is_key_attribute, "the name of an attribute"),
             sort=(sort, or_none(is_key_attribute), "the name of an attribute, or None"),
             key_style=(key_style, is_a(KeyStyle), "a KeyStyle"),
@@ -114,7 +114,3 @@ def _index_request(index: Index) -> dict[str, Any]:
         "KeySchema": _key_schema(index.partition, index.sort),
         "Projection": projection,
     }
-
-
-def _is_entity(given: Any) -> bool:
-    return isinstance(given, type) and issubclass(given, Entity)
