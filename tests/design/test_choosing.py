@@ -21,7 +21,7 @@ TIME = SimpleNamespace(field="at")
 
 def variable(text: str) -> Any:
     """``-n`` is turned, ``~n`` doesn't sort, ``(n`` is held in part."""
-    held = SimpleNamespace(descending="-" in text, sorts="~" not in text, whole="(" not in text)
+    held = SimpleNamespace(descending="-" in text, whole="(" not in text, **({"sorts": False} if "~" in text else {}))
     return SimpleNamespace(field=text.strip("-~("), format=held)
 
 
@@ -95,6 +95,7 @@ ORDERS: dict[str, Sequence[Any]] = {
     "unsorted n that is known": [match("A# ~n m", 1)],
     "time before an unsorted n": [match("A# ~n", 1, leads=True)],
     "time": [match("A#", 0, leads=True)],
+    "time, behind what is known": [match("A# k ~j n", 2, leads=True)],
 }
 
 
