@@ -38,10 +38,10 @@ def _is_raw(template: Template) -> bool:
 
 
 def _begin_alike(left: Template, right: Template) -> bool:
-    """Whether the fixed texts that two templates begin with can begin one key."""
+    """Whether two templates, one of which has values without escapes, can be one key, by the fixed texts that they
+    begin with.
+    """
     text, other = literal_start(left), literal_start(right)
-    if not left.variables and not right.variables:
-        return text == other
     if not left.variables or not right.variables:
         fixed, pattern = (left.source, right.regex) if not left.variables else (right.source, left.regex)
         return pattern.fullmatch(fixed) is not None
