@@ -234,7 +234,7 @@ def check_key_condition(text: str, given: Placeholders) -> None:
 
 def _plain_key_condition(expression: str | tree.Condition, given: Placeholders) -> tree.Condition:
     try:
-        if isinstance(expression, str) and len(expression) > rules.EXPRESSION_BYTES_MAX // 4:
+        if isinstance(expression, str):
             rules.check_size(expression, tells_size=False)
         parsed = _parsed(expression)
         bind_predicate(parsed.condition, given)

@@ -106,8 +106,6 @@ def _compare(compare: tree.Compare, given: Placeholders) -> Predicate:
 
 
 def _equal(left: Bound, right: Bound) -> Predicate:
-    if left.value is not None and right.value is None:
-        left, right = right, left
     get = left.get
     if right.value is not None and right.tag in _SCALARS:
         wanted = right.value

@@ -39,7 +39,8 @@ def write_all(writes: Iterable[Write], item: Item) -> Item:
     Raises ``UpdateFault`` for a path that leads through what isn't there or isn't a map or list.
     """
     copy = _Copy(item)
-    ordered = sorted(writes, key=lambda write: _position(write.steps))
+    # By list index, so that appends keep the order of their indexes. Names and indexes never meet: such paths conflict.
+    ordered = sorted(writes, key=_steps)
     for write in ordered:
         if write.value is not REMOVED:
             copy.put(write.steps, write.value)
@@ -50,9 +51,8 @@ def write_all(writes: Iterable[Write], item: Item) -> Item:
     return copy.item
 
 
-def _position(steps: Steps) -> list[tuple[int, str]]:
-    """Sorts paths by list index, so that appends keep the order of their indexes."""
-    return [(step, "") if isinstance(step, int) else (0, step) for step in steps]
+def _steps(write: Write) -> Any:
+    return write.steps
 
 
 class _Copy:

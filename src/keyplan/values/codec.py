@@ -7,7 +7,6 @@ design's fields.
 
 from __future__ import annotations
 
-import math
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
@@ -50,9 +49,7 @@ def _encode_number(number: float | Decimal) -> AttributeValue:
 
 
 def _encode_float(number: float) -> AttributeValue:
-    if not math.isfinite(number):
-        return {"N": canonical(str(number))}  # raises NumberError: DynamoDB stores finite numbers only
-    return {"N": canonical(repr(float(number)))}
+    return {"N": canonical(repr(float(number)))}  # what isn't finite is no number of DynamoDB's
 
 
 def _encode_bytes(content: bytes | bytearray | memoryview) -> AttributeValue:

@@ -114,8 +114,6 @@ def _printed(negative: bool, digits: str, exponent: int) -> str:
 
 def compare(left: str, right: str) -> int:
     """-1, 0 or 1: how the number ``left`` stands to the number ``right``. Both are number texts."""
-    if left == right:
-        return 0
     first, second = Decimal(left), Decimal(right)
     return (first > second) - (first < second)
 

@@ -89,7 +89,7 @@ def _number_size(text: str) -> int:
 
 
 def _binary_size(text: str) -> int:
-    return len(text) // 4 * 3 - text.count("=", -2)
+    return len(text) // 4 * 3 - text.count("=")
 
 
 def _one(_content: Any) -> int:
