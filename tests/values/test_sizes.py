@@ -87,6 +87,14 @@ def number_size(text: str) -> int:
     return len(pairs) + 1 + text.startswith("-")
 
 
+def test_numbers_with_zeros_on_either_side() -> None:
+    for digits in ("1", "12", "123", "1234", "10203"):
+        for zeros in ("0" * count for count in range(8)):
+            for text in (f"{digits}{zeros}", f"0.{zeros}{digits}", f"{digits}.{zeros}{digits}", f"1{zeros}.5"):
+                assert value_size({"N": text}) == number_size(text), text
+                assert value_size({"N": f"-{text}"}) == number_size(f"-{text}"), text
+
+
 @given(items)
 def test_an_item_is_the_sum_of_its_names_and_values(item: dict[str, Any]) -> None:
     normal = check_item(item)

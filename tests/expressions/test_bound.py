@@ -1,0 +1,233 @@
+"""What bound expressions tell of themselves, and how deep, how long and how large they may be."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from keyplan.expressions import (
+    ExpressionFault,
+    Placeholders,
+    UpdateFault,
+    bind_condition,
+    bind_key_condition,
+    bind_projection,
+    bind_update,
+    check_key_condition,
+    parse_condition,
+    parse_update,
+    project_attributes,
+    read_condition,
+    writer,
+)
+from keyplan.values import AttributeValue
+
+X: dict[str, AttributeValue] = {":x": {"S": "x"}}
+N: dict[str, AttributeValue] = {":n": {"N": "1"}}
+L: dict[str, AttributeValue] = {":l": {"L": []}}
+SS: dict[str, AttributeValue] = {":s": {"SS": ["a"]}}
+TOO_MANY = "The expression contains too many operators; operator count: 301"
+
+
+@pytest.mark.parametrize(
+    ("text", "attributes", "nested", "operators"),
+    [
+        ("a = :x", "a", "", 1),
+        ("a = a.b", "a", "a", 1),
+        ("a.b = :x", "a", "a", 1),
+        ("a[0] = :x", "a", "a", 1),
+        ("a = b", "ab", "", 1),
+        ("a = b.c AND d.e[1] <> f", "abdf", "bd", 3),
+        ("a = :x OR b = :x OR c = :x", "abc", "", 5),
+        ("NOT a = :x", "a", "", 2),
+        ("NOT NOT a.c = :x", "a", "a", 3),
+        ("a BETWEEN b.c AND d", "abd", "b", 1),
+        ("a IN (b, c[0], :x)", "abc", "c", 1),
+        ("attribute_exists(a.b)", "a", "a", 1),
+        ("size(a.b) > size(c)", "ac", "a", 3),
+        ("contains(a, b) AND begins_with(c.d, :x)", "abc", "c", 3),
+    ],
+)
+def test_what_a_condition_names(text: str, attributes: str, nested: str, operators: int) -> None:
+    given = Placeholders(None, X if ":x" in text else None)
+    bound = bind_condition(text, given)
+    assert (bound.attributes, bound.nested, bound.operators) == (set(attributes), set(nested), operators)
+    tree = bind_condition(read_condition(text), given)
+    assert (tree.attributes, tree.nested, tree.operators) == (set(attributes), set(nested), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "attributes", "nested"),
+    [("a", "a", ""), ("a.b", "a", "a"), ("a, b[0], c", "abc", "b"), ("a.b, a.c, d", "ad", "a")],
+)
+def test_what_a_projection_names(text: str, attributes: str, nested: str) -> None:
+    bound = bind_projection(text, Placeholders())
+    assert (bound.attributes, bound.nested) == (set(attributes), set(nested))
+
+
+def test_a_projection_to_whole_attributes() -> None:
+    bound = project_attributes(["a", "b.c"])
+    assert (bound.paths, bound.attributes, bound.nested) == ((("a",), ("b.c",)), {"a", "b.c"}, frozenset())
+    assert bound.project({"a": {"S": "x"}, "b": {"M": {"c": {"S": "y"}}}}) == {"a": {"S": "x"}}
+    assert bound.project({"b.c": {"S": "x"}}) == {"b.c": {"S": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "attributes", "nested", "assigned", "removes"),
+    [
+        ("SET a = :x", "a", "", {"a": {"S": "x"}}, False),
+        ("SET a.b = :x", "a", "a", {}, False),
+        ("SET a[0] = :x, c = :x", "ac", "a", {"c": {"S": "x"}}, False),
+        ("SET a = b", "a", "", {}, False),
+        ("SET a = b.c", "a", "b", {}, False),
+        ("SET a = b + :n", "a", "", {"a": {"N": "0"}}, False),
+        ("SET a = b.d - c.e", "a", "bc", {"a": {"N": "0"}}, False),
+        ("SET a = list_append(b, :l)", "a", "", {"a": {"L": [{"N": "0"}]}}, False),
+        ("SET a = if_not_exists(b.c, :x)", "a", "b", {}, False),
+        ("SET a.b = c + :n", "a", "a", {}, False),
+        ("ADD a :n", "a", "", {"a": {"N": "1"}}, False),
+        ("ADD a.b :n", "a", "a", {}, False),
+        ("ADD a :s REMOVE b", "ab", "", {"a": {"SS": ["a"]}}, False),
+        ("DELETE a :s", "a", "", {}, True),
+        ("REMOVE a, b.c", "ab", "b", {}, True),
+        ("REMOVE a DELETE b.c :s", "ab", "b", {}, True),
+        ("REMOVE a SET b = :x", "ab", "", {"b": {"S": "x"}}, False),
+    ],
+)
+def test_what_an_update_names(
+    text: str, attributes: str, nested: str, assigned: dict[str, AttributeValue], removes: bool
+) -> None:
+    values = {name: value for name, value in (X | N | L | SS).items() if name in text}
+    bound = bind_update(text, Placeholders(None, values or None))
+    assert (bound.attributes, bound.nested, bound.assigned()) == (set(attributes), set(nested), assigned)
+    assert bound.only_removes is removes
+    for name in "abcd":
+        assert bound.first_of({name}) == (name if name in attributes else None)
+
+
+def test_which_attribute_an_update_writes_first() -> None:
+    bound = bind_update("SET c.d = :x, a = :x REMOVE b", Placeholders(None, X))
+    assert bound.first_of({"a", "b", "c"}) == "c"
+    assert bound.first_of({"b", "a"}) == "a"
+    assert bound.first_of(["d"]) is None
+
+
+@pytest.mark.parametrize("count", [150, 151])
+def test_a_condition_has_300_operators_at_most(count: int) -> None:
+    """Of a key too, whatever else is wrong with it."""
+    text = " AND ".join(["a=:x"] * count)
+    given = Placeholders(None, X)
+    operators = 2 * count - 1
+    if operators <= 300:
+        assert bind_condition(text, given).operators == operators
+        assert bind_condition(f"NOT {text}", given).operators == operators + 1 == 300
+        with pytest.raises(ExpressionFault, match="one condition per key"):
+            check_key_condition(text, given)
+        return
+    for kind in ("ConditionExpression", "FilterExpression"):
+        with pytest.raises(ExpressionFault) as caught:
+            bind_condition(text, given, kind)
+        assert caught.value.message == f"Invalid {kind}: {TOO_MANY}"
+    for check in (
+        lambda: check_key_condition(text, given),
+        lambda: bind_key_condition(text, given, partition=["a"], types={"a": "S"}),
+    ):
+        with pytest.raises(ExpressionFault) as caught:
+            check()
+        assert caught.value.message == f"Invalid KeyConditionExpression: {TOO_MANY}"
+
+
+@pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.parametrize("foreign", ["", "ä"])
+def test_a_condition_has_4096_bytes_at_most(more: int, foreign: str) -> None:
+    """The size of one of a key isn't told. What is no sign of an expression counts, too."""
+    text = "a = :x".ljust(4096 + more - len(foreign.encode())) + foreign
+    syntax = 'Syntax error; token: "ä"' if foreign else ""
+    for key in (True, False):
+        fault = f"Expression size has exceeded the maximum allowed size;{'' if key else ' expression size: 4097'}"
+        expected = fault if more else syntax
+        with pytest.raises(ExpressionFault) if expected else nullcontext() as caught:
+            (check_key_condition if key else bind_condition)(text, Placeholders(None, X))
+        if caught is not None:
+            kind = "KeyConditionExpression" if key else "ConditionExpression"
+            assert caught.value.message.startswith(f"Invalid {kind}: {expected}")
+            assert not more or caught.value.message.endswith(fault)
+
+
+@pytest.mark.parametrize(("bind", "text"), [(bind_projection, "a"), (bind_update, "REMOVE a")])
+def test_a_projection_and_an_update_have_4096_bytes_at_most(bind: Any, text: str) -> None:
+    bind(text.ljust(4096), Placeholders())
+    with pytest.raises(ExpressionFault) as caught:
+        bind(text.ljust(4097), Placeholders())
+    assert caught.value.message.endswith("Expression: Expression size has exceeded the maximum allowed size;")
+
+
+@pytest.mark.parametrize("depth", [149, 150, 151])
+def test_how_deep_operands_nest(depth: int) -> None:
+    text = "SET a = " + "if_not_exists(b," * depth + "c" + ")" * depth
+    if depth <= 150:
+        assert bind_update(text, Placeholders()).apply({"c": {"S": "x"}})["a"] == {"S": "x"}
+    else:
+        with pytest.raises(ExpressionFault) as caught:
+            parse_update(text)
+        assert caught.value.message == TOO_MANY
+
+
+@pytest.mark.parametrize("depth", [298, 299, 300])
+def test_how_deep_groups_nest(depth: int) -> None:
+    text = "NOT (" * depth + "a=b" + ")" * depth
+    if depth < 300:
+        assert bind_condition(text, Placeholders()).operators == depth + 1
+        return
+    with pytest.raises(ExpressionFault) as caught:
+        parse_condition(text)
+    assert caught.value.message == TOO_MANY
+
+
+def nested(depth: int, width: int = 1) -> Any:
+    value: AttributeValue = {"S": "x"}
+    for _ in range(depth):
+        value = {"L": [value] * width}
+    return value
+
+
+@pytest.mark.parametrize("path", ["a", "a.b", "a[0]", "a.b.c", "a[0].b[5]"])
+def test_how_deep_an_update_makes_an_item(path: str) -> None:
+    """31 levels of lists and maps hold a scalar at most."""
+    item: dict[str, Any] = {
+        "a": {"M": {"b": {"M": {}}}} if "[0]" not in path else {"L": [{"M": {"b": {"L": []}}}]},
+    }
+    above = path.replace("[", ".[").count(".")
+    for depth in (0, 1, 30 - above, 31 - above):
+        assert bind_update(f"SET {path} = :v", Placeholders(None, {":v": nested(depth)})).apply(item)
+    for depth in (32 - above, 31):
+        if above:
+            with pytest.raises(UpdateFault, match="Nesting Levels have exceeded supported limits"):
+                bind_update(f"SET {path} = :v", Placeholders(None, {":v": nested(depth)})).apply(item)
+
+
+@pytest.mark.parametrize(("most", "is_refused"), [(31, True), (30, True), (29, False)])
+def test_what_is_too_large_in_any_case_is_not_looked_at_to_its_end(
+    monkeypatch: pytest.MonkeyPatch, most: int, is_refused: bool
+) -> None:
+    monkeypatch.setattr(writer, "_MEMBERS_MAX", most)
+    update = bind_update("SET a.b = :v", Placeholders(None, {":v": nested(31)}))
+    if is_refused:
+        with pytest.raises(UpdateFault):
+            update.apply({"a": {"M": {}}})
+    else:
+        assert update.apply({"a": {"M": {}}})
+
+
+def test_values_behind_the_end_of_a_list_are_appended_by_their_indexes() -> None:
+    values: dict[str, AttributeValue] = {f":{n}": {"N": str(n)} for n in range(5)}
+    update = bind_update(
+        "SET a[12] = :1, a[3] = :2, b.l[9] = :3, a[2] = :0, b.l[10] = :4 REMOVE a[0], b.l[0]",
+        Placeholders(None, values),
+    )
+    item: dict[str, Any] = {"a": {"L": [{"S": "x"}, {"S": "y"}]}, "b": {"M": {"l": {"L": [{"S": "z"}]}}}}
+    after = update.apply(item)
+    assert after["a"] == {"L": [{"S": "y"}, {"N": "0"}, {"N": "2"}, {"N": "1"}]}
+    assert after["b"] == {"M": {"l": {"L": [{"N": "3"}, {"N": "4"}]}}}
