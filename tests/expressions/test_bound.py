@@ -53,9 +53,9 @@ TOO_MANY = "The expression contains too many operators; operator count: 301"
 def test_what_a_condition_names(text: str, attributes: str, nested: str, operators: int) -> None:
     given = Placeholders(None, X if ":x" in text else None)
     bound = bind_condition(text, given)
-    assert (bound.attributes, bound.nested, bound.operators) == (set(attributes), set(nested), operators)
+    assert (bound.attributes, bound.nested, bound.operators) == (frozenset(attributes), frozenset(nested), operators)
     tree = bind_condition(read_condition(text), given)
-    assert (tree.attributes, tree.nested, tree.operators) == (set(attributes), set(nested), 0)
+    assert (tree.attributes, tree.nested, tree.operators) == (frozenset(attributes), frozenset(nested), 0)
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_what_a_condition_names(text: str, attributes: str, nested: str, operato
 )
 def test_what_a_projection_names(text: str, attributes: str, nested: str) -> None:
     bound = bind_projection(text, Placeholders())
-    assert (bound.attributes, bound.nested) == (set(attributes), set(nested))
+    assert (bound.attributes, bound.nested) == (frozenset(attributes), frozenset(nested))
 
 
 def test_a_projection_to_whole_attributes() -> None:
     bound = project_attributes(["a", "b.c"])
-    assert (bound.paths, bound.attributes, bound.nested) == ((("a",), ("b.c",)), {"a", "b.c"}, frozenset())
+    assert (bound.paths, bound.attributes, bound.nested) == ((("a",), ("b.c",)), frozenset({"a", "b.c"}), frozenset())
     assert bound.project({"a": {"S": "x"}, "b": {"M": {"c": {"S": "y"}}}}) == {"a": {"S": "x"}}
     assert bound.project({"b.c": {"S": "x"}}) == {"b.c": {"S": "x"}}
 
@@ -101,7 +101,7 @@ def test_what_an_update_names(
 ) -> None:
     values = {name: value for name, value in (X | N | L | SS).items() if name in text}
     bound = bind_update(text, Placeholders(None, values or None))
-    assert (bound.attributes, bound.nested, bound.assigned()) == (set(attributes), set(nested), assigned)
+    assert (bound.attributes, bound.nested, bound.assigned()) == (frozenset(attributes), frozenset(nested), assigned)
     assert bound.only_removes is removes
     for name in "abcd":
         assert bound.first_of({name}) == (name if name in attributes else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -131,11 +132,12 @@ def test_exponents_at_the_ends_of_integers(text: str, current: str | None, older
 def test_sets_that_are_sorted_in_parts(monkeypatch: pytest.MonkeyPatch, tag: str, count: int) -> None:
     """As their values sort: 9 before 10, and the bytes of base64."""
     plain = [(number * 37 % 101) * 5 - 200 for number in range(count)]
-    made = {
+    made: dict[str, Callable[[int], str]] = {
         "SS": lambda number: f"{number:+04d}",
         "NS": str,
         "BS": lambda number: b64encode(bytes([number % 256, 7])).decode(),
-    }[tag]
-    expected = sort_members(tag, map(made, plain))
+    }
+    members = [made[tag](number) for number in plain]
+    expected = sort_members(tag, members)
     monkeypatch.setattr(order, "_SORTED_TOGETHER_MAX", 4)
-    assert sort_members(tag, map(made, plain)) == expected
+    assert sort_members(tag, members) == expected
