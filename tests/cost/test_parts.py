@@ -205,3 +205,8 @@ def test_behind_the_last_page_nothing_is_asked() -> None:
     nothing = Found(stretches=(ExpectedRange(), ExpectedRange()))
     assert requests_of(pattern, nothing, 10)
     assert requests_of(pattern, nothing, 10, page=2) == []
+
+
+def test_shards_are_counted_to_the_millionth() -> None:
+    """What is a hair over a whole number, as fractions are, is the whole number."""
+    assert [shards_for(700 * (1 + more)) for more in (4e-7, 6e-7, 1e-6)] == [1, 2, 2]

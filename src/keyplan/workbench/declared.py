@@ -282,7 +282,7 @@ def _option_texts(options: Options, names: Mapping[Any, str]) -> Iterator[str]:
 def _key_path(key: Key, names: Mapping[Any, str]) -> str:
     """A key as its entity's attribute: ``Article.by_author``."""
     for cls, entity in names.items():
-        for name in dir(cls) if isinstance(cls, type) and issubclass(cls, Entity) else ():
+        for name in dir(cls):
             if getattr(cls, name, None) is key:
                 return f"{entity}.{name}"
     raise ValueError(key)

@@ -35,7 +35,7 @@ __all__ = ["Column", "Inferred", "Sample", "free_name", "infer", "is_day", "is_m
 
 _WRITTEN = re.compile(r"[<\[({$]+[A-Za-z][\w -]*[>\])}]+")
 """A name in brackets: ``<customer id>``."""
-_PLACEHOLDER = re.compile(r"[<\[({]+\s*([A-Za-z][\w -]*?)\s*[>\])}]+")
+_PLACEHOLDER = re.compile(r"[<\[({]+\s*[A-Za-z][\w -]*[>\])}]+")
 """A value that stands for one: ``<sub_feature>``."""
 _COMPOUND = re.compile(r"[A-Z][a-z]+(?:[A-Z][a-z]+)+")
 """A name in place of a value: ``StartDate``."""
@@ -131,8 +131,6 @@ def infer(sample: Sample) -> Inferred:
     (usual, count), *others = lengths.most_common()
     if others and 1 in lengths:  # values that are a whole, whatever they hold
         return _Inferring(sample, [[value] for value in sample.values]).result()
-    if not others:
-        return _Inferring(sample, parts).result()
     if count >= MOST * len(parts):
         return _most(sample, parts, usual)
     return _ragged(sample, parts)
@@ -190,17 +188,16 @@ class _Inferring:
         self.lead = lead
         self.texts: list[str] = []
         self.out = Inferred("")
+        self.count = len(parts[0])
+        """How many parts each value has."""
         self.words = self._words()
-        self.sole = len(parts[0]) == 1 and not lead
-        self.unpadded: set[str] = set()
-        """Numbers that stand in a sort key as they are."""
+        self.sole = self.count == 1 and not lead
         self.names = self._given_names()
 
     def result(self) -> Inferred:
-        count = len(self.parts[0])
-        for place in range(count):
+        for place in range(self.count):
             segments = [part[place] for part in self.parts]
-            last = place == count - 1
+            last = place == self.count - 1
             if self.words[place]:
                 self.texts.append(segments[0])
                 continue
@@ -221,7 +218,7 @@ class _Inferring:
             # a word that is the same in all items, and that one of them has as a value by chance, stays a word
             votes.append(marks(parts, self.sample.words, held, sorts=self.sample.sorts))
         result: list[bool] = []
-        for place in range(len(self.parts[0])):
+        for place in range(self.count):
             segments = {part[place] for part in self.parts}
             share = sum(vote[place] for vote in votes) / len(votes)
             result.append(len(segments) == 1 and (share > 1 / 2 or self._agreed(place)))
@@ -236,11 +233,10 @@ class _Inferring:
             return False
         if any(text in column.values for column in self.sample.columns if not column.constant):
             return False
-        if len(self.parts[0]) == 1:
+        if self.count == 1:
             return is_vocabulary(text) or is_capitals(text) or (self.sample.sorts and text.islower())
-        others = [part[:place] + part[place + 1 :] for part in self.parts]
         known = is_capitals(text) or self.sample.words.knows(text)
-        return known and place > 0 and any(other != others[0] for other in others)
+        return known and len({*map(tuple, self.parts)}) > 1
 
     # Values
 
@@ -326,7 +322,8 @@ class _Inferring:
         hints = [text for text in (given, snake(plain_word(before)) if plain_word(before) else "") if text]
         called = self.sample.words.called(before) if before else None
         telling = len(set(segments)) > 1 or len(segments[0]) >= TELLING_CHARACTERS_MIN or _is_code(segments[0])
-        exact = [(column, spec) for column in self._columns if (spec := self._spec(segments, column)) is not None]
+        fields = (column for column in self._columns if not column.constant)
+        exact = [(column, spec) for column in fields if (spec := self._spec(segments, column)) is not None]
         ranked = sorted(exact, key=lambda pair: -_likeness(pair[0], hints, called, before))
         for column, spec in ranked:
             likeness = _likeness(column, hints, called, before)
@@ -338,7 +335,7 @@ class _Inferring:
                 others = [candidate.name for candidate in alike if candidate is not column and candidate.before is None]
                 if others:
                     self.out.guesses.append(f"{segments[0]!r} may also be {' or '.join(others)}")
-                if column.name in self.unpadded:
+                if spec == "d":
                     what = f"{segments[0]!r} repeats {column.name} unpadded: 10 sorts before 2"
                     self.out.guesses.append(f"{what}, so it is found by equality alone")
                 return f"{{{column.name}{':' if spec else ''}{spec}}}"
@@ -346,8 +343,6 @@ class _Inferring:
 
     def _is_no_chance(self, column: Column, segments: list[str], before: str, given: str) -> bool:
         """Whether a column is meant by a value that it equals, though its name doesn't say so."""
-        if column.constant:
-            return False
         if given and column.name != given and column.before is not None:
             return False  # two names for two parts
         if column.before is None:  # an attribute: it was put there to be seen
@@ -374,8 +369,6 @@ class _Inferring:
 
     def _spec(self, segments: list[str], column: Column) -> str | None:
         """The format under which a column's values are the segments; None where they aren't."""
-        if not column.whole:
-            return None
         if column.tag == "S":
             return "" if [_plain(segment) for segment in segments] == column.values else None
         if column.tag != "N" or not all(re.fullmatch(r"[0-9]+", segment) for segment in segments):
@@ -383,18 +376,11 @@ class _Inferring:
         if [str(int(segment)) for segment in segments] != column.values:
             return None
         widths = {len(segment) for segment in segments}
-        padded = (
-            any(segment.startswith("0") and len(segment) > 1 for segment in segments)
-            or min(widths) >= PADDED_DIGITS_MIN
-        )
-        if len(widths) == 1 and padded:
-            return f"{widths.pop():02d}d"
-        if not self.sample.sorts:
-            return ""
-        if not all(re.fullmatch(r"-?[0-9]+", value) for value in column.values):
-            return None
-        self.unpadded.add(column.name)
-        return "d"
+        width = widths.pop()
+        padded = width >= PADDED_DIGITS_MIN or (width > 1 and any(segment.startswith("0") for segment in segments))
+        if not widths and padded:
+            return f"{width:02d}d"
+        return "d" if self.sample.sorts else ""
 
     def _own_name(self, given: str, before: str, segments: list[str], start: str) -> str:
         """A name for a field that no attribute holds."""
@@ -453,8 +439,6 @@ class _Inferring:
 
 def _likeness(column: Column, hints: Sequence[str], called: str | None, before: str) -> int:
     """How much a column's name says that it is meant: 0 not at all."""
-    if column.constant:
-        return -1
     if column.before is not None and before and column.before == before:
         return 4
     name = column.name
@@ -477,10 +461,9 @@ def _likeness(column: Column, hints: Sequence[str], called: str | None, before: 
 
 def _written_name(segments: Sequence[str]) -> str:
     """The name that a sample has in place of a value, the same in all items: ``<customer id>``, ``StartDate``."""
-    match = _PLACEHOLDER.fullmatch(segments[0].strip())
-    if len(set(segments)) > 1 or not (match or _COMPOUND.fullmatch(segments[0])):
-        return ""
-    return snake(match.group(1) if match else segments[0])
+    text = segments[0]
+    written = _PLACEHOLDER.fullmatch(text.strip()) or _COMPOUND.fullmatch(text)
+    return snake(text) if written and len(set(segments)) == 1 else ""
 
 
 def _is_code(text: str) -> bool:
