@@ -13,11 +13,14 @@ import pytest
 from keyplan.client.conversations import Request, Transport
 from keyplan.plain.answers import json_text
 from keyplan.studio.actions import Studio, run
+from keyplan.studio.items import identity
 from keyplan.studio.subject import of_design
 from tests.agreed import assert_agreed
 from tests.studio.school import Report, School
 
 BESIDE = ("Limit", "TotalSegments", "Select", "ConsistentRead", "ScanIndexForward")
+P0 = {"pk": {"S": "PUPIL#p0"}, "sk": {"S": "#PUPIL"}}
+ENROLMENT = {"course_id": "art", "pupil_id": "p0"}
 ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("map", {}),
     ("map", {"each": 2, "rows": 3}),
@@ -28,6 +31,14 @@ ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("data", {"only": "orphans"}),
     ("data", {"entity": "Course", "conditions": [{"name": "title", "operator": "=", "values": ["nothing"]}]}),
     ("take", {"form": "jsonl"}),
+    ("run", {"question": "reports", "arguments": {"pupil_id": "p1"}}),
+    ("run", {"question": "enrol", "arguments": ENROLMENT}),
+    ("run", {"question": "enrol", "arguments": ENROLMENT, "send": True}),
+    ("edit", {"edits": [{"do": "change", "key": P0, "fields": {"year": 9}}]}),
+    ("edit", {"edits": [{"do": "change", "key": P0, "fields": {"year": 9}}], "save": True}),
+    ("bring", {"form": "jsonl", "entity": "Course", "text": '{"course_id": "art", "title": "A"}'}),
+    ("form", {"question": "reports"}),
+    ("item", {"item": identity(P0)}),
 )
 
 
@@ -63,7 +74,8 @@ def test_what_is_asked_is_as_it_was_agreed_upon(local: bool, school: School) -> 
         school.put(Report(pupil_id="p1", number=number, text="good"))
     for action, given in ASKED:
         noted = _Noted(school.store.transport)
-        answer = run(Studio(replace(of_design(school), local=local, transport=noted)), action, given)
+        studio = Studio(replace(of_design(school), local=local, transport=noted), seen={identity(P0): P0})
+        answer = run(studio, action, given)
         told = [f"{len([*same])} × {text}" for text, same in groupby(noted.asked)]
         more = answer.get("more", answer.get("next"))
         assert_agreed("\n".join([f"{action} {json_text(given)}", *told, f"{'more' if more else 'no more'} follow"]))

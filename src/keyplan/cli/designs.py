@@ -110,7 +110,7 @@ def _imported(name: str) -> tuple[ModuleType, str, str]:
     where, _, class_name = name.rpartition(":") if ":" in name else (name, "", "")
     if where.endswith(".py"):
         return _file(where), where, class_name
-    if class_name:
+    if where and class_name:
         return _module(where), where, class_name
     raise UnknownDesign(f"there is no system {name!r}", hint=f"{hint_for(name)}; {_HINT}")
 

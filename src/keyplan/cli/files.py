@@ -22,6 +22,6 @@ def read_text(where: str) -> str:
 def write_text(where: Path, text: str) -> None:
     """Write a file, whatever stood there. Raises RequestError for one that can't be written."""
     try:
-        where.write_text(text, encoding="utf-8")
+        where.write_bytes(text.encode())
     except OSError as error:
         raise RequestError(f"{where} can't be written: {error.strerror or error}", hint="give another place") from None

@@ -41,6 +41,7 @@ def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, wri
     are, and what is missing is put beside them; without missing ones the command says which index could go.
     """
     from keyplan.cli.designs import find
+    from keyplan.cli.files import write_text
     from keyplan.cli.progress import progress
     from keyplan.design.deferral import deferred
     from keyplan.planner import comparison, plan, spare_indexes
@@ -64,7 +65,7 @@ def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, wri
     for line in words:
         click.echo(printable(line), err=True)
     if changed is not None:
-        changed.path.write_text(changed.after, encoding="utf-8")
+        write_text(changed.path, changed.after)
         if not as_json:
             click.echo(printable(changed.diff) or f"{changed.path.name} says so already.")
     if stopped:

@@ -22,7 +22,7 @@ MODULES = {
 
 def static_text(path: str) -> str:
     """The text of a file of ``static/``."""
-    return STATIC.joinpath(*path.split("/")).read_text(encoding="utf-8")
+    return STATIC.joinpath(*path.split("/")).read_bytes().decode()
 
 
 def page_html(name: str, imports: str) -> str:

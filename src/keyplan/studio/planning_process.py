@@ -35,11 +35,11 @@ Tell = Callable[[Mapping[str, Any]], None]
 
 def main() -> None:
     """Answer the request that standard input has."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the design's module prints is no answer
 
     def tell(answer: Mapping[str, Any]) -> None:
-        out.write(json_text(answer) + "\n")
+        out.write(f"{json_text(answer)}\n".encode())
         out.flush()
 
     request = json.loads(sys.stdin.readline())

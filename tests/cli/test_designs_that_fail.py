@@ -1,0 +1,165 @@
+"""What is said of a NAME that can't be followed, word by word and with its line, as agreed upon; and what is left behind
+of a design that was found beside others.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keyplan.cli.designs import _file_name, _imported, apart, find, find_all
+from keyplan.errors import KeyplanError, UnknownDesign
+from tests.agreed import assert_agreed
+
+DESIGN = """
+from keyplan import Design, Entity, Key, Table, read
+
+class Note(Entity):
+    name: str
+    primary = Key("NOTE#{name}", "META")
+
+class MyNotes(Design):
+    table = Table("notes")
+
+    @read("N1")
+    def note(self, name: str) -> Note | None: ...
+"""
+FILES = {
+    "notes.py": DESIGN,
+    "two.py": DESIGN + "\nclass Others(MyNotes): ...\n",
+    "borrowed.py": "from notes import MyNotes\n",
+    "borrowed_too.py": "from notes import MyNotes\nclass Own(MyNotes): ...\n",
+    "none.py": "x = 1\n",
+    "syntax.py": "x = 1\ny = (\n",
+    "raises.py": "def wrong():\n    return 1 / 0\n\nwrong()\n",
+    "ends.py": "raise SystemExit(0)\n",
+    "imports.py": "import raises\n",
+    "imports_syntax.py": "import syntax\n",
+    "imports_nothing.py": "import no_such_thing\n",
+    "imports_of_package.py": "import package.no_such_part\n",
+    "imports_package.py": "import package.raises\n",
+    "names_nothing.py": "raise ModuleNotFoundError('no name is given')\n",
+    "names_itself.py": "raise ModuleNotFoundError('odd', name='names_itself')\n",
+    "stands_on_nothing.py": "raise ModuleNotFoundError('odd', name='names_it')\n",
+    "broken.py": DESIGN.replace("name: str) ->", "nam: str) ->"),
+    "package/__init__.py": "",
+    "package/raises.py": "\n\nraise ValueError('package')\n",
+    "package/notes.py": DESIGN,
+    "folder.py/x": "",
+}
+NAMES = [
+    *(name for name in FILES if name.endswith(".py") and "/" not in name),
+    *(f"{name.removesuffix('.py').replace('/', '.')}:MyNotes" for name in FILES if name.endswith(".py")),
+    "notes.py:MyNote",
+    "notes.py:Note",
+    "notes.py:",
+    "notes:Zebra",
+    "none.py:Zebra",
+    "package:MyNotes",
+    "package.no_such_part:MyNotes",
+    "no_such_package.part:MyNotes",
+    "folder.py",
+    "gone.py:MyNotes",
+    "~nobody/x.py",
+    f"{'x' * 300}.py",
+    "cm",
+    "cms",
+    "blog",
+    "a:b:c",
+    ":MyNotes",
+]
+
+
+@pytest.fixture(autouse=True)
+def left_as_it_was(folder: Path) -> Iterator[None]:
+    """The files are there; modules and the path are afterwards as they were."""
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    modules, path = set(sys.modules), list(sys.path)
+    yield
+    sys.path[:] = path
+    for name in sys.modules.keys() - modules:
+        del sys.modules[name]
+
+
+def told(name: str, folder: Path) -> str:
+    forget = {each.partition(".")[0].partition("/")[0] for each in FILES}
+    for each in [each for each in sys.modules if each.partition(".")[0] in forget]:
+        del sys.modules[each]
+    try:
+        found = find(name)
+    except KeyplanError as error:
+        text = "\n".join([str(error), f"place: {error.place}", f"hint: {error.hint}"])
+    else:
+        text = f"{found.name} {found.design.__name__} {found.system is not None} {found.db(None)} {found.db('x.db')}"
+    return f"{name[:60]}\n{text}\n".replace(str(folder), "FOLDER").replace("x" * 300, "xxx")
+
+
+def test_what_is_told_of_each_name_is_as_it_was_agreed_upon(folder: Path) -> None:
+    assert_agreed("\n".join(told(name, folder) for name in NAMES))
+
+
+def test_all_designs_of_a_file_are_its_own(folder: Path) -> None:
+    """Those that it borrows are meant where it has none of its own: then there is none to choose."""
+    lines: list[str] = []
+    for name in ("notes.py", "two.py", "borrowed_too.py", "notes.py:MyNotes", "notes:MyNotes", "cms"):
+        lines.append(f"{name}: {[(found.name, found.design.__name__) for found in find_all(name)]}")
+    for name in ("borrowed.py", "none.py", "gone.py", "two", "two.py:"):
+        with pytest.raises(UnknownDesign) as caught:
+            find_all(name)
+        lines.append(f"{name}: {caught.value}".replace(str(folder), "FOLDER"))
+    assert_agreed("\n".join(lines))
+
+
+def test_folders_are_looked_in_once_and_first(folder: Path) -> None:
+    before = list(sys.path)
+    find("notes.py")
+    find("two.py:Others")
+    find("package/notes.py")
+    assert sys.path == [str(folder / "package"), str(folder), *[each for each in before if each != str(folder)]]
+    find("package.notes:MyNotes")
+    assert sys.path.count(str(folder)) == 1
+
+
+def test_a_file_is_imported_under_a_name_of_its_own(folder: Path) -> None:
+    """By its place: files of the same name are two modules, and annotations are found in each."""
+    one, where, class_name = _imported("notes.py:MyNotes")
+    other, _, no_class = _imported("package/notes.py")
+    assert (where, class_name, no_class) == ("notes.py", "MyNotes", "")
+    assert one.__name__ != other.__name__
+    assert one.__name__.startswith("keyplan_design_notes_")
+    assert len(one.__name__) == len("keyplan_design_notes_") + 8
+    assert (sys.modules[one.__name__], sys.modules[other.__name__]) == (one, other)
+    assert str(one.__file__) == str(folder / "notes.py")
+
+
+def test_what_was_imported_beside_is_forgotten_of_files_alone(folder: Path) -> None:
+    """What a module's name means stays imported, as does what was there before, and what stands elsewhere."""
+    path = list(sys.path)
+    with apart("package.notes:MyNotes") as forgotten:
+        find("package.notes:MyNotes")
+    assert ("package.notes" in sys.modules, forgotten) == (True, {})
+    assert str(folder) in sys.path
+    sys.path[:] = path
+    with apart("borrowed_too.py:Own") as forgotten:
+        find("borrowed_too.py:Own")
+        assert "notes" in sys.modules
+    assert {name.partition("_borrowed")[0] for name in forgotten} == {"keyplan_design", "notes"}
+    assert sys.modules.keys().isdisjoint(forgotten)
+    assert "package.notes" in sys.modules
+    assert sys.path == path
+    with apart("borrowed_too.py") as forgotten:
+        find("borrowed_too.py")
+    assert "notes" in forgotten
+
+
+@pytest.mark.parametrize(
+    ("class_name", "file"),
+    [("Notes", "notes"), ("MyNotes", "my-notes"), ("HTTPNotes", "httpnotes"), ("Notes2Go", "notes2-go"), ("X", "x")],
+)
+def test_the_name_of_a_designs_file(class_name: str, file: str) -> None:
+    assert _file_name(class_name) == file

@@ -1,0 +1,185 @@
+"""Items that nobody expects, in every view, as agreed upon: torn ones, which can't be read as their entity, bare keys,
+entries of an index that fit no entity, numbers that no browser holds, texts that a field takes for another type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from keyplan import Entity, Id, Key, Table, read
+from keyplan.errors import KeyplanError
+from keyplan.opening import Design
+from keyplan.plain.answers import json_text
+from keyplan.studio.actions import Studio, run
+from keyplan.studio.subject import of_design
+from tests.agreed import assert_agreed
+from tests.studio.school import Enrolment, School
+
+
+def item(pk: str, sk: str, kind: str = "", **attributes: Any) -> dict[str, Any]:
+    typed = {"_type": {"S": kind}} if kind else {}
+    return {"pk": {"S": pk}, "sk": {"S": sk}, **typed, **attributes}
+
+
+S, N = "S", "N"
+TORN = item("COURSE#torn", "#COURSE", "Course", course_id={S: "torn"}, title={"L": []}, gsi1pk={S: "ROOM#7"})
+ODD = {
+    "torn": TORN,
+    "of a junction": item("COURSE#torn", "PUPIL#p1", "Enrolment", course_id={S: "torn"}, pupil_id={N: "1"}),
+    "another key": item("COURSE#x", "#COURSE", "Course", course_id={S: "y"}, title={S: "T"}),
+    "a bare key": item("PUPIL#p9", "REPORT#9990"),
+    "a claim": item("EMAIL#nobody@example.org", "CLAIM"),
+    "no entity": item("?", "x", n={N: "1"}, big={N: "90071992547409930"}, half={N: "0.5"}),
+    "no entity, in the index": item("#", "y", gsi1pk={S: "ROOM#7"}, gsi1sk={S: "z"}, a={S: "x" * 90}, b={"BOOL": True}),
+    "a large number": item(
+        "PUPIL#p1", "REPORT#9005", "Report", pupil_id={S: "p1"}, number={N: "994"}, text={S: "x" * 500}, more={"NULL": True}
+    ),
+}  # fmt: skip
+
+
+def key(odd: dict[str, Any]) -> dict[str, Any]:
+    return {"pk": odd["pk"], "sk": odd["sk"]}
+
+
+def change(name: str, **fields: Any) -> dict[str, Any]:
+    return {"do": "change", "key": key(ODD[name]), "fields": fields}
+
+
+def delete(name: str) -> dict[str, Any]:
+    return {"do": "delete", "key": key(ODD[name])}
+
+
+ASKED: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "data": [
+        *(("data", {"partition": odd["pk"]["S"]}) for name, odd in ODD.items() if name != "of a junction"),
+        ("data", {"entity": "Course"}),
+        ("data", {"entity": "Enrolment", "only": "orphans"}),
+        ("data", {"only": "orphans"}),
+        ("data", {"index": "GSI1", "partition": ["ROOM#7"]}),
+        ("data", {"index": "GSI1", "partition": {"S": "ROOM#7"}, "only": "orphans"}),
+    ],
+    "map": [("map", {}), ("map", {"question": "courses_in_room", "arguments": {"room": "7"}}), ("map", {"rows": 1})],
+    "run": [
+        ("run", {"question": "courses_in_room", "arguments": {"room": "7"}}),
+        ("run", {"question": "pupils_of_course", "arguments": {"course_id": "torn"}}),
+        ("run", {"question": "reports", "arguments": {"pupil_id": "p1"}}),
+        ("run", {"question": "enrol", "arguments": {"course_id": "torn", "pupil_id": "p1"}}),
+        ("run", {"question": "enrol", "arguments": {"course_id": "torn", "pupil_id": "p1"}, "send": True}),
+        ("run", {"question": "enrol", "arguments": {"course_id": "torn", "pupil_id": "p1"}, "send": 1}),
+    ],
+    "edits": [
+        *(
+            ("edit", {"edits": [edit]})
+            for name in ODD
+            for edit in (change(name, title={"S": "New"}), change(name, title="New"), delete(name))
+        ),
+        ("edit", {"edits": [change("torn", pk={"S": "x"})]}),
+        ("edit", {"edits": [{**change("torn", title={"S": "New"}), "was": {"title": {"S": "Old"}}}]}),
+        ("edit", {"edits": [{**change("torn", title={"S": "New"}), "was": {"title": {"L": []}}}]}),
+        ("edit", {"edits": [{**change("torn", title=None, hue={"S": "red"}), "was": {"title": {"L": []}}}]}),
+        ("edit", {"edits": [change("torn", title=None), delete("no entity"), delete("a claim")], "save": True}),
+        ("data", {"partition": "COURSE#torn"}),
+        ("edit", {"edits": [change("a large number", number=995, text="new"), delete("torn")], "save": True}),
+        ("edit", {"edits": [change("another key", title="T", room="9")], "save": 1}),
+    ],
+    "take": [
+        *(("take", {"form": form, "entity": entity}) for form in ("csv", "jsonl") for entity in ("Course", "Report", "")),
+        ("take", {"form": "csv", "only": "orphans"}),
+        ("take", {"form": "jsonl", "index": "GSI1"}),
+    ],
+}  # fmt: skip
+
+
+@pytest.fixture
+def studio(school: School) -> Studio:
+    """The school with a few odd items."""
+    for odd in ODD.values():
+        school.store.transport.call("PutItem", {"TableName": "school", "Item": odd})
+    school.put(Enrolment(course_id="maths", pupil_id="gone"))
+    return Studio(of_design(school))
+
+
+def answered(studio: Studio, action: str, given: dict[str, Any]) -> str:
+    try:
+        answer = run(studio, action, given)
+    except KeyplanError as error:
+        answer = error.as_json()
+    drawing = str(answer.pop("svg", "")).replace("><", ">\n<")
+    shown = "\n".join(line for line in drawing.splitlines() if "torn" in line or " k11" in line or "data-more" in line)
+    text = re.sub(r'("milliseconds"|"ClientRequestToken"):("[^"]+"|[\d.]+)', r"\1:...", json_text(answer))
+    text = text.replace("},{", "},\n{").replace("}],", "}],\n")
+    return f"{action} {given}\n{text}\n{shown}"
+
+
+@pytest.mark.parametrize("view", ASKED)
+def test_odd_items_are_shown_as_agreed_upon(view: str, studio: Studio) -> None:
+    assert_agreed("\n".join(answered(studio, action, given) for action, given in ASKED[view]))
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_an_odd_item_is_shown_in_full(name: str, studio: Studio) -> None:
+    run(studio, "data", {})
+    texts = [answered(studio, "item", {"item": each}) for each, held in studio.seen.items() if held == ODD[name]]
+    bare = Studio(replace(studio.subject, design=None), seen=studio.seen)
+    texts += [answered(bare, "item", {"item": each}) for each, held in studio.seen.items() if held == ODD[name]]
+    assert len(texts) == 2
+    assert_agreed("\n".join(texts))
+
+
+class Counter(Entity):
+    """What has values that are written otherwise than they are read."""
+
+    counter_id: Id[str]
+    count: int = 0
+    part: float = 0.5
+    parts: tuple[int, ...] = ()
+
+    primary = Key("COUNTER#{counter_id}", "#")
+
+
+class Counters(Design):
+    """Counters."""
+
+    table = Table("counters")
+
+    @read("C1")
+    def counter(self, counter_id: str) -> Counter | None: ...  # type: ignore[empty-body]
+
+
+@pytest.fixture
+def counters() -> Iterator[Studio]:
+    """Two counters, one beyond what a browser holds."""
+    with Counters.open(":memory:") as design:
+        design.put(Counter(counter_id="a", count=2**53, parts=(1, 2**60)))
+        design.put(Counter(counter_id="b", count=2**53 - 1, parts=(-(2**53),)))
+        yield Studio(of_design(design))
+
+
+def test_numbers_are_held_exactly(counters: Studio) -> None:
+    rows = run(counters, "data", {"entity": "Counter"})["rows"]
+    assert {row["fields"]["counter_id"]: (row["fields"]["count"], row["fields"]["parts"]) for row in rows} == {
+        "a": (str(2**53), [1, str(2**60)]),
+        "b": (2**53 - 1, [str(-(2**53))]),
+    }
+
+
+FIELDS: list[dict[str, Any]] = [
+    {"count": "7"}, {"count": "x"}, {"count": 7.5}, {"parts": "[1, 2]"}, {"parts": "1"}, {"parts": [1, "2"]},
+    {"count": 1, "nothing": 2, "parts": {}}, {"counter_id": "c"}, {"counter_id": ""}, {"count": None}, {},
+    {"count": str(2**53)}, {"count": 2**53, "part": "0.25"}, {"part": "[" * 3000},
+]  # fmt: skip
+
+
+def test_new_values_of_fields(counters: Studio) -> None:
+    """By the type of the field; a text also as the JSON that it holds."""
+    held = {"pk": {"S": "COUNTER#a"}, "sk": {"S": "#"}}
+    texts = [answered(counters, "edit", {"edits": [{"do": "change", "key": held, "fields": each}]}) for each in FIELDS]
+    for was in ({"count": 2**53}, {"count": str(2**53)}, {"count": 1}, {"nothing": 3}, {"count": "x"}, 3):
+        edit = {"do": "change", "key": held, "fields": {"count": 9}, "was": was}
+        texts.append(answered(counters, "edit", {"edits": [edit]}))
+    assert_agreed(re.sub(r"\[{100,}", "[[[", "\n".join(texts)))
