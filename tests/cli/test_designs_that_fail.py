@@ -1,5 +1,5 @@
-"""What is said of a NAME that can't be followed, word by word and with its line, as agreed upon; and what is left behind
-of a design that was found beside others.
+"""What is said of a NAME that can't be followed, word by word and with its line, as agreed upon; and what is left
+behind of a design that was found beside others.
 """
 
 from __future__ import annotations
@@ -105,9 +105,8 @@ def test_what_is_told_of_each_name_is_as_it_was_agreed_upon(folder: Path) -> Non
 
 def test_all_designs_of_a_file_are_its_own(folder: Path) -> None:
     """Those that it borrows are meant where it has none of its own: then there is none to choose."""
-    lines: list[str] = []
-    for name in ("notes.py", "two.py", "borrowed_too.py", "notes.py:MyNotes", "notes:MyNotes", "cms"):
-        lines.append(f"{name}: {[(found.name, found.design.__name__) for found in find_all(name)]}")
+    there = ("notes.py", "two.py", "borrowed_too.py", "notes.py:MyNotes", "notes:MyNotes", "cms")
+    lines = [f"{name}: {[(found.name, found.design.__name__) for found in find_all(name)]}" for name in there]
     for name in ("borrowed.py", "none.py", "gone.py", "two", "two.py:"):
         with pytest.raises(UnknownDesign) as caught:
             find_all(name)

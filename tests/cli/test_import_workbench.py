@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NoReturn
 
+import pytest
+
+from keyplan.cli import import_workbench
+from keyplan.errors import DesignError, Fault
+from keyplan.workbench.module import MadeModule
 from tests.cli.support import LIBRARY, json_of, run
 from tests.workbench.support import table
 
@@ -80,6 +86,28 @@ def test_items_that_would_be_stored_otherwise_are_reported_one_by_one(folder: Pa
     wanted = "Ticket(PK=T#3, SK=META): put back, GSI1SK would be '2026-01-04', and is '2026-02-04'"
     assert result.stderr.count(wanted) == 1
     assert result.stderr.count("put back") == 1
+
+
+@pytest.mark.parametrize("place", ["Order.primary", "Shop.order"])
+def test_what_stays_wrong_whatever_is_left_out_is_told_once(
+    place: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault that is no question's, and one of a question that was left out already."""
+    made: list[MadeModule] = []
+
+    def wrong(module: MadeModule) -> NoReturn:
+        made.append(module)
+        assert len(made) < 5, "it is tried again and again"
+        raise DesignError("it can't work", faults=[Fault(place, "is wrong"), Fault("Table.indexes", "is wrong")])
+
+    monkeypatch.setattr(import_workbench, "_run", wrong)
+    model = written(folder, table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])}))
+    result = run("import-workbench", model, "-o", "made.py")
+    assert (result.exit_code, result.stdout) == (1, "Wrote made.py: Shop.\n")
+    assert result.stderr.count("it can't work") == 1
+    assert len(made) == (2 if place == "Shop.order" else 1)
+    assert ("def order(" in (folder / "made.py").read_text()) is (place != "Shop.order")
+    assert run("import-workbench", model).stdout == (folder / "made.py").read_text()
 
 
 def test_faults_are_told_by_place(folder: Path) -> None:

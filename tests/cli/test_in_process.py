@@ -20,9 +20,13 @@ import click
 import pytest
 import uvicorn
 
+from keyplan import planner
 from keyplan.cli import group, listening, serve, studio
 from keyplan.cli.group import cli
 from keyplan.errors import StoreError
+from keyplan.planner import Plan, plan
+from keyplan.planner import module as planned_module
+from keyplan.planner.module import rewritten
 from keyplan.studio import browsing
 from keyplan.studio.subject import of_design
 from tests.agreed import assert_agreed
@@ -146,6 +150,9 @@ def test_only_systems_have_a_sample_to_serve(served: list[Any]) -> None:
     assert "systems have one: blog, cms, " in result.stderr
 
 
+_Socket = socket.socket
+
+
 def test_the_server_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing keeps answers waiting: Nagle's algorithm, another thread, the garbage collector. Ctrl-C ends quietly."""
     configs: list[uvicorn.Config] = []
@@ -166,8 +173,16 @@ def test_the_server_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
             assert gc.get_threshold()[0] == listening.COLLECT_AFTER
             assert sys.getswitchinterval() == pytest.approx(listening.SWITCH_SECONDS)
             assert gc.get_freeze_count() > 100_000
+            made: list[socket.socket] = []
+
+            def noted(*given: Any) -> socket.socket:
+                made.append(_Socket(*given))
+                return made[-1]
+
+            monkeypatch.setattr(listening.socket, "socket", noted)
             with pytest.raises(click.ClickException, match="can't be used") as caught:
                 listening.listen(listener.getsockname()[1])
+            assert [each.fileno() for each in made] == [-1], "it is closed"
             assert caught.value.message.endswith("→ stop what uses it, or choose another with --port")
     finally:
         gc.set_threshold(*thresholds)
@@ -247,6 +262,54 @@ def test_plans_are_shown_as_agreed_upon(options: tuple[str, ...], folder: Path) 
         assert (first.count("+ "), anew.count("+ ")) == (0, 7)
         held = json_of("plan", "shop.py:Store")
         assert ([len(each["keys"]) for each in held["plans"]], held["spare_indexes"]) == ([7], [])
+
+
+@pytest.mark.usefixtures("verified")
+def test_a_module_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    (folder / "shop.py").write_text(SHOP)
+    monkeypatch.setattr(
+        planned_module, "rewritten", lambda best: replace(rewritten(best), path=folder / "gone" / "shop.py")
+    )
+    result = run("plan", "shop.py:Store", "--write")
+    assert (result.exit_code, "shop.py can't be written: No such file or directory" in result.stderr) == (2, True)
+
+
+def verification(stores: int, items: int, unanswered: Sequence[str]) -> Any:
+    return SimpleNamespace(stores=stores, items=items, unanswered=unanswered, as_json=lambda: {"stores": stores})
+
+
+@pytest.mark.parametrize("unanswered", [(), ("orders", "lines")])
+def test_what_plans_were_verified_on_is_shown(
+    unanswered: Sequence[str], verified: dict[str, Any], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    (folder / "shop.py").write_text(SHOP)
+    made: list[Plan] = []
+
+    def planned(*given: Any, **options: Any) -> list[Plan]:
+        made[:] = [replace(each, verified=verification(3, 40, unanswered)) for each in plan(*given, **options)]
+        verified["plans"] = made
+        return made
+
+    monkeypatch.setattr(planner, "plan", planned)
+    assert_agreed(run("plan", "shop.py:Store").output)
+
+
+@pytest.mark.usefixtures("verified")
+def test_a_search_that_was_stopped_verifies_and_writes_nothing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """It is the first plan that says so; the others are as they are."""
+    (folder / "shop.py").write_text(SHOP)
+
+    def stopped(*given: Any, **options: Any) -> list[Plan]:
+        first, *others = plan(*given, **options)
+        return [replace(first, stopped=True), *others]
+
+    monkeypatch.setattr(planner, "plan", stopped)
+    for options in ((), ("--json",)):
+        result = run("plan", "shop.py:Store", "--write", *options)
+        assert (result.exit_code, (folder / "shop.py").read_text()) == (130, SHOP)
+        assert result.stderr == (
+            "Stopped: this is the best so far, and isn't verified. Nothing is written.\nStopped.\n"
+        )
 
 
 def test_what_is_said_of_plans_that_are_not_verified(

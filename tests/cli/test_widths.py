@@ -10,8 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from keyplan.cli import import_data, listening
+from keyplan.cli.group import cli
 from keyplan.errors import Fault
 from keyplan.systems import LoadReport
 from tests.agreed import assert_agreed
@@ -20,8 +22,16 @@ from tests.cli.test_texts import CLINIC, files
 
 __all__ = ["files"]
 
+TINY = "24"
 NARROW, NO_ROOM, ROOM, NO_ROOM_WITH_RATES, ROOM_WITH_RATES = "46", "99", "100", "111", "112"
 WIDTHS = [
+    (("explain", CLINIC, "leave"), TINY),
+    (("explain", LIBRARY, "on_shelf"), TINY),
+    (("explain", CLINIC), TINY),
+    (("cost", CLINIC, "--traffic", "clinic.toml"), TINY),
+    (("cost", CLINIC, "--explain", "leave"), TINY),
+    (("check", CLINIC, "--traffic", "clinic.toml"), TINY),
+    (("diff", "shop.py:Shop", "new_shop.py:Shop"), TINY),
     (("explain", CLINIC), NARROW),
     (("explain", CLINIC, "visits"), NARROW),
     (("explain", CLINIC, "leave"), NARROW),
@@ -46,6 +56,13 @@ def test_what_stands_on_a_terminal_of_this_width(command: tuple[str, ...], colum
     result = run(*command, env={"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": columns})
     assert result.stderr == ""
     assert_agreed(result.stdout.replace("\x1b", "ESC"))
+
+
+def test_an_error_is_marked_in_colour() -> None:
+    """Where standard error is a terminal."""
+    told = [CliRunner().invoke(cli, ["explain", "nowhere.py"], color=color).stderr for color in (True, False)]
+    assert told[0].replace("\x1b[31m\x1b[1mError:\x1b[0m", "Error:") == told[1]
+    assert told[0] != told[1]
 
 
 FAULTS = [Fault("posts/a.md:3", "the title is empty", "give it one"), Fault("posts/b.md", "it isn't there")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ from keyplan.planner.planning import provisional_design
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.changing import Source, loaded, source_of
 from keyplan.studio.planning import Planner
-from keyplan.studio.planning_process import answered, read
+from keyplan.studio.planning_process import _stop_at_end, answered, read
 from keyplan.studio.subject import Subject, of_uncompiled
 from tests.agreed import assert_agreed
 from tests.studio.school import School
@@ -193,10 +194,18 @@ def test_a_process_that_is_stopped_or_dies_says_so(planner: Planner) -> None:
     planner.plan_json(stop=True)
     answer = ended(planner)
     assert answer["error"] is None or answer["error"]["message"] == "stopped before there was a plan"
-    dying = "import os, sys\nprint('dying', file=sys.stderr, flush=True)\nos._exit(3)\n"
+    dying = "import os, sys\nprint('long ' * 500, 'dying', file=sys.stderr, flush=True)\nos._exit(3)\n"
     answer = ended(planner, text=dying)
     assert (answer["state"], answer["error"]["message"]) == ("failed", "the planning ended without a plan")
-    assert "dying" in answer["error"]["hint"]
+    assert (len(answer["error"]["hint"]), answer["error"]["hint"][-10:]) == (1999, "ong  dying"), (
+        "without the line's end"
+    )
+
+
+def test_who_closes_the_input_interrupts() -> None:
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the signal's handler runs a moment later
+        _stop_at_end(io.StringIO("{}"))
+        time.sleep(60)
 
 
 def test_the_studios_traffic_goes_along() -> None:

@@ -60,9 +60,9 @@ def _show_patterns(out: Console, payer: Payer) -> None:
     table = _table("Patterns, and the units of a call")
     table.add_column("Id", no_wrap=True)
     wide = out.width >= (WIDE_WITH_RATES if known else WIDE)
-    table.add_column("Pattern", overflow="fold", min_width=12, ratio=None if wide else 1)
+    table.add_column("Pattern", overflow="fold", min_width=12)
     if wide:
-        table.add_column("A call is", overflow="fold", ratio=1, min_width=19)
+        table.add_column("A call is", overflow="fold", min_width=19)
     table.add_column("Read", justify="right", no_wrap=True)
     table.add_column("Write", overflow="fold", max_width=20)
     table.add_column("$/million", justify="right", no_wrap=True)
@@ -143,7 +143,7 @@ def _show_sizes(out: Console, estimate: Estimate) -> None:
     table.add_column("Entity")
     for column in ("Items", "Item", "Index entries"):
         table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("Lengths that the types leave open", overflow="fold", ratio=1)
+    table.add_column("Lengths that the types leave open", overflow="fold")
     for entity in estimate.entities:
         entries = sum(entity.entries.values())
         table.add_row(

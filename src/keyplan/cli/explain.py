@@ -84,10 +84,10 @@ def _show_design(out: Console, doc: str, result: list[Explained]) -> None:
     if doc:
         out.print(doc.partition("\n\n")[0], markup=False)
         out.print()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("Id", no_wrap=True)
-    table.add_column("Question, and why it needs no scan", ratio=5, overflow="fold")
-    table.add_column("Request", ratio=4, overflow="fold")
+    table.add_column("Question, and why it needs no scan", overflow="fold")
+    table.add_column("Request", overflow="fold")
     for each in result:
         explanation = each.explanation
         table.add_row(_id(explanation), _question(explanation), _request(explanation).append(f"\n{each.takes}", "dim"))

@@ -79,8 +79,8 @@ def command(
             from keyplan.studio.browsing import browsed
 
             given = {"--db": db, "--sample": sample, "--traffic": traffic}
-            if any(text is not None for text in given.values()):
-                wrong = ", ".join(option for option, value in given.items() if value is not None)
+            wrong = ", ".join(option for option, value in given.items() if value is not None)
+            if wrong:
                 raise click.UsageError(f"{wrong}: of a design; {name} is browsed without one")
             with browsed(name, writable=writable) as endpoint:
                 subject = endpoint.subject(endpoint.table)
