@@ -179,7 +179,7 @@ def test_the_server_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
                 made.append(_Socket(*given))
                 return made[-1]
 
-            monkeypatch.setattr(listening.socket, "socket", noted)
+            monkeypatch.setattr("socket.socket", noted)
             with pytest.raises(click.ClickException, match="can't be used") as caught:
                 listening.listen(listener.getsockname()[1])
             assert [each.fileno() for each in made] == [-1], "it is closed"
