@@ -28,7 +28,7 @@ from keyplan.engine.requests import Answer
 from keyplan.engine.settling import COPYING
 from keyplan.engine.storage.archives import backup_name
 from keyplan.engine.storage.transactions import Reader, Writer
-from keyplan.engine.tables import Table, layout_of
+from keyplan.engine.tables import Table, next_layout
 from keyplan.wire.errors import (
     BackupInUseException,
     BackupNotFoundException,
@@ -83,8 +83,7 @@ def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> N
     definition = {name: value for name, value in table.definition.items() if name != COPYING}
     if running:
         definition[COPYING] = running
-    layout = table.stored.layout
-    writer.change_indexes(table.stored, layout_of(definition, layout.id, layout.generation + 1), json.dumps(definition))
+    writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
 
 
 def finish_backup(database: Database, copying: Copying) -> Backup:
@@ -100,8 +99,8 @@ def finish_backup(database: Database, copying: Copying) -> Backup:
 
 def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup | None:
     """Copy the next piece; the backup, when that was the last one."""
-    table, name = database.fresh(writer).get(copying.table), _stored(copying.number)
-    note = None if table is None else (table.definition.get(COPYING) or {}).get(name)
+    name = _stored(copying.number)
+    table, note = _note_of(database, writer, copying)
     body = writer.archives.record(_KIND, copying.number)
     if table is None or note is None or note["Worker"] != copying.worker or body is None:
         raise TableNotFoundException(f"Table not found: {copying.table}")
@@ -120,14 +119,20 @@ def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup |
     return backup if is_done else None
 
 
+def _note_of(database: Database, writer: Writer, copying: Copying) -> tuple[Table | None, Any]:
+    """The table of a backup, and what it notes of who makes it: neither may be there any more."""
+    table = database.fresh(writer).get(copying.table)
+    return table, None if table is None else (table.definition.get(COPYING) or {}).get(_stored(copying.number))
+
+
 def _without(table: Table, name: str) -> dict[str, Any]:
     return {each: note for each, note in (table.definition.get(COPYING) or {}).items() if each != name}
 
 
 def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
     """Remove a backup that can't be made."""
-    table, name = database.fresh(writer).get(copying.table), _stored(copying.number)
-    note = None if table is None else (table.definition.get(COPYING) or {}).get(name)
+    name = _stored(copying.number)
+    table, note = _note_of(database, writer, copying)
     if note is not None and note["Worker"] != copying.worker:
         return  # somebody else makes it
     if table is not None and note is not None:

@@ -27,7 +27,7 @@ from keyplan.engine.storage.archives import Kept
 from keyplan.engine.storage.layouts import ROW_MAX, TableRecord
 from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.storage.transactions import Writer
-from keyplan.engine.tables import Index, Table, VectorIndex, layout_of, read_table
+from keyplan.engine.tables import Index, Table, VectorIndex, next_layout, read_table
 from keyplan.engine.vectorrules import with_vector_change
 from keyplan.engine.vectors import add_vectors, make_vectors
 
@@ -52,7 +52,7 @@ def change_indexes(database: Database, writer: Writer, table: Table, definition:
     """Give the stored table the global and vector indexes of the definition, and a new one its first entries; what is
     left to be filled, if anything is.
     """
-    layout = layout_of(definition, table.stored.layout.id, table.stored.layout.generation + 1)
+    layout = next_layout(definition, table.stored.layout)
     text = json.dumps(definition)
     stored = writer.change_indexes(table.stored, layout, text)
     changed = read_table(TableRecord(layout.id, layout.generation, table.name, text), database.storage)

@@ -18,7 +18,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer
 from keyplan.engine.settling import source_of, states_of
 from keyplan.engine.storage.transactions import Reader, Writer
-from keyplan.engine.tables import Table, layout_of
+from keyplan.engine.tables import Table, next_layout
 from keyplan.wire.errors import PointInTimeRecoveryUnavailableException
 
 MEMBER = "PointInTimeRecovery"
@@ -44,8 +44,7 @@ def switch_history(writer: Writer, table: Table, period_days: int | None, now_s:
         writer.archives.end_history(layout.id)
     else:
         writer.archives.begin_history(layout.id)
-    # A new generation: who writes by the old definition meets an error, and reads it again.
-    writer.change_indexes(table.stored, layout_of(definition, layout.id, layout.generation + 1), json.dumps(definition))
+    writer.change_indexes(table.stored, next_layout(definition, layout), json.dumps(definition))
 
 
 def is_restored(table: Table, tables: Iterable[Table]) -> bool:

@@ -83,7 +83,6 @@ def finish_joining(target: Database, joining: TableWork) -> None:
         StoreError: a store failed.
     """
     finish(target, joining.worker, partial(_join_next, target, joining), partial(_give_up, target, joining))
-    target.refresh()
 
 
 def abandon(target: Database, joining: TableWork) -> None:

@@ -34,7 +34,7 @@ def canonical_policy(text: str, *, of_stream: bool = False) -> str:
     Raises:
         ValidationException: it is too large, no policy, lets everybody in, or has actions that a table hasn't.
     """
-    if len(text.encode(errors="surrogatepass")) > POLICY_BYTES_MAX:
+    if len(text.encode()) > POLICY_BYTES_MAX:
         raise one_or_more(f"Maximum policy size of {POLICY_BYTES_MAX} bytes exceeded")
     try:
         document = json.loads(text)

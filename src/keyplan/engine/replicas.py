@@ -17,7 +17,7 @@ from keyplan.engine.requests import Request
 from keyplan.engine.settling import COPYING, SETTLING, check_changeable
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import STREAM, disable, enable
-from keyplan.engine.tables import Table, layout_of
+from keyplan.engine.tables import Table, next_layout
 from keyplan.wire.errors import ValidationException, one_or_more, table_not_found
 
 Definition = dict[str, Any]
@@ -248,8 +248,7 @@ def _replica(table: Table, own: str, region: str, more: Mapping[str, Any]) -> De
 
 def _store(writer: Writer, table: Table, definition: Definition) -> None:
     """Store a definition as a new generation: who writes by the one before must learn of it."""
-    layout = table.stored.layout
-    writer.change_indexes(table.stored, layout_of(definition, layout.id, layout.generation + 1), json.dumps(definition))
+    writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
 
 
 def _set_regions(database: Database, name: str, regions: list[str]) -> None:

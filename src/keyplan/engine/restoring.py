@@ -152,7 +152,6 @@ def finish_restoring(database: Database, restoring: TableWork) -> None:
     """
     next_piece = partial(database.write, partial(_restore_next, database, restoring))
     finish(database, restoring.worker, next_piece, partial(_give_up, database, restoring))
-    database.refresh()
 
 
 def _restore_next(database: Database, restoring: TableWork, writer: Writer) -> bool:

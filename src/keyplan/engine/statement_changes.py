@@ -57,7 +57,7 @@ class Change:
         )
 
 
-def written_of(database: Database, text: str, given: Given, *, tells_item: bool = False) -> Written:
+def written_of(database: Database, text: str, given: Given, *, tells_item: bool) -> Written:
     """The write of a statement, from what is known of its text where that is enough.
 
     Raises:

@@ -399,7 +399,7 @@ def _repeats(term: KeyTerm | None, values: Mapping[str, AttributeValue]) -> bool
 # --- writes -------------------------------------------------------------------------------------------------
 
 
-def write_of(database: Database, given: Given, *, tells_item: bool = False) -> Written:
+def write_of(database: Database, given: Given, *, tells_item: bool) -> Written:
     """The write of an INSERT, an UPDATE or a DELETE, or the check of an EXISTS.
 
     Raises:

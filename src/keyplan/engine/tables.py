@@ -84,7 +84,7 @@ class VectorIndex:
     """The names of the projected attributes, keys included; empty when all are."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """A table: its key, its indexes, its settings, and the stored table behind it."""
 
@@ -93,12 +93,12 @@ class Table:
     sort: KeyAttribute | None
     indexes: tuple[Index, ...]
     definition: Mapping[str, Any]
-    record: TableRecord = field(repr=False)
-    stored: StoredTable = field(repr=False, compare=False)
-    stream: TableStream | None = field(default=None, repr=False, compare=False)
+    record: TableRecord
+    stored: StoredTable
+    stream: TableStream | None = None
     """Records the changes of its items, where it has a stream."""
     vector_indexes: tuple[VectorIndex, ...] = ()
-    plans: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False, compare=False)
+    plans: dict[tuple[object, ...], Any] = field(default_factory=dict)
     """Remembered plans of queries (``engine.keybounds``); they go with the table's definition."""
 
     @property
@@ -199,6 +199,13 @@ def _stream(definition: Mapping[str, Any], table_id: int, recorder: Recorder) ->
     if not specification.get("StreamEnabled") or latest is None or latest["TableId"] != table_id:
         return None
     return TableStream(latest["Id"], specification["StreamViewType"], recorder)
+
+
+def next_layout(definition: Mapping[str, Any], before: TableLayout) -> TableLayout:
+    """The physical form of a table whose definition becomes this one, as a new generation: who writes by the one before
+    meets an error, and reads it again.
+    """
+    return layout_of(definition, before.id, before.generation + 1)
 
 
 def layout_of(definition: Mapping[str, Any], table_id: int, generation: int) -> TableLayout:

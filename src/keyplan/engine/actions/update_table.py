@@ -30,7 +30,7 @@ from keyplan.engine.schema import (
 from keyplan.engine.settling import begin_update, check_update, is_gone, states_of, without_lost
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import disable, enable
-from keyplan.engine.tables import Table, layout_of
+from keyplan.engine.tables import Table, next_layout
 from keyplan.engine.throughput import changed_throughput, check_maximum, check_quotas, merged_maximum, raised_warm
 from keyplan.engine.vectorrules import one_vector_change, with_vector_change
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more, table_not_found
@@ -346,7 +346,7 @@ def _change_stream(database: Database, writer: Writer, table: Table, definition:
         definition = enable(writer.changes, table.name, before.id, wanted, now_s)
     else:
         definition = disable(writer.changes, definition, now_s)
-    layout = layout_of(definition, before.id, before.generation + 1)
+    layout = next_layout(definition, before)
     writer.change_indexes(table.stored, layout, json.dumps(definition))
 
 
