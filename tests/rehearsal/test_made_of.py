@@ -1,0 +1,461 @@
+# mypy: disable-error-code="empty-body,assignment,arg-type,misc,operator,call-arg,union-attr,name-defined"
+"""What each variable of a write holds, and what each expression is made of: read from one body that has them all."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field
+
+from keyplan import (
+    Add,
+    Append,
+    Batch,
+    Create,
+    Delete,
+    Design,
+    Entity,
+    Key,
+    Put,
+    Remove,
+    Table,
+    Update,
+    Writes,
+    read,
+    write,
+)
+from keyplan.rehearsal.code import WrittenCode
+from keyplan.rehearsal.following import _Reader, _Scope, code_of
+from keyplan.rehearsal.names import OPEN
+from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped
+from tests.agreed import assert_agreed
+
+WORD = "word"
+
+
+class Tool(Entity):
+    name: str
+    note: str = ""
+    count: int = 0
+    low: Annotated[int, Field(ge=0)] = 0
+    parts: list[str] = Field(default_factory=list)
+    tags: set[str] = Field(default_factory=set)
+    sizes: dict[str, int] = Field(default_factory=dict)
+
+    primary = Key("TOOL#{name}", "HEAD")
+
+
+class Nail(Entity):
+    name: str
+    number: int = 0
+
+    primary = Key("TOOL#{name}", "NAIL#{number:04d}")
+
+    def renamed(self, name: str) -> Put[Nail]:
+        return Put(Nail(name=name, number=self.number))
+
+
+class Outside(Entity):
+    name: str
+    low: int = 0
+
+    primary = Key("OUTSIDE#{name}", "HEAD")
+
+
+def pair(tool: Tool) -> tuple[Tool, Nail]:
+    return tool, Nail(name=tool.name)
+
+
+def more(amount: int, other: int = 1) -> int:
+    return amount + other
+
+
+def same(amount: int, other: int = 1) -> int:
+    return (amount, other)[0]
+
+
+def lowered(text: str) -> str:
+    return text.lower()
+
+
+def made(tool: Tool) -> Update[Tool]:
+    return Update(tool, count=1)
+
+
+class Sheds(Design):
+    table = Table("sheds", entities=[Tool, Nail])
+
+    @read("R1")
+    def tool(self, name: str) -> Tool | None: ...
+
+    @read("R2")
+    def nails(self, name: str) -> list[Nail]: ...
+
+    @read("R3")
+    def few(self, name: str, limit: int = 4) -> list[Nail]: ...
+
+    @read("R4", of=Nail)
+    def how_many(self, name: str) -> int: ...
+
+    def _found(self, name: str) -> Writes[Tool]:
+        tool = yield from self.tool.ask(name)
+        assert tool is not None
+        return tool
+
+    @write("W1")
+    def everything(
+        self, own: Tool, name: str, many: list[str], one_or_two: Annotated[list[str], Field(max_length=2)], /, *,
+        last: Nail, number: int = 3,
+    ) -> Writes:  # fmt: skip
+        found = yield from self.tool.ask(name)
+        nails = yield from self.nails.ask(name)
+        counted = yield from self.how_many.ask(name)
+        helped = yield from self._found(name)
+        length = len(nails)
+        copied, alias = own, own
+        first, second = pair(own)
+        (left, right), third = (own, last), last
+        count = own.count
+        chosen = found.count if found else 0
+        grown = [*nails, last]
+        alone = [*nails]
+        mapped = {**helped.sizes, name: 1}
+        only = {**helped.sizes}
+        either = helped.tags | {name}
+        sized = helped.count + number
+        negative = -helped.count
+        words = name + WORD
+        total = sum(helped.sizes.values())
+        through = more(helped.count)
+        behind = same(number, other=helped.count)
+        fresh = Nail(name=name, number=1)
+        put = Put(fresh)
+        update = made(own)
+        forgotten = helped
+        forgotten = number
+        helped.tags.add("x")
+        seen = list(helped.parts)
+        seen.append("x")
+        kept = dict(helped.sizes)
+        kept[name] = 2
+        told = dict(helped.sizes)
+        told["a"] = 2
+        number += helped.count
+        if own.count > length and counted:
+            assert last.number
+        for each in nails:
+            yield Delete(each)
+        for word in many:
+            yield Delete(Nail, name=word, number=1)
+        for word in (name, WORD):
+            yield Delete(Nail, name=word, number=2)
+        for _, inner in enumerate(one_or_two):
+            yield Update(Tool, name=inner).set(count=Add(1))
+        yield Create(Nail(name=name, number=9))
+        while number < 3:
+            number += 1
+        batch = [Put(Nail(name=each, number=1)) for each in many if each]
+        yield put
+        yield update.only_if(count=count)
+        yield Update(copied).at(lambda tool: tool.sizes["a"]).set(sized)
+        print(
+            first, second, left, right, third, alias, chosen, grown, alone, mapped, only, either, negative, words,
+            total, through, behind, forgotten, seen, kept, told, batch, Remove, Append,
+        )  # fmt: skip
+
+    @write("W2")
+    def spelled(
+        self, own: Tool, name: str, /, *, other: Nail | None, tools: list[Tool], rest: dict[str, Any]
+    ) -> Writes:  # fmt: skip
+        import keyplan.errors as problems  # noqa: PLC0415 - writes that import are what it is about
+        from keyplan import Check as Look  # noqa: PLC0415
+
+        bare: int
+        found: Tool | None = yield from self.tool.ask(name)
+        nails = yield from self.nails.ask(name)
+        if (walrus := found) is not None and walrus.low:
+            bare = walrus.low
+        built: Any = Nail(name=name, number=1)
+        built = name
+        held: Any = Put(own)
+        held = name
+        looked: Any = own
+        if looked.note:
+            looked = found
+        sums: Any = len(nails)
+        sums = name
+        made_of: Any = own.count
+        made_of = name
+        items: Any = yield from self.nails.ask(name)
+        items = name
+        computed: Any = own.count + 1
+        computed = name
+        read_once: Any = yield from self.tool.ask(name)
+        read_once = name
+        longer: Any = [*nails, 1]
+        longer = name
+        aimed: Any = Nail(name=name)
+        aimed = name
+        some = dict(own.sizes)
+        some[name] = within = name
+        (p, q) = both = pair(own)
+        third = other
+        third.number = beyond = name
+        x, y = name, own
+        x, y = own, name
+        (l2, r2), t2 = own, other
+        m1, m2 = Nail(name=name), Tool
+        y1, y2 = yield from self._both(name)
+        z1, z2 = name, 3
+        u1, u2 = nails
+        while own.count < 3:
+            bare += 1
+        match own.note:
+            case "a":
+                bare = 1
+            case text if other.number:
+                print(text)
+        aside = {each.name for each in tools}
+        told = dict.fromkeys(tools, 1)
+        lazy = (each for each in nails if len(nails))
+        kind = Delete if own.count else Put
+        folded = name.lower() + lowered(name) + lowered(text=own.note) + more(1)
+
+        def inner(each: Tool) -> Put[Tool]:
+            return Put(each)
+
+        yield Batch([Put(own), Delete(own)])
+        yield Batch(Put(Nail(name=each)) for each in name)
+        yield kind(own)
+        yield Put(own)
+        update = Update(own, count=own.count + 1).set(low=1)
+        update = update.only_if(note="a").set(note="b").set(**rest)
+        update = update.once(f"{name}-{WORD}").if_missing(problems.Refused("x"))
+        yield update
+        again = (
+            Update(Tool, name=name).only_if("#n = :n AND low < :x", n=1, x=2).or_create().once(name).if_missing(held)
+        )
+        again = again.set(low=Add(1))
+        yield again
+        new = (
+            Update(Tool, name=name)
+            .set(tags=own.tags | {name}, note=f"{own.note}!")
+            .at(lambda tool: tool.sizes[name])
+            .add(1)
+        )
+        new = new.or_create()
+        yield new
+        yield made(own).only_if(count=self.tool.ask(name))
+        for each in nails:
+            yield made(own)
+            further = yield from self.tool.ask(each.name)
+        for _ in (1, 2):
+            yield from self.few.ask(name)
+        yield Put(Nail(name=name, number=own.count + 1))
+        yield Create(Tool(name=name, parts=[*own.parts, name], note=f"{own.note}"))
+        yield Update(own, **rest)
+        yield Update(found.model_copy(update={"low": 2}), low=own.low)
+        yield Put(own.model_copy(update={"low": own.low + 1}))
+        yield Look(Tool, name=name).only_if(low=3)
+        yield Put(Outside(name=name))
+        yield Update(Outside, name=name).set(low=2)
+        yield Put(print(self._found(name)))
+        yield update.previous()
+        yield Delete(Nail, name=name, number=1).only_if(number=3)
+        yield Update(nobody, low=2)  # noqa: F821
+        yield Remove(Tool)
+        print(
+            bare,
+            built,
+            sums,
+            made_of,
+            items,
+            computed,
+            read_once,
+            longer,
+            aimed,
+            within,
+            p,
+            q,
+            both,
+            beyond,
+            x,
+            y,
+            l2,
+            r2,
+            t2,
+            m1,
+            m2,
+            y1,
+            y2,
+            z1,
+            z2,
+            u1,
+            u2,
+            aside,
+            told,
+            lazy,
+            folded,
+            inner,
+            again,
+            further,
+        )
+
+    def _both(self, name: str) -> Writes[tuple[Tool, Nail]]:
+        tool = yield from self._found(name)
+        return tool, Nail(name=name)
+
+    @write("W3")
+    def plain(self, own: Tool, more: list[Tool], two: tuple[Tool, Nail]) -> Writes:
+        yield Put(own)
+
+    @write("W4")
+    def helped(self, own: Nail, name: str) -> Writes:
+        yield own.renamed(name)
+        yield from self.plain.join(own)
+        yield from self._twice(name)
+        yield from self._twice(name)
+        yield from json.dumps(name)
+
+    def _twice(self, name: str) -> Writes:
+        yield Batch([Put(Nail(name=name))])
+
+
+EXPRESSIONS = """
+own ; found ; found.count ; nails ; number ; name ; last.number ; fresh ; forgotten ; Tool ; 'Tool' ; WORD
+Sheds.tool ; [*nails] ; [*nails, 1] ; [nails, 1] ; [*many, 1] ; (*nails, 1) ; {*nails, 1} ; {**mapped}
+{**found.sizes, 'a': 1} ; {'a': found, 'b': 1} ; {**{}, 'a': found} ; nails + [1] ; [1] + nails ; nails - [1]
+nails + many ; nails ; [x for x in many] ; {1} ; helped.tags ; helped.tags ; {1} ; many + [1] ; grown ; alone
+found.count + 1 ; found.count < 1 ; number % found.count ; found.count % 2 ; number + 1 ; -found.count
+f'{found.note} x' ; f'{own.note} x' ; own.note + 'x' ; own.note * 2 ; own.count + 1 ; own.tags ; own.parts + [1]
+own.tags - {1} ; {**own.sizes} ; Add(own.count) ; Add(own.low) ; Add(-min(own.count, 1)) ; Add(1)
+Append(own.parts) ; Remove() ; sum(nails) ; sum(many) ; len(nails) ; min(1, found.count) ; more(found.count)
+more(1) ; more(1, other=found.count) ; same(found.count) ; made(found) ; str(found.count) ; self.tool.ask(name)
+self.nails.ask ; self.how_many.ask ; len(grown) ; counted + 1 ; max(length, 1) ; sum(x for x in nails)
+abs(counted) ; print(nails) ; Tool(name=name, note='x') ; Tool(**rest) ; own.model_copy(update={}) ; put ; update
+update.only_if() ; made(own) ; (yield from self.tool.ask(name)) ; (yield from self.nails.ask(name))
+(yield from self._found(name)) ; (yield from self.nothing(name)) ; (yield from many)
+(yield from self.how_many.ask(name)) ; own.model_copy ; many ; one_or_two ; [*one_or_two, *many]
+self.few.ask(name) ; self.join_it.join(own) ; self.everything.join ; seen ; kept ; told
+"""
+
+
+def _scope(name: str) -> _Scope:
+    pattern = Sheds.compiled.writes[name]
+    sources = Sources()
+    code = unwrapped(pattern.function)
+    assert code is not None
+    node = sources.function(code)
+    assert node is not None
+    reader = _Reader(Sheds.compiled, Sheds, sources, WrittenCode(pattern))
+    result = _Scope(reader, pattern.function, node, {"own": Sheds.compiled.by_name["Tool"]}, looped=False)
+    result.unbounded.append(None)
+    for statement in node.body:
+        result.visit(statement)
+    return result
+
+
+@pytest.fixture(scope="module")
+def scope() -> _Scope:
+    return _scope("everything")
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case ast.AST():
+            return ast.unparse(value)
+        case set() | frozenset():
+            return f"{{{', '.join(sorted(map(_shown, value)))}}}"
+        case list() | tuple():
+            return f"[{', '.join(map(_shown, value))}]"
+        case _:
+            return "open" if value is OPEN else str(getattr(value, "name", None) or getattr(value, "__name__", value))
+
+
+@pytest.mark.parametrize("name", ["everything", "spelled"])
+def test_what_each_variable_holds(name: str) -> None:
+    lines: list[str] = []
+    scope = _scope(name)
+    sets = {"read": scope.read, "computed": scope.computed, "grown": scope.grown, "asked": scope.asked}
+    held: dict[str, Any] = {
+        "a": scope.instances, "built with": scope.built, "action": scope.held, "made of": scope.sources,
+        "counts": scope.counts, "items of": scope.lists, "looked at": scope.checked,
+    }  # fmt: skip
+    for variable, known in scope.names.items():
+        if variable.startswith("@"):
+            continue  # pytest's own
+        what = [f"{title} {_shown(of[variable])}" for title, of in held.items() if variable in of]
+        what += [title for title, names in sets.items() if variable in names]
+        lines.append(f"{variable}: {'; '.join([*what, *([] if known is OPEN else [f'is {_shown(known)}'])])}")
+    lines.append(f"many: {_shown(scope.many)}; loops {scope.loops}, {scope.rounds}; {scope.unbounded}")
+    assert_agreed("\n".join([*lines, *_of_code(scope.reader.found)]))
+
+
+@pytest.mark.parametrize("name", ["spelled", "plain", "helped"])
+def test_what_the_code_of_a_write_says(name: str) -> None:
+    code = code_of(Sheds.compiled.writes[name], Sheds.compiled, Sheds, Sources())
+    assert_agreed("\n".join(_of_code(code)))
+
+
+def _of_code(code: WrittenCode) -> Iterator[str]:
+    first = code.pattern.function.__code__.co_firstlineno
+    for each in code.actions:
+        parts = {part.name: getattr(each, part.name) for part in fields(each)}
+        told = [
+            f"{name} {_shown(part)}" for name, part in parts.items() if part and name not in {"kind", "line", "entity"}
+        ]
+        yield f"{each.kind} {each.entity and each.entity.name} in line {each.line - first}: {', '.join(told)}"
+    yield from (f"ask {each.name} in line {each.line - first}{', looped' * each.looped}" for each in code.asks)
+    yield f"loops {code.loops}, repeats {code.repeats}, mentioned {[*code.mentioned]}, entities {[*code.entities]}, "
+    yield f"counted {sorted(code.counted)}, folded {sorted(code.folded)}, known {code.known}"
+
+
+def _of(scope: _Scope, node: ast.expr) -> Iterator[str]:
+    tool = scope.design.by_name["Tool"]
+    value = scope.value_of(node)
+    yield "" if value is OPEN else f"is {_shown(value)}"
+    entity, read = scope._value(node)
+    yield f"value {entity and entity.name} {'read' if read else ''}" if entity is not None or read else ""
+    for name in ("from_read", "is_computed", "is_grown", "_asks_for", "_is_asked_for", "_is_instance"):
+        yield name if getattr(scope, name)(node) else ""
+    named = scope.entity_named(node)
+    yield f"names {named.name}" if named is not None else ""
+    for title, of in (("fields", sorted(scope.fields_in(node, tool))), ("counts", sorted(scope.counts_in(node))),
+                      ("calls", list(scope.called(node))), ("parts", list(scope._parts(node))),
+                      ("of itself", [each for each in tool.fields if scope.of_itself(tool, each, node)]),
+                      ("own", [each for each in tool.fields if scope.own_fields(tool, {each: node})])):  # fmt: skip
+        yield f"{title} {_shown(of)}" if of else ""
+    for title, part in (("change", scope.change_of(node).replace("set", "")), ("many", scope.asked_many(node)),
+                        ("held", scope._held_by(node, 99)), ("through", scope._unbounded_in(node)),
+                        ("built", scope._built(node)), ("outside", scope._outside(node)),
+                        ("target", [each and _shown(each) for each in scope._target(node)])):  # fmt: skip
+        yield f"{title} {_shown(part)}" if part not in ("", None, [None, None]) else ""
+
+
+def test_what_each_expression_is_made_of(scope: _Scope) -> None:
+    texts = [text.strip() for line in EXPRESSIONS.strip().splitlines() for text in line.split(" ; ")]
+    texts += ["nails | {1}", "{1} | helped.tags", "many | {1}", "own.tags | {'a'}", "own.count | 1"]
+    lines = [
+        f"{text}: {'; '.join(filter(None, _of(scope, ast.parse(text, mode='eval').body)))}"
+        for text in dict.fromkeys(texts)
+    ]
+    assert_agreed("\n".join(lines))
+
+
+def test_whose_code_a_reader_reads(scope: _Scope) -> None:
+    reader = scope.reader
+    assert isinstance(reader.authors(more), FunctionNode)
+    assert isinstance(reader.authors(Sheds._found), FunctionNode)
+    assert reader.authors(json.dumps) is None
+    assert reader.authors(3) is None
+    assert [each.__name__ for each in reader.methods("_found")] == ["_found"]
+    assert list(reader.methods("model_copy")) == []
+    assert not reader.function(3, {})
+    assert not reader.function(len, {})
+    alone = _Reader(Sheds.compiled, None, Sources(), reader.found)
+    assert list(alone.methods("_found")) == []
