@@ -107,10 +107,10 @@ def _prepared(blog: Blog) -> None:
     assert author is not None
     blog.view_user(reader.user_id, author.user_id)
     there = {one.author_id for one in blog.follows_of(reader.user_id)}
-    for author in blog.users_by_rating("active", limit=FOLLOWED + 1):
-        if len(there) < FOLLOWED and author.user_id != reader.user_id:
-            there.add(author.user_id)
-            blog.follow(reader.user_id, author.user_id)
+    for rated in blog.users_by_rating("active", limit=FOLLOWED + 1):
+        if len(there) < FOLLOWED and rated.user_id != reader.user_id:
+            there.add(rated.user_id)
+            blog.follow(reader.user_id, rated.user_id)
     post = next(iter(blog.popular_posts(limit=1)))
     for number in range(len(blog.comments(post.post_id, limit=COMMENTS).items), COMMENTS):
         blog.add_comment(post.post_id, reader.user_id, f"Comment {number} has a sentence or two. " * 4)

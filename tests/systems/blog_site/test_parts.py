@@ -88,6 +88,14 @@ def test_addresses_and_footnotes_are_links() -> None:
     assert '<li id="fn1" class="footnote-item"><p>A <em>note</em>.' in html
 
 
+@pytest.mark.parametrize(
+    "address", ["https://e.example/a", "HTTP://e.example", "mailto:a@e.example", "MAILTO:a@e.example"]
+)
+def test_a_bare_address_is_a_link_wherever_it_stands(address: str) -> None:
+    for text in (address, f"See {address}, please.", f"- one\n- *{address}*"):
+        assert f'<a href="{address}" rel=' in render_markdown(text)
+
+
 INTRICATE = [
     "![",
     "[",

@@ -22,7 +22,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
-from markdown_it.rules_core import StateCore
+from markdown_it.rules_core import StateCore, linkify
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
@@ -116,6 +116,7 @@ def _parser() -> MarkdownIt:
     made.enable(["table", "strikethrough", "linkify"]).use(footnote_plugin).use(deflist_plugin)
     if made.linkify is not None:  # a bare example.com may be a file's name; addresses begin with http://
         made.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
+    made.core.ruler.at("linkify", _addresses)
     made.inline.ruler.before("text", "step", _inline_step)
     made.block.ruler.before("table", "step", _block_step)
     made.core.ruler.push("headings", _headings)
@@ -132,6 +133,12 @@ def _parser() -> MarkdownIt:
     for name, rule in rules.items():
         made.add_render_rule(name, rule)
     return made
+
+
+def _addresses(state: StateCore) -> None:
+    """Bare addresses as links; most texts have none, and needn't be searched piece by piece."""
+    if "//" in state.src or "mailto:" in state.src.lower():
+        linkify(state)
 
 
 # Headings and lists

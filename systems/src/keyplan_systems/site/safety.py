@@ -82,17 +82,19 @@ def _kept(tag: str, attribute: str, value: str) -> str | None:
     return value if pattern is None or pattern.fullmatch(value) else None
 
 
+_CLEANER = nh3.Cleaner(
+    tags=TAGS,
+    attributes=ATTRIBUTES,
+    attribute_filter=_kept,
+    url_schemes=SCHEMES,
+    link_rel="nofollow ugc noopener noreferrer",
+    strip_comments=True,
+)
+
+
 def safe(html: str) -> str:
     """The HTML with what the lists let through."""
-    return nh3.clean(
-        _FORMATTING.sub(r"<\1>", html),
-        tags=TAGS,
-        attributes=ATTRIBUTES,
-        attribute_filter=_kept,
-        url_schemes=SCHEMES,
-        link_rel="nofollow ugc noopener noreferrer",
-        strip_comments=True,
-    )
+    return _CLEANER.clean(_FORMATTING.sub(r"<\1>", html))
 
 
 # What isn't let through

@@ -18,7 +18,7 @@ __all__ = ["comments", "handle", "inbox", "log", "posts", "set_status", "users"]
 UserStatus = Literal["active", "suspended", "deleted"]
 STATUSES: dict[str, UserStatus] = {"active": "active", "suspended": "suspended", "deleted": "deleted"}
 PostStatus = Literal["published", "unpublished", "archived"]
-PAGE = 25
+PAGE = 20
 _MONTH = re.compile(r"20[0-9]{2}-(?:0[1-9]|1[0-2])")
 FIRST_YEAR = 2000
 
