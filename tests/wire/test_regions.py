@@ -44,3 +44,26 @@ def test_every_region_matches_its_partition() -> None:
 )
 def test_what_people_write_is_understood(text: str, region: str) -> None:
     assert near_region(text) == region
+
+
+def test_an_availability_zone_is_in_its_region() -> None:
+    for region in REGIONS:
+        for zone in "abcdef":
+            assert near_region(region + zone) == region
+
+
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("nowhere at all", None),
+        ("", None),
+        ("Londn", "eu-west-2"),
+        ("the region of Tokyo", "ap-northeast-1"),
+        ("São Paulo", "sa-east-1"),
+        ("Zürich", "eu-central-2"),
+        ("  EU-WEST-3 ", "eu-west-3"),
+        ("eu-wst-3", "eu-west-3"),
+    ],
+)
+def test_what_is_nearly_a_region_or_a_place(text: str, region: str | None) -> None:
+    assert near_region(text) == region

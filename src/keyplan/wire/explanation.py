@@ -31,8 +31,6 @@ _CURRENT_DEPTH_MAX = 127
 and 63 maps around a value, of which each is two levels of JSON.
 """
 
-_WITH_INTEGERS: dict[int, tuple[Shape, bool]] = {}
-"""By a shape's identity, and with the shape, so that no other has it: whether there are integers in it."""
 _INTEGER_END = 2.0**63
 """Beyond it the server's JSON reader makes floats of integers, too."""
 _ECHO_MAX = 16_384
@@ -69,8 +67,6 @@ def wording_for(wording: Wording, request: Any) -> Wording:
     """The words for a request to an operation of this wording: the older ones for one that nests very deep."""
     level: list[Any] = [request]
     for _ in range(_CURRENT_DEPTH_MAX):
-        if wording == "older" or not level:
-            return wording
         level = [
             member
             for each in level
@@ -102,7 +98,7 @@ def _refuse_all(faults: Iterator[str]) -> None:
 def _truncate(shape: Shape, value: Any) -> None:
     """Cut off the decimals of what is to be an integer, in its place: so the service reads it."""
     match shape:
-        case Structure() if type(value) is dict and _has_integers(shape):
+        case Structure() if type(value) is dict:
             for name, member in shape.members.items():
                 given = value.get(name)
                 if isinstance(member, Whole):
@@ -110,33 +106,14 @@ def _truncate(shape: Shape, value: Any) -> None:
                         value[name] = int(given)
                 elif given is not None:
                     _truncate(member, given)
-        case ListOf() if type(value) is list and _has_integers(shape.of):
+        case ListOf() if type(value) is list:
             for member in value:
                 _truncate(shape.of, member)
-        case MapOf() if type(value) is dict and _has_integers(shape.of):
+        case MapOf() if type(value) is dict:
             for member in value.values():
                 _truncate(shape.of, member)
         case _:
             return
-
-
-def _has_integers(shape: Shape) -> bool:
-    known = _WITH_INTEGERS.get(id(shape))
-    if known is None:
-        known = _WITH_INTEGERS[id(shape)] = (shape, _look_for_integers(shape))
-    return known[1]
-
-
-def _look_for_integers(shape: Shape) -> bool:
-    match shape:
-        case Whole():
-            return True
-        case Structure():
-            return any(map(_has_integers, shape.members.values()))
-        case ListOf() | MapOf():
-            return _has_integers(shape.of)
-        case _:
-            return False
 
 
 def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
@@ -281,7 +258,7 @@ def _check_binary(content: Any) -> None:
     wrong = next((each for each in result if each is not None), None)
     if wrong is not None:
         raise SerializationException(f"Invalid Base64 character: '{wrong[0][0]}'")
-    if content[:1] == "=" or content.count("=") > 2:
+    if content.count("=") > 2:
         raise SerializationException("Invalid last non-pad Base64 character dectected")
 
 

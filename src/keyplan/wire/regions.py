@@ -69,8 +69,7 @@ def near_region(text: str) -> str | None:
     for place, name in _BY_PLACE.items():
         if place in plain:
             return name
-    written = plain.rstrip("abcdef") if plain.rstrip("abcdef") in REGIONS else plain  # an availability zone
-    near = difflib.get_close_matches(written, sorted(REGIONS))
+    near = difflib.get_close_matches(plain, sorted(REGIONS))
     if near:
         return near[0]
     places = difflib.get_close_matches(plain, sorted(_BY_PLACE), cutoff=0.75)
