@@ -166,7 +166,8 @@ def test_what_is_said_of_each_content_of_each_type() -> None:
         for content in CONTENTS:
             message = of_types({tag: content})
             by_message[message].append(json.dumps(content))
-            for beside in ({"M": None}, {"X": 5}, {"S": "x", "B": None}, {"L": []}):
+            besides: tuple[dict[str, Any], ...] = ({"M": None}, {"X": 5}, {"S": "x", "B": None}, {"L": []})
+            for beside in besides:
                 if tag not in beside:
                     assert of_types({**beside, tag: content}) == of_types({tag: content, **beside}) == message
                     assert of_types({"L": [beside, None, {tag: content}]}) == message

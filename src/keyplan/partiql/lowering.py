@@ -119,9 +119,9 @@ class Lowering:
         Raises:
             StatementFault, ValueFault: it can't be one.
         """
-        return check_value(self._value(node, "root"))
+        return check_value(self._value(node, "root", 0))
 
-    def _value(self, node: Node, under: str, depth: int = 0) -> AttributeValue:
+    def _value(self, node: Node, under: str, depth: int) -> AttributeValue:
         if depth > CONTAINER_DEPTH_MAX:
             raise StatementFault(f"Nesting Levels have exceeded supported limits under {under}")
         match node:

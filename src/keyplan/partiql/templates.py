@@ -7,10 +7,10 @@ each time anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from keyplan.expressions import CheckedPlaceholders, Placeholders, tree
 from keyplan.partiql import syntax
-from keyplan.partiql.faults import StatementFault
 from keyplan.partiql.lowering import Lowering
 from keyplan.partiql.syntax import Node
 from keyplan.values import AttributeValue
@@ -25,7 +25,7 @@ class Template(Lowering):
     """What one statement says, whatever its parameters are: its condition and its update; ``filled`` is one use of it.
 
     Raises:
-        StatementFault, ExpressionFault, ValueFault: it can't be lowered, or not before the parameters are known.
+        StatementFault, ValueFault: it can't be lowered, or not before the parameters are known.
     """
 
     def __init__(
@@ -39,7 +39,6 @@ class Template(Lowering):
         self.where = None if where is None else self.condition(where)
         for path in paths:
             self.path(path)
-        self.given()
 
     def value(self, node: Node) -> AttributeValue:
         """The attribute value of a literal, in normal form; for a parameter, what stands for it.
@@ -51,39 +50,19 @@ class Template(Lowering):
             return {_PARAMETER: node.number}
         return super().value(node)
 
-    def _value(self, node: Node, under: str, depth: int = 0) -> AttributeValue:
-        if isinstance(node, syntax.Parameter):
-            raise StatementFault("A parameter within a value isn't known yet")
-        return super()._value(node, under, depth)
-
-    def given(self) -> Placeholders:
-        """The names of all that was lowered; the values aren't known.
-
-        Raises:
-            ExpressionFault: a name is too long.
-        """
-        return Placeholders(self._names or None)
-
     def filled(self, parameters: Sequence[AttributeValue]) -> Filled:
         """All that was lowered, with these parameters in normal form."""
         values = {
             name: parameters[value[_PARAMETER]] if _PARAMETER in value else value
             for name, value in self._values.items()
         }
-        return Filled(self, parameters, dict(self._names), values)
+        return Filled(self, dict(self._names), values)
 
 
 class Filled(Lowering):
-    """One use of a template: what was kept is given as it is, and other values are lowered with these parameters."""
+    """One use of a template: what was kept is given as it is. It lowers nothing else but names."""
 
-    def __init__(
-        self,
-        template: Template,
-        parameters: Sequence[AttributeValue],
-        names: dict[str, str],
-        values: dict[str, AttributeValue],
-    ) -> None:
-        super().__init__(parameters)
+    def __init__(self, template: Template, names: dict[str, str], values: dict[str, AttributeValue]) -> None:
         self._template = template
         self._names = names
         self._values = values
@@ -92,12 +71,10 @@ class Filled(Lowering):
         """The placeholders of all that was lowered; they were checked before."""
         return CheckedPlaceholders(self._names, self._values)
 
-    def condition(self, node: Node) -> tree.Condition:
+    def condition(self, node: Node) -> tree.Condition:  # noqa: ARG002 - the template's own
         """The condition of the statement's WHERE, as it was kept."""
-        kept = self._template.where
-        return super().condition(node) if kept is None else kept
+        return cast("tree.Condition", self._template.where)
 
-    def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:
+    def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:  # noqa: ARG002
         """The update that the statement makes, as it was kept."""
-        kept = self._template.changed
-        return super().update(changes) if kept is None else kept
+        return cast("tree.Update", self._template.changed)
