@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from keyplan.errors import StoreError
+from keyplan.studio import application
 from keyplan.studio.access import HEADER, Access
 from keyplan.studio.actions import Studio
 from keyplan.studio.application import Beside, studio_application
+from keyplan.studio.browsing import Endpoint
+from keyplan.studio.pages import STATIC
 from keyplan.studio.subject import of_design
 from keyplan.web import app
 from tests.studio.school import School
@@ -45,6 +48,18 @@ def test_the_page_stands_at_studio_beside_the_api(http: TestClient) -> None:
 )
 def test_only_static_files_are_served(http: TestClient, path: str) -> None:
     assert http.get(f"/studio/static/{path}").status_code == 404
+    for place in ("../static/app.js", "vendor/LICENSES.md", "vendor/../app.js"):
+        assert STATIC.joinpath(*place.split("/")).is_file(), "it is there, and no file of the page"
+        assert application._static(place) is None
+
+
+def test_neither_the_token_nor_the_store_is_shown_of_what_has_them(school: School) -> None:
+    assert "secret" not in repr(Access("secret"))
+    studio = Studio(of_design(school))
+    studio._others["other"] = studio
+    assert "other" not in repr(studio)
+    endpoint = Endpoint("http://x", school.store.transport, local=True, writable=True, table="t", others=True)
+    assert "transport" not in repr(endpoint)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ are compared, collections of a kind are shown; and what is cut to how much.
 from __future__ import annotations
 
 import json
+import linecache
 import sys
 import time
 from dataclasses import replace
@@ -459,6 +460,42 @@ def test_a_file_is_read_whatever_is_in_it_and_leaves_no_trace(tmp_path: Path) ->
     before = [*sys.path]
     loaded(source, source.text())
     assert sys.path == before
+
+
+def test_a_file_that_has_changed_is_read_anew(tmp_path: Path) -> None:
+    """Also by what looks up the lines of a function."""
+    source = Source(tmp_path / "changing.py", "Odd", None)
+    for text in ("x = 1\n", "x = 1\ny = 2\n"):
+        source.path.write_text(text)
+        loaded(source, text)
+        assert "".join(linecache.getlines(str(source.path))) == text
+
+
+def test_a_module_finds_its_neighbours_first_and_those_of_its_package(tmp_path: Path) -> None:
+    for folder in ("elsewhere", "own"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "neighbour_of_odd.py").write_text(f"place = {folder!r}\n")
+    sys.path.insert(0, str(tmp_path / "elsewhere"))
+    try:
+        text = "import neighbour_of_odd\nfrom .school import School\nassert neighbour_of_odd.place == 'own'\n"
+        made = loaded(Source(tmp_path / "own" / "odd.py", "School", "tests.studio"), text)
+    finally:
+        sys.path.remove(str(tmp_path / "elsewhere"))
+        sys.modules.pop("neighbour_of_odd", None)
+    assert made is School
+
+
+def test_what_is_looked_at_of_a_large_collection(subject: Subject) -> None:
+    """The kinds of two hundred items, and the texts of fifty, of five characters at the least."""
+    course = {"pk": {"S": "COURSE#c"}}
+    courses = [{**course, "sk": {"S": f"PUPIL#{number}"}, "t": {"S": f"{number:04d}"}} for number in range(220)]
+    odd = {"pk": {"S": "odd"}, "sk": {"S": "odd"}, "t": {"S": "five5"}}
+    for at, kinds in ((199, 2), (200, 1)):
+        assert _Candidate.of(subject, [*courses[:at], odd, *courses[at:]]).kinds == kinds
+    for at, seen in ((49, True), (50, False)):
+        values = _Candidate.of(subject, [*courses[:at], odd, *courses[at:]]).values
+        assert ("five5" in values) is seen
+        assert "0003" not in values
 
 
 def test_a_call_that_is_cut_ends_at_once() -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -154,6 +155,26 @@ def test_pages_go_on_where_they_ended(school: School) -> None:
             break
     assert pages == whole
     assert len(whole) == 10
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 7, 10, 22])
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"partition": "PUPIL#p0"}, {"index": "GSI1"}, {"index": "GSI1", "partition": "ROOM#12"}, {"entity": "Report"}],
+    ids=str,
+)
+def test_pages_of_each_place_end_where_nothing_follows(school: School, given: dict[str, Any], limit: int) -> None:
+    subject = of_design(school)
+    whole = found(subject, **given)
+    pages: list[list[str]] = []
+    start = None
+    while start is not None or not pages:
+        made = data_json(subject, {**given, "limit": limit, "start": start})
+        pages.append([row["key"]["sk"]["S"] for row in made["rows"]])
+        start = made["next"]
+        assert start is None or len(pages[-1]) == limit
+    assert [len(page) for page in pages] == [min(limit, len(whole) - at) for at in range(0, len(whole), limit)]
+    assert [*chain.from_iterable(pages)] == whole
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ def test_the_page_holds_all_that_it_asks_for(subject: Subject) -> None:
     data = json.loads(gzip.decompress(base64.b64decode(match[1])))
     assert data["maps"].keys() == {"", *reads_of(subject)}
     assert data["start"]["store"] == ""
+    assert {each["path"]["milliseconds"] for name, each in data["maps"].items() if name} == {0}
+    assert data["maps"][""]["path"] is None
     assert data["start"]["writable"] is False
     assert set(re.findall(r'data-item="(\w{12})"', data["maps"][""]["svg"])) <= data["items"].keys()
     assert page_file(subject) == text, "the same each time"

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from keyplan import Entity, Id, Key, Table, read
-from keyplan.errors import KeyplanError
+from keyplan import Create, Entity, Id, Key, Table, Unique, read
+from keyplan.errors import KeyplanError, RequestError, StoreError
 from keyplan.opening import Design
 from keyplan.plain.answers import json_text
 from keyplan.studio.actions import Studio, run
+from keyplan.studio.browsing import Endpoint
 from keyplan.studio.subject import of_design
 from tests.agreed import assert_agreed
 from tests.studio.school import Enrolment, School
@@ -145,10 +146,19 @@ class Counter(Entity):
     primary = Key("COUNTER#{counter_id}", "#")
 
 
+class Named(Entity):
+    """What has a claim."""
+
+    name: str
+
+    primary = Key("NAMED#{name}", "#")
+    claim = Unique("NAME#{name}")
+
+
 class Counters(Design):
     """Counters."""
 
-    table = Table("counters")
+    table = Table("counters", entities=[Counter, Named])
 
     @read("C1")
     def counter(self, counter_id: str) -> Counter | None: ...
@@ -169,6 +179,42 @@ def test_numbers_are_held_exactly(counters: Studio) -> None:
         "a": (str(2**53), [1, str(2**60)]),
         "b": (2**53 - 1, [str(-(2**53))]),
     }
+
+
+def test_what_fits_no_entity_comes_last(counters: Studio) -> None:
+    """Behind all claims, whichever entity they are of."""
+    design = counters.subject.design
+    assert design is not None
+    design.transact(Create(Named(name="x")))
+    design.store.transport.call("PutItem", {"TableName": "counters", "Item": {"pk": {"S": "A"}, "sk": {"S": "?"}}})
+    made = run(counters, "map", {})
+    assert [kind["label"] for kind in made["kinds"]] == ["Counter", "Named", "Named claim", "fits no entity"]
+    assert [each["title"] for each in made["collections"]][-2:] == ["NAME#x", "A"]
+
+
+def test_what_is_asked_of_the_table_itself_is_asked_here(studio: Studio) -> None:
+    """Of an endpoint, another table has a studio of its own; its start describes any table anew."""
+    school = studio.subject
+    assert run(studio, "start", {"table": "school"})["table"] == "school"
+    assert (studio.at("school", anew=True), studio.at(None)) == (studio, studio)
+    endpoint = Endpoint("http://x", school.transport, local=True, writable=True, table="school", others=False)
+    browsing = Studio(endpoint.subject("school"), endpoint=endpoint)
+    anew = browsing.at("school", anew=True)
+    assert anew is not browsing
+    assert (browsing.at("school"), browsing.at(None, anew=True)) == (browsing, browsing)
+    assert browsing.at("school", anew=True) is not anew
+    assert anew.subject == browsing.subject
+    with pytest.raises(RequestError, match="looks at one table"):
+        browsing.at("other")
+    others = Studio(browsing.subject, endpoint=replace(endpoint, others=True))
+    with pytest.raises(StoreError, match="has no table other"):
+        others.at("other")
+
+
+def test_what_a_call_has_found_can_be_looked_at(studio: Studio) -> None:
+    made = run(studio, "run", {"question": "reports", "arguments": {"pupil_id": "p1"}})
+    (found,) = [item["id"] for step in made["steps"] for item in step["items"]]
+    assert run(studio, "item", {"item": found})["kind"] == "Report"
 
 
 FIELDS: list[dict[str, Any]] = [

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from keyplan import Design, Entity, Key, Table
+from keyplan import Design, Entity, Key, Put, Table
+from keyplan.client.conversations import Request
 from keyplan.errors import RequestError
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.finding import data_json
 from keyplan.studio.subject import of_design
 from keyplan.systems import system
-from tests.studio.school import Course, School
+from tests.studio.school import Course, Enrolment, School
 from tests.systems.support import silent
 
 
@@ -50,6 +53,24 @@ def test_owners_on_other_pages_are_asked_for(school: School) -> None:
     _leave(school, "p1")
     made = data_json(of_design(school), {"only": "orphans", "partition": "COURSE#maths"})
     assert [row["fault"] for row in made["rows"]] == ["its Pupil isn't there"]
+    school.batch([Put(Enrolment(course_id="art", pupil_id=f"n{number:03d}")) for number in range(130)])
+    asked: list[int] = []
+    call = school.store.transport.call_all
+
+    def half(requests: list[Request]) -> list[dict[str, Any]]:
+        """Of more than ten keys, ten are looked up."""
+        ((table, given),) = requests[0].parameters["RequestItems"].items()
+        asked.append(len(given["Keys"]))
+        some = {table: {**given, "Keys": given["Keys"][:10]}}
+        answers = call([Request("BatchGetItem", {"RequestItems": some})])
+        answers[0]["UnprocessedKeys"] = {table: {**given, "Keys": given["Keys"][10:]}} if asked[-1] > 10 else {}
+        return answers
+
+    given = {"only": "orphans", "partition": "COURSE#art", "limit": 500}
+    assert len(data_json(of_design(school), given)["rows"]) == 130
+    slow = SimpleNamespace(call=school.store.transport.call, call_all=half)
+    assert len(data_json(replace(of_design(school), transport=slow), given)["rows"]) == 130
+    assert asked == [100, 100, 100, *range(100, 0, -10)]
 
 
 def test_only_orphans_can_be_asked_for(school: School) -> None:

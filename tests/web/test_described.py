@@ -11,23 +11,48 @@ import pytest
 
 from keyplan import Design
 from keyplan._version import __version__
-from keyplan.web.openapi import openapi
+from keyplan.plain.answers import pretty
+from keyplan.web.openapi import ERROR, openapi
 from keyplan.web.page import page
 from tests.agreed import assert_agreed
+from tests.contract.buckets import Timed
 from tests.contract.design import Everything
 from tests.export.designs import Odd
 from tests.export.words import Words
 from tests.studio.school import School
 from tests.web.library import Library
+from tests.web.test_policy import Readers
 
-DESIGNS: tuple[type[Design], ...] = (Library, Everything, Words, Odd, School)
+DESIGNS: tuple[type[Design], ...] = (Library, Everything, Words, Odd, School, Timed)
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.__name__)
 def test_a_design_is_described_as_it_was_agreed_upon(design: type[Design]) -> None:
-    assert_agreed("\n".join(_described(openapi(design.compiled))))
+    document = openapi(design.compiled)
+    assert_agreed("\n".join(_described(document)))
     with design.open(":memory:", secret="s") as opened:
         assert_agreed(page(opened).replace(__version__, "VERSION"))
+    told = {path: [*operation["responses"]] for path, each in document["paths"].items() for operation in each.values()}
+    assert_agreed("\n".join(f"{path}: {' '.join(statuses)}" for path, statuses in told.items()))
+
+
+def test_what_all_documents_have_is_as_it_was_agreed_upon() -> None:
+    """Beside the operations, and with a policy."""
+    for policy in (None, Readers()):
+        document = openapi(Library.compiled, policy)
+        assert document["info"].pop("version") == __version__
+        schemas = document["components"].pop("schemas")
+        document["components"]["schemas"] = {ERROR: schemas.pop(ERROR)}
+        assert schemas
+        document["paths"] = {
+            path: {
+                "responses": {status: each.get("$ref") for status, each in operation["responses"].items()},
+                "security": operation.get("security"),
+            }
+            for path, operations in document["paths"].items()
+            for operation in operations.values()
+        }
+        assert_agreed(pretty(document))
 
 
 def _described(document: dict[str, Any]) -> Iterator[str]:

@@ -8,9 +8,12 @@ import asyncio
 import json
 import resource
 import time
-from typing import Any
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Annotated, Any, NamedTuple
 
 import pytest
+from pydantic import TypeAdapter
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as Asked
@@ -27,7 +30,7 @@ from keyplan.web.incoming import BODY_BYTES_MAX, FIELDS_MAX, query_pairs, read_b
 from keyplan.web.openapi import _in_query
 from keyplan.web.origins import is_foreign, named_host
 from keyplan.web.page import _condition, _signature
-from keyplan.web.schemas import Schemas
+from keyplan.web.schemas import Schemas, _Lenient, _results
 from keyplan.web.statuses import _DYNAMODB_STATUSES, status_of
 from tests.agreed import assert_agreed
 from tests.contract.buckets import Timed
@@ -71,6 +74,24 @@ def test_the_shapes_of_answers_and_parameters_are_as_agreed_upon(design: type[De
         ]
         lines.append(f"{pattern.name}({', '.join(given)}) -> {shape(schemas.result(pattern))}")
     assert_agreed("\n".join([*lines, *sorted(schemas.definitions)]))
+
+
+class Told(NamedTuple):
+    """What a write gives."""
+
+    number: Annotated[int, "from 1 on"]
+    text: str
+
+
+def test_what_an_answer_is_made_of_keeps_its_bounds() -> None:
+    write: Any = SimpleNamespace(signature=SimpleNamespace(result=Told))
+    assert dict(_results(write)) == {"number": Annotated[int, "from 1 on"], "text": str}
+
+
+def test_a_type_without_a_schema_is_any_value() -> None:
+    assert TypeAdapter(Callable[[int], int]).json_schema(schema_generator=_Lenient) == {}
+    held = TypeAdapter(dict[str, Callable[[], None]]).json_schema(schema_generator=_Lenient)
+    assert (held["type"], held.get("additionalProperties", True)) == ("object", True)
 
 
 def test_the_fields_of_ranges_say_which_ends_they_need() -> None:
@@ -370,7 +391,11 @@ def test_values_to_begin_with_are_few_and_short(library: Library) -> None:
         title = {0: "", 1: "t" * 200, 2: "t" * 201}.get(number, f"t{number}")
         item = {"pk": {"S": f"BOOK#{number:03d}"}, "sk": {"S": "#META"}, "isbn": {"S": f"{number:03d}"}}
         call("PutItem", {"TableName": "library", "Item": {**item, "title": {"S": title}, "shelf": {"S": title or "s"}}})
+    asked: list[Any] = []
+    library.store.on_call = lambda record: asked.append((record.operation, record.parameters))
     found = asyncio.run(tracing.examples(library))
+    of_all = {"TableName": "library", "Limit": 12, "TotalSegments": 8}
+    assert asked == [("Scan", {**of_all, "Segment": segment}) for segment in range(8)]
     assert len(found["isbn"]) == 12
     assert max(map(len, found["shelf"])) <= 200
     assert json.dumps(found["price_cents"]) == '["0"]'

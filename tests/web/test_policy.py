@@ -20,6 +20,7 @@ from keyplan.web.openapi import openapi
 from tests.web.library import Library
 from tests.web.support import TestClient
 
+FILLED = [{"place": "reader_id", "message": "is filled in by the server", "hint": "leave it out"}]
 KEY = {"authorization": "key of r#1"}
 
 
@@ -86,7 +87,10 @@ def test_a_caller_is_known_where_that_is_needed_and_fills_its_parameter(guarded:
     assert {loan["reader_id"] for loan in loans} == {"r#1"}
     result = guarded.get("/api/loans?reader_id=other", headers=KEY)
     assert result.status_code == 400
-    assert "reader_id" in result.json()["error"]["faults"][0]["place"]
+    assert result.json()["error"]["faults"] == FILLED
+    body = {"isbn": "i1", "at": "2026-03-02T12:00:00Z", "reader_id": "other"}
+    result = guarded.post("/api/lend", headers=KEY, json=body)
+    assert (result.status_code, result.json()["error"]["faults"]) == (400, FILLED)
     described = guarded.get("/openapi.json").json()["paths"]["/api/loans"]["get"]
     assert "reader_id" not in [parameter["name"] for parameter in described["parameters"]]
     assert described["security"] == [{"key": []}]

@@ -76,7 +76,7 @@ def studio_application(studio: Studio, access: Access) -> Starlette:
         Route("/static/{path:path}", static),
         Route("/do/{action}", act, methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=500)])
+    return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware)])
 
 
 async def _acted(studio: Studio, request: Request) -> Response:

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -29,6 +29,8 @@ __all__ = ["brought_json", "taken_json"]
 ITEMS_MAX = 10_000
 REQUESTS_MAX = 400
 FORMS = ("jsonl", "csv")
+_Created: TypeAlias = tuple[dict[str, Any], Item | None]
+"""An edit that creates an item, with the item; None where it isn't whole."""
 ROWS_MAX = 1_000
 """Rows of a file that are compared with what is there: each costs a read."""
 
@@ -121,7 +123,7 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given.get("entity")))
     faults: list[Fault] = []
     rows = list(_json_rows(text, faults) if form == "jsonl" else _csv_rows(text, entity, faults))
-    created: list[dict[str, Any]] = []
+    created: list[_Created] = []
     left = 0
     for place, row in rows[:ROWS_MAX]:
         made = _edit(subject, entity, row)
@@ -148,12 +150,11 @@ def _too_many(number: int) -> RequestError:
     )
 
 
-def _beside_what_is_there(subject: Subject, created: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _beside_what_is_there(subject: Subject, created: Sequence[_Created]) -> list[dict[str, Any]]:
     """Edits that create items as edits that change those which are there. What is there just so needs none."""
-    items = [_item_of(subject, edit) for edit in created]
-    stored = stored_items(subject, [key_of(item, subject.table) for item in items if item is not None])
+    stored = stored_items(subject, [key_of(item, subject.table) for _, item in created if item is not None])
     edits: list[dict[str, Any]] = []
-    for edit, item in zip(created, items, strict=True):
+    for edit, item in created:
         there = None if item is None else stored.get(identity(key_of(item, subject.table)))
         if item is None or there is None:
             edits.append(edit)
@@ -166,14 +167,10 @@ def _beside_what_is_there(subject: Subject, created: Sequence[dict[str, Any]]) -
     return edits
 
 
-def _item_of(subject: Subject, edit: Mapping[str, Any]) -> Item | None:
-    """The item that an edit would create; None where it isn't whole, which saving it will say."""
-    if "item" in edit:
-        item: Item = edit["item"]
-        return item
-    entity = None if subject.compiled is None else subject.compiled.by_name[edit["entity"]]
+def _item_of(entity: CompiledEntity, fields: Mapping[str, Any]) -> Item | None:
+    """The item of these fields; None where it isn't whole, which saving it will say."""
     try:
-        return None if entity is None else entity.to_item(entity.cls.model_validate_json(json.dumps(edit["fields"])))
+        return entity.to_item(entity.cls.model_validate_json(json.dumps(fields)))
     except (ValidationError, KeyplanError):
         return None
 
@@ -195,7 +192,7 @@ def _differences(
     return exact({name: new[name] for name in changed}), exact({name: old.get(name) for name in changed})
 
 
-def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> dict[str, Any] | Fault | None:
+def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> _Created | Fault | None:
     """A row as an edit; a claim is left out, since it is written with its item."""
     if set(row) == {"Item"} and isinstance(row["Item"], dict):
         item = row["Item"]
@@ -205,12 +202,13 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             name = identity(key)
         except (AttributeError, TypeError, ValueError):
             return Fault("", "isn't an item as DynamoDB has it", '{"Item": {"pk": {"S": "text"}, ...}}')
-        return (
-            None if kind.role == "claim" else {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}
-        )
+        if kind.role == "claim":
+            return None
+        return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, item
     if entity is None:
         return Fault("", "says no entity", 'choose one, or bring lines of {"Item": {"pk": {"S": "text"}, ...}}')
-    return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": exact(dict(row))}
+    fields = exact(dict(row))
+    return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": fields}, _item_of(entity, fields)
 
 
 def _json_rows(text: str, faults: list[Fault]) -> Iterator[tuple[str, dict[str, Any]]]:

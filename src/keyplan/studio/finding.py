@@ -351,7 +351,7 @@ def _request(
 
 def _literal(entity: CompiledEntity) -> str:
     attribute, template = entity.primary.partition[0]
-    return re.split(r"\{", str(template), maxsplit=1)[0] if attribute.type == "S" else ""
+    return str(template).partition("{")[0] if attribute.type == "S" else ""
 
 
 def _filter(subject: Subject, made: _Expression, condition: Condition) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from keyplan.client.conversations import Request
 from keyplan.design.declared.indexes import Index
-from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes
+from keyplan.studio.items import Item, key_of, kind_of, place_attributes
 from keyplan.studio.subject import Subject
 
 __all__ = ["CollectionPart", "Count", "Sample", "count", "sample", "stretch"]
@@ -26,6 +26,8 @@ ROWS = 7
 """Items of one collection that are shown at first."""
 COUNT_PAGES = 8
 """Pages (of 1 MB) that a count on this machine goes through; elsewhere one."""
+_ROLES = ("entity", "claim", "none", "prefix")
+"""The roles of items, in the order in which the map has them."""
 GROUPS = ((4, 3), (10, 2))
 """Up to so many kinds of collections, so many of each are shown; with more kinds, one."""
 
@@ -120,13 +122,14 @@ def _shape(subject: Subject, item: Item) -> str:
     return re.sub(r"\{[^}]*\}", "{}", str(kind.key.partition[0][1]))
 
 
-def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, str]:
-    """Where a kind of collections comes: in the order of the design's entities; what fits none comes last."""
+def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, int, str]:
+    """Where a kind of collections comes: in the order of the design's entities, then of their claims; what fits none
+    comes last.
+    """
     names = [entity.name for entity in subject.compiled.entities.values()] if subject.compiled is not None else []
     kind = kind_of(group[0][0], subject.compiled, subject.table)
-    own = kind.entity.name if kind.entity is not None else ""
-    position = names.index(own) if own in names else len(names)
-    return (position + (len(names) if kind.role == "claim" else 0), kind.label)
+    position = len(names) if kind.entity is None else names.index(kind.entity.name)
+    return _ROLES.index(kind.role), position, kind.label
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,9 +214,4 @@ def _query(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Inde
 
 
 def _sorted(subject: Subject, items: Iterable[Item]) -> list[Item]:
-    sort = subject.table.sort
-
-    def place(item: Item) -> str:
-        return identity(key_of(item, subject.table)) if sort is None else str(item.get(sort.name))
-
-    return sorted(items, key=place)
+    return sorted(items, key=lambda item: [str(value) for value in key_of(item, subject.table).values()])
