@@ -240,13 +240,13 @@ class FtsSearch:
         try:
             made = apsw.Connection(":memory:" if self.place is None else str(self.place))
             made.set_busy_timeout(BUSY_MS)
-            for table, name in _SCORES.items():
-                made.register_fts5_function(name, self._bm25[table].score)
             made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             made.execute("PRAGMA journal_mode = WAL")
             made.execute("PRAGMA synchronous = NORMAL")  # it can be made anew
             if made.pragma("user_version") != FORMAT:
                 _make_anew(made)
+            for table, name in _SCORES.items():  # last: it reads the file, and fails where another is changing its form
+                made.register_fts5_function(name, self._bm25[table].score)
         except apsw.Error as error:
             raise self._failed(error) from None
         return made
