@@ -146,11 +146,11 @@ def _routes(site: Site) -> list[Route]:
     ]
     routes.append(Route("/posts/{slug}", site.page(reading.post), name="post"))
     routes.append(Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX, "author"), methods=["POST"]))
-    # A form before a page of the same path's kind: /write/preview is no post's id.
-    for path, handler, role in _FORMS:
-        routes.append(Route(path, site.form(handler, role), methods=["POST"]))
+    # Pages first, since they are asked for most; a route of another method isn't taken while there is one that fits.
     for path, handler, role in _PAGES:
         routes.append(Route(path, site.page(handler, role)))
+    for path, handler, role in _FORMS:
+        routes.append(Route(path, site.form(handler, role), methods=["POST"]))
     assert len(forms) == len(_FORMS) and len(pages) == len(_PAGES)  # noqa: PT018, S101
     return routes
 
