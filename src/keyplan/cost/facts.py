@@ -81,18 +81,13 @@ class Facts:
         pattern = pattern.as_called(given)
         finder = _Finder(self, pattern, given, within_a_write=strongly)
         if nothing:
-            empty = (ExpectedRange(),) * getattr(pattern.plan, "shards", 1)
-            further = len(getattr(pattern.plan, "apart", ())) - 1
-            result, times = Found(stretches=empty, also=(empty,) * further), 1.0
-        else:
-            mixture = self._mixture(pattern)
-            if mixture:
-                calls = [
-                    (weight, facts.read(pattern, arguments=arguments, strongly=strongly)) for weight, facts in mixture
-                ]
-                notes = tuple(dict.fromkeys(note for _, call in calls for note in call.notes))
-                return ReadCost(mixed([(weight, call.requests) for weight, call in calls]), notes)
-            result, times = finder.found()
+            return ReadCost(requests_of(pattern, _emptied(finder.found()[0]), finder.limit, strongly=strongly))
+        mixture = self._mixture(pattern)
+        if mixture:
+            calls = [(weight, facts.read(pattern, arguments=arguments, strongly=strongly)) for weight, facts in mixture]
+            notes = tuple(dict.fromkeys(note for _, call in calls for note in call.notes))
+            return ReadCost(mixed([(weight, call.requests) for weight, call in calls]), notes)
+        result, times = finder.found()
         requests = requests_of(pattern, result, finder.limit, strongly=strongly)
         if times != 1:
             why = "since a part of the items was gone through"
@@ -440,11 +435,18 @@ def _placed(stretch: ExpectedRange, among: tuple[int, int, int]) -> ExpectedRang
     return ExpectedRange([met._replace(place=(met.place[0] * count + position, number)) for met in stretch.met])
 
 
+def _emptied(result: Found) -> Found:
+    """The same places with nothing there."""
+    first, *further = (
+        tuple(ExpectedRange(bucket=stretch.bucket) for stretch in stretches)
+        for stretches in (result.stretches, *result.also)
+    )
+    return Found((None,) * len(result.items), first, tuple(further))
+
+
 def _capped(count: float, limit: int | None) -> tuple[int, float]:
     """How many items to go through, and what the units are multiplied by."""
-    if limit is not None or count <= SIMULATED_MAX:
-        return int(min(count, SIMULATED_MAX)), 1
-    return SIMULATED_MAX, count / SIMULATED_MAX
+    return int(min(count, SIMULATED_MAX)), 1 if limit is not None else max(1, count / SIMULATED_MAX)
 
 
 def multiplied(request: Request, times: float, why: str) -> Request:
