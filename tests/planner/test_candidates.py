@@ -105,8 +105,11 @@ def test_a_partition_has_one_field_of_many_values() -> None:
     facts = facts_of(Case)
     need = Need("Cases.asked", Case, frozenset({"owner"}))
     each = replace(need, each=frozenset({"owner"}))
-    several = {"constants": {"state": ("new", "open")}, "several": frozenset({"state"})}
-    twice = {"constants": {"state": ("new", "open"), "team": ("a", "b")}, "several": frozenset({"state", "team"})}
+    several: dict[str, Any] = {"constants": {"state": ("new", "open")}, "several": frozenset({"state"})}
+    twice: dict[str, Any] = {
+        "constants": {"state": ("new", "open"), "team": ("a", "b")},
+        "several": frozenset({"state", "team"}),
+    }
     for given in (replace(need, **several), replace(each, **several), replace(need, **twice)):
         made = index_candidates(facts, [given], filters=False)
         many = [len({*key.partition} & (given.several | given.each)) for key in made if key.serves and not key.when]
