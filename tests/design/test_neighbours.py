@@ -132,7 +132,7 @@ def test_what_is_read_besides() -> None:
         line(pair, known) for pair in (["Ant", "Cat"], ["Abe", "Ant"], ["Cat"]) for known in ("p and n", "some n")
     ]
     lines += [line(pair, "p", key=ENTITIES["Cat"].listed) for pair in (["Cat"], ["Cat", "Abe"], ["Elk", "Cat"])]
-    lines += [line(["Fox"], "p and n"), line(["Gnu"], "t"), line(["Gnu", "Hen"], "t")]
+    lines += [line(["Fox"], "p and n"), line(["Fox", "Gnu"], "p and n"), line(["Gnu"], "t"), line(["Gnu", "Hen"], "t")]
     lines += [line(["Cat"], known, key=ENTITIES["Cat"].listed) for known in ("p and n", "some n")]
     lines += [line(["Dog", "Bee"], "p"), line(["Bee", "Cat", "Axe"], "p")]
     assert_agreed("\n".join(lines))

@@ -70,6 +70,13 @@ class Wishes(BaseModel):
     title: Annotated[str, Field(max_length=3)]
 
 
+class Upper(BaseModel):
+    """A model that makes another value of what it is given, under another name."""
+
+    name: Annotated[str, Field(max_length=3), AfterValidator(str.upper)] = Field(alias="n")
+    made: Annotated[int, Field(multiple_of=1000)] = Field(default_factory=lambda: 3000)
+
+
 class Never(BaseModel):
     title: Annotated[str, Field(max_length=3)]
 
@@ -102,6 +109,7 @@ class Never(BaseModel):
         (Decimal, "price", 1, Decimal(1235)),
         (Annotated[int, Field(le=10)], "n", 3, 7),
         (Annotated[int, Field(lt=10)], "n", 3, 6),
+        (Annotated[int, Field(le=1237)], "n", 3, 1237),
         (Annotated[int, Field(ge=8, le=10)], "n", 2, 8),
         (Annotated[int, Field(ge=8, le=10)], "n", 3, 10),
         (Annotated[int, Field(gt=8, le=10)], "n", 0, 10),
@@ -155,6 +163,7 @@ class Never(BaseModel):
             ("title", "titl1", "titl2"), "aba", (3, 2, 1), strict=True)]),
         (Wishes, "wishes", 1, Wishes.model_construct(
             even=0, url="https://example.com/some/page", kept="z", made="y", title="ti1")),
+        (Upper, "upper", 0, Upper(n="nam")),
         (Never, "never", 0, Never.model_construct(title="en")),
     ],
 )  # fmt: skip
@@ -187,7 +196,7 @@ def test_what_a_value_was_made_of(annotation: Any, source: str, exact: bool) -> 
 
 def test_what_expires_does_so_in_a_month(monkeypatch: pytest.MonkeyPatch) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    monkeypatch.setattr(examples, "now", lambda: now)
+    monkeypatch.setattr(examples, "now", lambda: now.replace(minute=59, second=58, microsecond=57))
     moments = [typical_value(Ttl, "until", serial) for serial in range(6)]
     assert moments == [now + timedelta(days=30, hours=serial, seconds=1) for serial in range(6)]
 
@@ -207,6 +216,13 @@ def test_what_expires_does_so_in_a_month(monkeypatch: pytest.MonkeyPatch) -> Non
             lambda number: number if number < Decimal("0.5") else only_even(1))], Decimal("0.4")),
         (Annotated[Decimal, Field(ge=Decimal("0.3"), lt=Decimal("0.5"), decimal_places=1), AfterValidator(
             lambda number: number if number > Decimal("0.3") else only_even(1))], Decimal("0.4")),
+        (Annotated[Decimal, Field(gt=0, lt=10), AfterValidator(lambda number: number if number in {4.5, 5.5}
+            else only_even(1))], Decimal("4.5")),
+        *((Annotated[int, AfterValidator(lambda number, only=only: number if number == only else only_even(1))], only)
+            for only in (1, 0, 10, 100, -1)),
+        *((Annotated[kind, AfterValidator(lambda given, only=only: given if given == only else only_even(1))], only)
+            for kind, only in ((dict[str, Any], {"a": "a"}), (dict[str, Any], {"a": 1}), (list[str], ["a"]),
+                               (set[str], {"a"}), (tuple[str, ...], ("a",)), (set[str], set()), (list[str], []))),
         (Annotated[date, Field(lt=date(2020, 1, 1))], date(2019, 12, 31)),
         (Annotated[date, Field(gt=date(2030, 1, 1))], date(2030, 1, 2)),
         (Annotated[datetime, Field(lt=datetime(2020, 1, 1, tzinfo=UTC))],
@@ -267,11 +283,14 @@ def test_limits(annotation: Any, what: Any, expected: tuple[Any, Any]) -> None:
 
 def test_texts_are_as_long_as_they_should_be_and_differ() -> None:
     names = ("body", "text", "bio", "description", "abstract", "excerpt", "title", "url", "slug", "other")
-    assert [len(typical_value(str, name)) for name in names] == [4000, 600, 200, 300, 1200, 200, 60, 60, 40, 24]
+    names += ("content", "markdown", "html", "message", "summary")
+    lengths = [4000, 600, 200, 300, 1200, 200, 60, 60, 40, 24, 4000, 4000, 4000, 600, 300]
+    assert [len(typical_value(str, name)) for name in names] == lengths
     texts = list(starmap(text_of, [(3, 0, "ab"), (3, 7, "ab"), (3, 77, "Ab"), (3, 777, "ab"), (3, 7777, "ab")]))
     assert texts == ["abx", "ab7", "a77", "777", "777"]
     assert (text_of(0, 0), text_of(2, 0, "é-z")) == ("", "zx")
     assert [varied("v1.0", 0), varied("v1.0", 1), varied("v1", 9), varied("v", 2)] == ["v1.0", "v1.1", "v10", "v2"]
+    assert varied("v", 0) == "v"
     assert of_one_length(Literal["ab", "cd"])
     assert not of_one_length(Literal["ab", "c"])
     assert of_one_length(enum.Enum("Sides", {"left": "l", "right": "r"}))

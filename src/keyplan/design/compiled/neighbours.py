@@ -1,4 +1,4 @@
-"""What lies between: items of other entities in the stretch of a partition that one query reads for several entities.
+"""What lies between: items of other entities in the stretch of a partition that one query reads.
 
 A Query has one condition on the sort key: asked for two entities, it reads all from the first one's items to the
 last one's, whoever wrote what stands between. Whether that is so is judged on the templates' fixed texts.
@@ -20,16 +20,12 @@ __all__ = ["neighbours", "others_between"]
 
 def neighbours(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
     """The entities, with the key, whose items a query reads besides those that are asked for."""
-    if not plan.key.sort:
-        return
     asked = {match.entity.name for match in plan.matches}
     for entity in entities:
         if entity.name in asked:
             continue
         for key in entity.keys:
-            if same_partition(plan.key, key) and _lies_in(
-                literal_start(key.sort[0][1]) if key.sort else "", plan.matches
-            ):
+            if same_partition(plan.key, key) and _lies_in(key, plan.matches):
                 yield entity, key
 
 
@@ -43,8 +39,7 @@ def others_between(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Itera
     for entity in known:
         own = [key for key in entity.keys if entity.name in asked and key is not asked[entity.name]]
         for key in (*own, *entity.claims):
-            start = literal_start(key.sort[0][1]) if key.sort else ""
-            if same_partition(plan.key, key) and (not plan.key.sort or _lies_in(start, plan.matches)):
+            if same_partition(plan.key, key) and _lies_in(key, plan.matches):
                 yield entity, key
 
 
@@ -61,12 +56,16 @@ def same_partition(key: CompiledKey, other: CompiledKey) -> bool:
     return can_collide(replace(key, sort=()), replace(other, sort=()))
 
 
-def _lies_in(own: str, matches: Sequence[KeyMatch]) -> bool:
-    """Whether sort keys that begin with a text can be among what the condition names: those that begin as an open key
-    of the query does, and all between the first and the last of several.
+def _lies_in(key: CompiledKey, matches: Sequence[KeyMatch]) -> bool:
+    """Whether items under a key of the same partition can be among what the condition names: those whose sort keys
+    begin as an open key of the query does, those whose key can be one that the query names whole, and all between the
+    first and the last of several.
     """
+    own = literal_start(key.sort[0][1]) if key.sort else ""
     opened = [start_of(match) for match in matches if not match.full]
     if any(own.startswith(start) or (start.startswith(own) and own != start) for start in opened):
+        return True
+    if any(can_collide(match.key, key) for match in matches if match.full):
         return True
     starts = [start_of(match) for match in matches]
     return len(set(starts)) > 1 and min(starts) <= own <= max(starts)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from typing_extensions import TypeAliasType
 
-from keyplan.design.declared.fields import TTL, VERSION, is_optional, kind_of, layers, marks_of, now
+from keyplan.design.declared.fields import TTL, VERSION, kind_of, layers, marks_of, now
 from keyplan.design.declared.problems import Problem
 
 __all__ = ["TypicalValue", "accepted_value", "annotated", "choices_of", "limits", "typical", "typical_value"]
@@ -156,7 +156,7 @@ def _inner(annotation: Any) -> Any:
     origin = get_origin(annotation)
     if origin is Annotated:
         return _inner(get_args(annotation)[0])
-    if origin in {Union, types.UnionType} and is_optional(annotation):
+    if origin in {Union, types.UnionType}:
         parts = [value for value in get_args(annotation) if value is not type(None)]
         return _inner(parts[0]) if len(parts) == 1 else annotation
     return getattr(annotation, "__supertype__", annotation)
@@ -221,9 +221,9 @@ def limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]
     names = ("min_length", "max_length") if what == "length" else ("ge", "le")
     strict = () if what == "length" else ("gt", "lt")
     for layer in layers(annotation):
+        if isinstance(layer, type) or get_origin(layer) is not None:
+            continue  # whose attributes are its values', and no limits
         for mark in (layer, *getattr(layer, "metadata", ())):
-            if isinstance(mark, type) or get_origin(mark) is not None:
-                continue  # whose attributes are its values', and no limits
             least, most = (getattr(mark, name, None) for name in names)
             if strict:
                 above, below = (getattr(mark, name, None) for name in strict)
@@ -254,8 +254,8 @@ def text_of(length: int, serial: int, name: str = "") -> str:
     """
     number = str(serial) if serial else ""
     letters = "".join(letter for letter in name.lower() if "a" <= letter <= "z")
-    room = length - len(number)
-    return f"{letters[:room]:x<{room}}{number}" if room >= 0 else number[-room:]
+    room = max(length - len(number), 0)
+    return f"{letters[:room]:x<{room}}{number[max(len(number) - length, 0) :]}"
 
 
 def varied(text: str, serial: int) -> str:

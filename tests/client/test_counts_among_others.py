@@ -1,0 +1,66 @@
+# mypy: disable-error-code="empty-body"
+"""How many items there are where those of another entity have the same keys on an index: each is looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan import Create, Design, Entity, Index, Key, Table, Writes, read, write
+
+TOGETHER, LISTED = Index("TOGETHER", "opk"), Index("LISTED", "tpk", "tsk")
+
+
+class Gnu(Entity):
+    place: str
+    number: int
+    town: str
+
+    primary = Key("GNU#{place}", "{number:03d}")
+    together = Key("TOWN#{town}", index=TOGETHER)
+    listed = Key("PLACE#{place}", "N#{number:03d}", index=LISTED)
+
+
+class Hen(Entity):
+    place: str
+    number: int
+    town: str
+
+    primary = Key("HEN#{place}", "{number:03d}")
+    together = Key("TOWN#{town}", index=TOGETHER)
+    listed = Key("PLACE#{place}", "N#{number:03d}", index=LISTED)
+
+
+class Farm(Design):
+    table = Table("farm", entities=[Gnu, Hen], indexes=[TOGETHER, LISTED])
+
+    @read("R1", of=Gnu)
+    def in_town(self, town: str) -> int: ...
+
+    @read("R2", of=Gnu, key=Gnu.listed)
+    def of_number(self, place: str, number: int) -> int: ...
+
+    @read("R3", of=Gnu, key=Gnu.listed)
+    def in_place(self, place: str) -> int: ...
+
+    @read("R4")
+    def listed_in_town(self, town: str) -> list[Gnu]: ...
+
+    @write("W1")
+    def add(self, place: str, number: int, town: str) -> Writes:
+        yield Create(Gnu(place=place, number=number, town=town))
+        yield Create(Hen(place=place, number=number, town=town))
+
+
+def test_others_of_the_same_key_are_not_counted() -> None:
+    with Farm.open(":memory:") as farm:
+        for number in range(3):
+            farm.add("a", number, "Bern")
+        assert farm.in_town("Bern") == len(farm.listed_in_town("Bern")) == 3
+        assert farm.of_number("a", 2) == 1
+        assert farm.in_place("a") == 3
+
+
+@pytest.mark.parametrize("name", ["in_town", "of_number", "in_place"])
+def test_the_store_does_not_count_them(name: str) -> None:
+    plan = Farm.compiled.reads[name].plan
+    assert getattr(plan, "counted", None) is False
