@@ -41,7 +41,7 @@ def _shares(given: Any) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        message = f"{where}: {first['msg']}" if where else first["msg"]
+        message = f"of {where}, {first['msg'][:1].lower()}{first['msg'][1:]}" if where else first["msg"]
         raise PydanticCustomError("share", "{message}", {"message": message}) from None
 
 
