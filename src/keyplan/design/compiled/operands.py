@@ -222,8 +222,6 @@ def part_of(whole: Stored, step: str | int) -> Stored:
         raise Problem(f"{whole.name} is stored as {form}: it has no parts there", "compare it whole")
     inner = _inner(whole.annotation)
     kind = kind_of(inner)
-    if kind is object or kind is Any:
-        return _nested(name, object)
     if isinstance(kind, type) and issubclass(kind, RootModel):
         return part_of(_nested(whole.name, kind.model_fields["root"].annotation), step)
     if isinstance(kind, type) and issubclass(kind, BaseModel) and isinstance(step, str):
