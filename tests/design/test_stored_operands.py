@@ -153,10 +153,8 @@ def _form(each: Operand) -> str:
 
 def test_what_is_known_of_each() -> None:
     lines: list[str] = []
-    for name, each in OPERANDS.items():
-        lines.append(
-            f"{name}: {shown(lambda each=each: each)}, NULL {each.keeps_null}, {shown(lambda each=each: each.form)}"
-        )  # type: ignore[misc]
+    for name, each in (OPERANDS | fields()).items():
+        lines.append(f"{name}: {shown(partial(_itself, each))}, NULL {each.keeps_null}, {_form(each)}")
         lines.append(f"  order: {each.why_unordered()}; size: {each.why_unsized()}")
         lines.append(f"  element: {shown(each.element)}; beginning: {shown(each.beginning)}")
     assert_agreed("\n".join(lines))
