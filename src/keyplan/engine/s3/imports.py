@@ -156,10 +156,7 @@ def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
     """
     if "Fault" in record:
         raise ValueFault(record["Fault"])
-    given = record.get("Item")
-    if not isinstance(given, dict):
-        raise ValueFault("The record has no Item")
-    item = check_item(given)
+    item = check_item(record["Item"])
     check_names(item)
     key_of_item(table, item)
     prepare_put(table, item)
