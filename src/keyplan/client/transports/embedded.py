@@ -29,9 +29,6 @@ Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 class Embedded:
     """Requests to an engine in this process, one after the other."""
 
-    watched = False
-    """Whether its calls are told to a hook."""
-
     def __init__(self, call: Call) -> None:
         self.call = call
 
@@ -57,8 +54,6 @@ class AsyncEmbedded:
 
     async def _run(self, call: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
-        if not self._embedded.watched:
-            return await loop.run_in_executor(self._executor, call)
         context = copy_context()  # whose requests they are is known in the thread
         return await loop.run_in_executor(self._executor, lambda: context.run(call))
 
@@ -87,7 +82,6 @@ class InProcess:
     @on_call.setter
     def on_call(self, hook: OnCall | None) -> None:
         self._on_call = hook
-        self.transport.watched = hook is not None
         self.transport.call = self._call if hook is None else _told(self._call, hook)
 
     def close(self) -> None:

@@ -70,9 +70,7 @@ class Endpoint:
 
     def request(self, operation: str, body: bytes) -> Signed:
         """A signed request. Raises StoreError for credentials that can't be got."""
-        credentials = self._credentials
-        if credentials is None or self.source.due:
-            credentials = self._credentials = self.source.current()
+        credentials = self._credentials = self.source.current()
         return self._signer.request(operation, body, credentials, time.time() + self._clock_seconds)
 
     def attempts(self, operation: str, parameters: Mapping[str, Any], deadline: float) -> Attempts:

@@ -35,13 +35,12 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._waiting: asyncio.Future[Reply] | None = None
         self._reader = ReplyReader()
-        self.good = False
+        self.good = True
         self.since = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The connection stands."""
         self._transport = transport  # type: ignore[assignment]  # a stream's transport, as create_connection makes it
-        self.good = True
 
     def data_received(self, data: bytes) -> None:
         """A part of the answer, or something nobody asked for."""
@@ -194,13 +193,12 @@ class AsyncPool:
             raise Failure(StoreError(f"{location.endpoint}: the design was closed"))
         if loop.time() >= deadline:
             raise too_slow(location)
-        name = location.host if self._tls is not None else None
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + location.settings.connect_seconds)):
                 if self._proxy is not None:
                     return await self._connect_by(self._proxy, loop)
                 _, connection = await loop.create_connection(
-                    lambda: _Connection(location), location.host, location.port, ssl=self._tls, server_hostname=name
+                    lambda: _Connection(location), location.host, location.port, ssl=self._tls
                 )
         except OSError as error:
             raise connect_failed(location, error) from error
