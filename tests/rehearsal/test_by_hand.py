@@ -184,7 +184,7 @@ def test_shapes_of_expressions() -> None:
             "chain": f"{ast.unparse(inner)} {({name: len(each) for name, each in methods.items()})}",
             "constants": list(syntax.constants(changes, calls)), "expected": list(syntax.expected(calls)),
             "named": list(syntax.named(node)), "asked": syntax.asked(node), "joined": syntax.joined(node),
-            "copy": isinstance(node, ast.Call) and syntax.is_copy(node), "given": given,
+            "copy": syntax.copied(node) is not None, "given": given,
             "parts": syntax.parts_changed(methods), "keys": list(syntax.new_keys(methods)),
             "set": [(name, ast.unparse(value)) for name, value in syntax.parts_set(methods)],
             "folded": list(syntax.folded_by(node)),

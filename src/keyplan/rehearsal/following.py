@@ -28,10 +28,10 @@ from keyplan.rehearsal.syntax import (
     asked,
     chain,
     constants,
+    copied,
     expected,
     fields_given,
     folded_by,
-    is_copy,
     loaded,
     named,
     new_keys,
@@ -222,21 +222,19 @@ class _Scope(MadeOf, ast.NodeVisitor):
             for name in (each for each in ast.walk(expression) if isinstance(each, ast.Name)):
                 self._forget(name.id)
                 self.names[name.id] = OPEN
-                entity = None if part is None or name is not expression else self._part_of(part)
+                entity = self._part_of(part) if name is expression else None
                 if entity is not None:
                     self.instances[name.id] = entity
                 if read or (part is not None and self.from_read(part)):
                     self.read.add(name.id)
 
-    def _part_of(self, part: ast.expr) -> CompiledEntity | None:
+    def _part_of(self, part: ast.expr | None) -> CompiledEntity | None:
         if isinstance(part, ast.Name) and part.id in self.instances:
             return self.instances[part.id]
         return self.entity_named(part.func if isinstance(part, ast.Call) else part)
 
     def _parts(self, value: ast.expr) -> Sequence[ast.expr]:
         """The parts of the tuple that a helper is declared to give."""
-        if not isinstance(value, ast.YieldFrom | ast.Call):
-            return ()
         call = value.value if isinstance(value, ast.YieldFrom) else value
         helper = unwrapped(next(iter(self.called(call.func)), None)) if isinstance(call, ast.Call) else None
         node = None if helper is None else self.reader.sources.function(helper)
@@ -484,8 +482,6 @@ class _Scope(MadeOf, ast.NodeVisitor):
     def _further(self, position: int, methods: Mapping[str, list[ast.Call]]) -> None:
         """A variable's action is given further changes, or a condition."""
         actions = self.reader.found.actions
-        if position >= len(actions):
-            return
         action = actions[position]
         changes = {
             keyword.arg: keyword.value for call in methods.get("set", ()) for keyword in call.keywords if keyword.arg
@@ -563,8 +559,7 @@ class _Scope(MadeOf, ast.NodeVisitor):
                 self.visit(part)
 
     def _is_asked_for(self, target: ast.expr | None) -> bool:
-        if isinstance(target, ast.Call) and is_copy(target) and isinstance(target.func, ast.Attribute):
-            target = target.func.value
+        target = copied(target) or target
         return isinstance(target, ast.Name) and target.id in self.asked
 
     def _outside(self, target: ast.expr | None) -> str | None:
@@ -588,9 +583,10 @@ class _Scope(MadeOf, ast.NodeVisitor):
         """The entity of an action's target, and the fields it is built with right there."""
         if isinstance(node, ast.Name) and node.id in self.instances:
             return self.instances[node.id], self.built.get(node.id)
+        original = copied(node)
+        if original is not None:
+            return self._target(original)[0], None
         if isinstance(node, ast.Call):
-            if is_copy(node) and isinstance(node.func, ast.Attribute):
-                return self._target(node.func.value)[0], None
             return self.entity_named(node.func), self._built(node)
         return self.entity_named(node), None
 

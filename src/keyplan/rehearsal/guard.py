@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from types import FrameType
 
 __all__ = ["OutsideError", "cut_off"]
@@ -72,8 +73,6 @@ _OF_PYTHON = ("importlib", "linecache", "tokenize", "zipimport", "zoneinfo")
 
 _running: dict[int, tuple[list[str], FrameType | None]] = {}
 """By thread, what the body that it runs has reached for; and the frame that runs it."""
-_hooked = threading.Lock()
-_hooks: list[bool] = []
 
 
 @contextmanager
@@ -102,12 +101,10 @@ def cut_off() -> Generator[list[str], None, None]:
             _running[thread] = before
 
 
+@cache
 def _hook() -> None:
     """Listen to audit events, from the first trial of the process on. A hook can't be taken away again."""
-    with _hooked:
-        if not _hooks:
-            sys.addaudithook(_audit)
-            _hooks.append(True)
+    sys.addaudithook(_audit)
 
 
 def _audit(event: str, arguments: tuple[object, ...]) -> None:

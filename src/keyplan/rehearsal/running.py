@@ -218,7 +218,7 @@ class _Rehearsing:
         key = _named_by(entity, known)
         return self._left[key] if key in self._left else self.world.before(entity, known, action)
 
-    # Actions
+    # Actions: those that the compiler took, of entities that the design has
 
     def _mutations(self, action: Action) -> tuple[list[Mutation], Any]:
         self._note(action)
@@ -243,7 +243,7 @@ class _Rehearsing:
         self.found.kinds[type(action).__name__, cls.__name__] = None
 
     def _put(self, action: Put | Create) -> tuple[list[Mutation], Entity | None]:
-        entity = self._entity(type(action.item))
+        entity = self.design.entities[type(action.item)]
         instance = entity.checked(action.item)
         if entity.version is not None:
             before = getattr(instance, entity.version.name)
@@ -332,15 +332,9 @@ class _Rehearsing:
     def _named(self, action: Update | Delete | Check) -> tuple[CompiledEntity, Mapping[str, Any]]:
         """The entity of an action on one item, and the field values that name it."""
         if isinstance(action.target, type):
-            return self._entity(action.target), action.key
-        entity = self._entity(type(action.target))
+            return self.design.entities[action.target], action.key
+        entity = self.design.entities[type(action.target)]
         return entity, entity.field_values(action.target)
-
-    def _entity(self, cls: type[Entity]) -> CompiledEntity:
-        entity = self.design.entities.get(cls)
-        if entity is None:
-            raise RequestError(f"{cls.__name__} is no entity of this design")
-        return entity
 
 
 def _is_always(error: KeyplanError) -> bool:

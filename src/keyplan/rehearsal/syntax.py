@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["asked", "chain", "constants", "is_copy", "joined", "loaded", "named", "parts_changed"]
+__all__ = ["asked", "chain", "constants", "copied", "joined", "loaded", "named", "parts_changed"]
 
 
 def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -> Iterator[tuple[str, Any]]:
@@ -88,9 +88,11 @@ def loaded(target: ast.expr) -> ast.expr:
     return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target
 
 
-def is_copy(node: ast.Call) -> bool:
-    """Whether an instance is copied with changes."""
-    return isinstance(node.func, ast.Attribute) and node.func.attr == "model_copy"
+def copied(node: ast.expr | None) -> ast.expr | None:
+    """The instance of which an expression makes a copy with changes."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "model_copy":
+        return node.func.value
+    return None
 
 
 _METHODS = frozenset({"at", "final", "if_missing", "once", "only_if", "or_create", "previous", "set"})
@@ -176,7 +178,7 @@ def fields_given(instance: ast.expr | None) -> dict[str, ast.expr]:
     if not isinstance(instance, ast.Call):
         return {}
     result = {keyword.arg: keyword.value for keyword in instance.keywords if keyword.arg is not None}
-    update = result.get("update") if is_copy(instance) else None
+    update = result.get("update") if copied(instance) else None
     if isinstance(update, ast.Dict):
         pairs = zip(update.keys, update.values, strict=True)
         return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}

@@ -196,10 +196,8 @@ class Oracle:
         reached = {
             id(entity) for way in plan.ways for group in self._through(way, world, arguments) for entity in group
         }
-        ordering = next(way for way in plan.ways if isinstance(way.end, QueryPlan))
-        if not isinstance(ordering.end, QueryPlan):  # pragma: no cover
-            raise TypeError(ordering.end)
-        ends = self._query(ordering.end, world, arguments, ordering.arguments)
+        ordering, end = next((way, way.end) for way in plan.ways if isinstance(way.end, QueryPlan))
+        ends = self._query(end, world, arguments, ordering.arguments)
         groups = [[end.instance for end in group if id(end.instance) in reached] for group in ends]
         return [group for group in groups if group]
 

@@ -68,7 +68,7 @@ class RunningCounts:
         self.stores = 0
         self.items = 0
         self.items_max = 0
-        self._counts: dict[str, list[int]] = {}
+        self._counts: dict[str, tuple[int, int, int, int]] = {}
 
     def store(self, items: int) -> None:
         """One more store, with so many items."""
@@ -78,9 +78,8 @@ class RunningCounts:
 
     def count(self, pattern: str, *, answered: bool, items: int = 0, pages: int = 0) -> None:
         """One more call of a pattern."""
-        counts = self._counts.setdefault(pattern, [0, 0, 0, 0])
-        for position, more in enumerate((1, int(answered), items, pages)):
-            counts[position] += more
+        calls, answers, items_before, pages_before = self.of(pattern)
+        self._counts[pattern] = calls + 1, answers + answered, items_before + items, pages_before + pages
 
     def answered(self, pattern: str) -> bool:
         """Whether a pattern was ever answered, or succeeded."""
@@ -88,5 +87,4 @@ class RunningCounts:
 
     def of(self, pattern: str) -> tuple[int, int, int, int]:
         """Calls, answers, items and further pages of a pattern."""
-        calls, answered, items, pages = self._counts.get(pattern, [0, 0, 0, 0])
-        return calls, answered, items, pages
+        return self._counts.get(pattern, (0, 0, 0, 0))
