@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
 
-from keyplan.cli.export import _CLASSES, _FORMATS, _VIEWS
+from keyplan.cli.designs import find
+from keyplan.cli.export import _CLASSES, _FORMATS, _VIEWS, _items, _scanned
 from keyplan.export.deployment import STREAM_VIEWS, TABLE_CLASSES
 from keyplan.export.formats import FORMATS
 from tests.agreed import assert_agreed
@@ -110,6 +116,58 @@ def test_output_to_a_file_and_requests_into_a_folder(folder: Path) -> None:
     assert expiry["TimeToLiveSpecification"] == {"Enabled": True, "AttributeName": "expires_at"}
     assert run("export", LIBRARY, "--to", "create-table", "-o", "all.json").exit_code == 0
     assert list(json.loads((folder / "all.json").read_text(encoding="utf-8"))) == ["CreateTable", "UpdateTimeToLive"]
+
+
+def test_a_folder_is_made_with_those_above_it(folder: Path) -> None:
+    for _ in range(2):
+        assert run("export", LIBRARY, "--to", "create-table", "-o", "a/b/c/").exit_code == 0
+    assert sorted(path.name for path in (folder / "a/b/c").iterdir()) == [
+        "create-table.json",
+        "update-time-to-live.json",
+    ]
+    (folder / "there").mkdir()
+    assert run("export", LIBRARY, "--to", "create-table", "-o", "there").exit_code == 0
+    assert run("export", LIBRARY, "--to", "iam", "-o", "there").exit_code == 2
+    assert len([*(folder / "there").iterdir()]) == 2
+
+
+def test_a_thousand_items_of_a_store_are_written(folder: Path) -> None:
+    """They come in as many pages as the store has, as long as more are wanted."""
+    del folder
+    asked: list[Any] = []
+
+    def call(operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        asked.append(parameters.get("ExclusiveStartKey"))
+        assert operation == "Scan"
+        page = {"Items": [{"n": len(asked)}] * 300}
+        return {**page, "LastEvaluatedKey": {"page": len(asked)}} if len(asked) < 5 else page
+
+    store = SimpleNamespace(transport=SimpleNamespace(call=call), table_name="t")
+    opened: list[Any] = []
+
+    @contextmanager
+    def open_(db: str, *, create: bool) -> Iterator[Any]:
+        opened.append((db, create))
+        yield SimpleNamespace(store=store)
+
+    found: Any = SimpleNamespace(open=open_)
+    items = list(_items(found, 3, "x.db"))
+    assert (len(items), opened) == (1000, [("x.db", False)])
+    assert asked == [None, *({"page": number} for number in (1, 2, 3))]
+    asked.clear()
+    assert len(list(_scanned(SimpleNamespace(store=store)))) == 1500
+    assert len(asked) == 5
+
+
+@pytest.mark.parametrize(("count", "sampled"), [(0, []), (3, [3])])
+def test_of_a_system_alone_there_is_a_sample(count: int, sampled: list[int]) -> None:
+    made: list[int] = []
+    found = find("cms")
+    assert found.system is not None
+    system: Any = SimpleNamespace(sample=lambda _design, number, _report: made.append(number))
+    assert list(_items(replace(found, system=system), count, None)) == []
+    assert list(_items(replace(found, system=None), 3, None)) == []
+    assert made == sampled
 
 
 def test_every_fault_of_the_options_is_told() -> None:

@@ -82,6 +82,13 @@ def test_what_is_served_is_told_as_agreed_upon(
     ((application, more),) = served
     kept = sorted(path.name for path in folder.iterdir() if path.suffix in {".db", ".secret"})
     assert_agreed("\n".join([plain(result.stdout), plain(result.stderr), str(more), *kept]))
+    if command[0] == "serve":
+        answered = {"127.0.0.1": 200, "localhost": 200, "elsewhere": 421, "": 421}
+        answered["cms.example.com"] = 200 if "--origin" in command else 421
+        described = TestClient(application, base_url="http://127.0.0.1")
+        assert {
+            host: described.get("/openapi.json", headers={"host": host}).status_code for host in answered
+        } == answered
     token = re.search(r"token=(\S+)", result.stdout)
     assert (token is None) is ("--origin" in command)
     if token is not None:

@@ -98,6 +98,19 @@ def test_the_first_requests_of_an_explanation_are_shown(number: int) -> None:
     assert number <= 4 or f"and {number - 4} more" in text
 
 
+def test_what_is_not_shown_is_told_dimly() -> None:
+    payer = Payer(estimate(Clinic), price_list("us-east-1"))
+    pattern = replace(payer.estimate.patterns[0], requests=(Request("Query", (Line("read", "", 1, "why"),)),) * 14)
+    request = type("Asked", (), {"operation": "Query", "parameters": {"a": [1, "b", None]}})()
+    explanation: Any = type("Explained", (), {"requests": [request] * 5})()
+    out = StringIO()
+    console = Console(file=out, width=100, force_terminal=True, color_system="standard", highlight=False)
+    cost_tables.show_pattern(console, payer, pattern)
+    cost_tables.show_pattern(console, payer, replace(pattern, failure="[it] fails"))
+    explain._show_requests(console, explanation)
+    assert_agreed(out.getvalue().replace("\x1b", "ESC"))
+
+
 def test_a_pattern_is_named_by_its_id_too() -> None:
     ids = {each["id"]: each["pattern"] for each in json.loads(run("explain", LIBRARY, "--json").stdout)}
     for id_, name in list(ids.items())[:2]:

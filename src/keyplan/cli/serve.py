@@ -128,8 +128,7 @@ def _application(
         from keyplan.web.application import application
         from keyplan.web.beside import Beside
 
-        public = "" if origin is None else urlsplit(origin).hostname or ""
-        hosts = (HOST, "localhost", *([public] if public else []))
+        hosts = (HOST, "localhost", *([] if origin is None else [str(urlsplit(origin).hostname)]))
         if maker is None or secret is None:
             return application(design, hosts=hosts), ()
         site = maker(design, SiteOptions(secret, hosts, origin, settings))
