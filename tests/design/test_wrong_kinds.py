@@ -154,6 +154,21 @@ def test_options_of_reads() -> None:
     assert_agreed("\n".join(_fault({name: value}) for name, value in OPTIONS.items()))
 
 
+def test_what_is_wrong_with_one_pattern_is_told_at_once() -> None:
+    wrong: Any = {"newest_first": 1, "consistent": "no", "order_by": 3, "of": 5}
+    with pytest.raises(DesignError) as error:
+
+        class Shop(Design):
+            table = Table("things", entities=[Thing])
+
+            @read("", **wrong)
+            def thing(self, *thing_id: str) -> Thing: ...
+
+    told = [str(fault).removeprefix("Shop.thing: ") for fault in error.value.faults]
+    assert [text.partition(" ")[0] for text in told[:5]] == ["it", "newest_first=", "consistent=", "order_by=", "of="]
+    assert "thing_id" in told[5]  # what is wrong with the signature, too
+
+
 @pytest.mark.parametrize("attempts", [0, -1, 2.5, "3", None])
 def test_attempts_of_a_write(attempts: Any) -> None:
     with pytest.raises(DesignError, match=r"Shop.add: attempts= takes a number from 1 on, not"):

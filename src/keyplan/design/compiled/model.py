@@ -16,7 +16,7 @@ from keyplan.design.compiled.collisions import can_collide
 from keyplan.design.compiled.compiler import compile_read, junctions_of
 from keyplan.design.compiled.entities import compile_entity
 from keyplan.design.compiled.names import entity_problems, forgotten_problems, pattern_problem
-from keyplan.design.compiled.option_checks import check_attempts, check_kinds
+from keyplan.design.compiled.option_checks import attempts_problems, kind_problems
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
 from keyplan.design.compiled.seen import view_problems
@@ -225,12 +225,17 @@ class _Compiler:
         result: dict[str, Signature] = {}
         for name, pattern in patterns.items():
             place = f"{self.cls.__name__}.{name}"
+            problems = list(kind_problems(pattern.options))
+            if isinstance(pattern, WriteMethod):
+                problems += attempts_problems(pattern.attempts)
             try:
-                check_kinds(pattern.options)
-                if isinstance(pattern, WriteMethod):
-                    check_attempts(pattern.attempts)
-                result[name] = signature_of(pattern.function, place, self.namespace)
-            except Problem as problem:
+                signature = signature_of(pattern.function, place, self.namespace)
+            except Problem as wrong:
+                problems.append(wrong)
+            else:
+                if not problems:
+                    result[name] = signature
+            for problem in problems:
                 self.fault(place, problem)
         return result
 

@@ -5,7 +5,7 @@ Which key serves is decided in ``compiler.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
@@ -20,7 +20,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import shown
 
-__all__ = ["check_attempts", "check_field", "check_kinds", "check_options", "check_read_whole"]
+__all__ = ["attempts_problems", "check_field", "check_options", "check_read_whole", "kind_problems"]
 
 _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "newest_first": (bool, "True or False"),
@@ -35,27 +35,27 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 }
 
 
-def check_kinds(options: Options) -> None:
-    """What a decorator was given is of the kinds that it takes. Raises Problem."""
+def kind_problems(options: Options) -> Iterator[Problem]:
+    """What a decorator was given that isn't of the kind that it takes."""
     own_id: Any = options.id
     if not isinstance(own_id, str) or not own_id:
         message = f"the id is {shown(own_id)}" if own_id else "it has no id"
-        raise Problem(message, 'give it the name it has in the list of access patterns: @read("R1"), @write("W1")')
+        yield Problem(message, 'give it the name it has in the list of access patterns: @read("R1"), @write("W1")')
     for name, (kind, words) in _KINDS.items():
         given = getattr(options, name)
         if given is not None and not isinstance(given, kind):
-            raise Problem(f"{name}= takes {words}, not {shown(given)}")
+            yield Problem(f"{name}= takes {words}, not {shown(given)}")
     for name, given in (("of", options.of), ("through", () if options.through is None else options.through)):
         several = given if isinstance(given, Sequence) else (given,)
         wrong = [each for each in several if not is_entity(each.entity if isinstance(each, Through) else each)]
         if wrong:
-            raise Problem(f"{name}= takes an entity's class, or several of them, not {shown(wrong[0])}")
+            yield Problem(f"{name}= takes an entity's class, or several of them, not {shown(wrong[0])}")
 
 
-def check_attempts(attempts: Any) -> None:
-    """How often a write is tried. Raises Problem."""
+def attempts_problems(attempts: Any) -> Iterator[Problem]:
+    """What is wrong with how often a write is tried."""
     if not isinstance(attempts, int) or attempts < 1:
-        raise Problem(f"attempts= takes a number from 1 on, not {shown(attempts)}")
+        yield Problem(f"attempts= takes a number from 1 on, not {shown(attempts)}")
 
 
 def check_options(
