@@ -180,7 +180,7 @@ class CompiledEntity:
     def key_on(self, index: str, item: Mapping[str, Mapping[str, Any]] | None = None) -> CompiledKey | None:
         """The key on an index; of several the one by which the item stands there."""
         keys = self.keys_on(index)
-        if len(keys) > 1 and item is not None:
+        if item is not None:
             keys = tuple(key for key in keys if key.matches(item)) or keys
         return keys[0] if keys else None
 
@@ -482,9 +482,11 @@ class CompiledEntity:
                 if self.ttl is not None and name == self.ttl.name:
                     read[name] = str(self._decoded(decode, *next(iter(stored.items()))))
                 elif self.fields[name].codec is not None:
-                    read[name] = self._as_json(
-                        name, self._decoded(decode, *next(iter(stored.items())), self.fields[name])
-                    )
+                    value = self._decoded(decode, *next(iter(stored.items())), self.fields[name])
+                    try:
+                        read[name] = self._adapter(name).dump_python(value, mode="json", warnings=False)
+                    except (PydanticSerializationError, ValueError, TypeError, AttributeError):
+                        return self._read_slowly(item)  # which tells that it isn't in its form
                 elif self.fields[name].form is Form.KEYED:
                     read[name] = to_jsonable_python(
                         self._decoded(decode, *next(iter(stored.items())), self.fields[name])
@@ -498,13 +500,6 @@ class CompiledEntity:
                     instance.__pydantic_extra__.update(self._others(item))
                 return instance
         return self._read_slowly(item)
-
-    def _as_json(self, name: str, value: Any) -> Any:
-        """A value as JSON, for what is read so; what isn't one of the field's as it is, for pydantic to judge."""
-        try:
-            return self._adapter(name).dump_python(value, mode="json", warnings=False)
-        except (PydanticSerializationError, ValueError, TypeError, AttributeError):
-            return value if isinstance(value, str | int | float | bool | None) else repr(value)
 
     @staticmethod
     def _decoded(decode: Decoder, tag: str, value: Any, field: StoredField | None = None) -> Any:
