@@ -63,10 +63,6 @@ class Index:
             self.projection != "ALL",
         )
 
-    def holds_all(self) -> bool:
-        """Whether every attribute is projected."""
-        return self.projection == "ALL"
-
 
 @dataclass(frozen=True, slots=True)
 class VectorIndex:
