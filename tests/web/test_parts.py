@@ -21,7 +21,7 @@ from starlette.requests import Request as Asked
 from keyplan import Design, errors
 from keyplan.client.conversations import Conversation, Request
 from keyplan.errors import DynamoDBError, KeyplanError, RequestError, TooManyRequests
-from keyplan.web import tracing
+from keyplan.web import api, tracing
 from keyplan.web.api import error_response
 from keyplan.web.beside import Beside
 from keyplan.web.connections import Bounds, allow_many_files
@@ -400,6 +400,11 @@ def test_values_to_begin_with_are_few_and_short(library: Library) -> None:
     assert max(map(len, found["shelf"])) <= 200
     assert json.dumps(found["price_cents"]) == '["0"]'
     assert "weight" not in found
+
+
+def test_how_long_a_call_took_is_told_to_a_tenth(http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "time", SimpleNamespace(perf_counter=iter([1.0, 1.1234567]).__next__))
+    assert http.get("/try/book?isbn=none").json()["milliseconds"] == 123.5
 
 
 def test_how_long_a_call_took_is_told(http: TestClient) -> None:

@@ -122,7 +122,10 @@ def test_a_call_is_refused_and_an_answer_held_back(guarded: TestClient) -> None:
     assert guarded.get("/api/book?isbn=i0").status_code == 200
     assert guarded.get("/api/book?isbn=i4").status_code == 404
     shown = guarded.get("/try/book?isbn=i4").json()
-    assert (shown["status"], "answer" in shown) == (404, False)
+    assert (shown["status"], "answer" in shown, shown["requests"]) == (404, False, [])
+    shown = guarded.get("/try/book?isbn=i0").json()
+    assert (shown["status"], len(shown["requests"])) == (200, 1)
+    assert guarded.get("/try/book?isbn=none").json()["requests"] == []
     body = {"isbn": "i1", "at": "2026-03-02T12:00:00Z"}
     assert guarded.post("/api/lend", json=body, headers=KEY).status_code == 403
 
@@ -138,6 +141,14 @@ def test_the_page_shows_no_requests_of_writes(guarded: TestClient) -> None:
     assert shown["status"] in {200, 204}
     assert shown["requests"] == []
     assert guarded.get("/try/loans", headers=KEY).json()["requests"]
+
+
+def test_no_cache_keeps_what_is_for_one_caller(guarded: TestClient, filled: Library) -> None:
+    open_to_all = TestClient(app(filled))
+    for path in ("/api/book?isbn=i0", "/api/book?isbn=none", "/try/book?isbn=i0", "/api/all_events?day=2026-03-01"):
+        assert guarded.get(path).headers["cache-control"] == "no-store"
+        assert "cache-control" not in open_to_all.get(path).headers
+    assert guarded.get("/try/loans").headers["cache-control"] == "no-store"
 
 
 def test_without_a_policy_nothing_is_said_of_one(filled: Library) -> None:

@@ -25,7 +25,7 @@ def console(*, stderr: bool = False) -> Console:
     """The console; a little wider where there is no terminal to fit."""
     made = Console(stderr=stderr, highlight=False)
     if not made.is_terminal and "COLUMNS" not in os.environ:
-        made = Console(stderr=stderr, highlight=False, width=WIDTH_WITHOUT_TERMINAL)
+        made.width = WIDTH_WITHOUT_TERMINAL
     return made
 
 
