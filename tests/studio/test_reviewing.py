@@ -21,6 +21,7 @@ from keyplan.studio.changing import change_json, source_of
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, run_json
 from keyplan.studio.subject import Subject, of_design
+from tests.cli.clinic import Clinic
 from tests.studio.school import School
 
 CHANGED = Path(__file__).with_name("school.py").read_text(encoding="utf-8")
@@ -40,6 +41,20 @@ def test_findings_are_those_of_the_check_with_their_rules() -> None:
     result = check_json(School)
     assert [finding["code"] for finding in result["findings"]] == [finding.code for finding in check(School).findings]
     assert {finding["code"] for finding in result["findings"]} == result["manuals"].keys()
+
+
+def test_findings_stand_beside_their_questions() -> None:
+    shown = {
+        each["pattern"]: [finding["code"] for finding in each["findings"]]
+        for each in questions_json(Clinic)["questions"]
+    }
+    findings = [finding for finding in check(Clinic).findings if finding.counts]
+    assert shown == {
+        name: [finding.code for finding in findings if finding.place == f"Clinic.{name}"]
+        for name in Clinic.compiled.patterns
+    }
+    assert any(shown.values())
+    assert not all(shown.values())
 
 
 def test_ten_times_the_traffic_costs_ten_times_the_requests() -> None:

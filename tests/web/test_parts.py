@@ -354,6 +354,7 @@ def test_as_many_connections_as_there_are_files_for(
     monkeypatch.setattr(resource, "setrlimit", lambda _which, limits: set_to.append(limits))
     assert allow_many_files(Bounds(connections_max=wanted)) == Bounds(connections_max=most)
     assert set_to == ([] if raised is None else [(raised, limit)])
+    assert Bounds() == Bounds(connections_max=2048, request_s_max=20, body_bytes_per_s_min=16_384, look_s=1)
 
     def refused(_which: int, _limits: tuple[int, int]) -> None:
         raise ValueError("not allowed")

@@ -59,9 +59,7 @@ def _question(
 ) -> dict[str, Any]:
     pattern = design.compiled.patterns[explanation.pattern]
     call = None if known.failure is not None else payer.call_usd(known, payer.settings.table_class)
-    own = [
-        each for each in findings if each.place == explanation.pattern or each.place.endswith(f".{explanation.pattern}")
-    ]
+    own = [each for each in findings if each.place.endswith(f".{explanation.pattern}")]
     return {
         **explanation.as_json(),
         "entities": [each.__name__ for each in pattern.shape.entities] if isinstance(pattern, ReadPattern) else [],
