@@ -330,7 +330,7 @@ class Drafting:
         if not others or any(column.values[place] is None for place in others for column in columns):
             return {}
         for column in self.entity.columns if not shared else ():
-            if column.tag not in {"S", "BOOL"} or not column.whole or column.name in names:
+            if column.tag not in {"S", "BOOL"} or column.name in names:
                 continue
             if not all(
                 isinstance(value, bool) or (isinstance(value, str) and is_word(value)) for value in column.values
