@@ -21,7 +21,7 @@ from keyplan.design.declared.fields import bounds_of, is_optional, kind_of, mark
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.codec import Decoder, Encoder, decoder_of, encoder_of
 from keyplan.design.stored.dumped import Form, dumper_of, form_of_field, json_of, takes_nothing
-from keyplan.design.stored.formats import NumberFormat, TextFormat
+from keyplan.design.stored.formats import NumberFormat, TextFormat, format_for
 from keyplan.design.stored.forms import FieldForm, form_of_mark, is_marked_within, mark_of
 from keyplan.design.stored.templates import Variable
 
@@ -129,7 +129,7 @@ def held_in_key(field: StoredField, variable: Variable, kind: str) -> StoredFiel
         and isinstance(variable.format, TextFormat | NumberFormat)
     ):
         plain = {type(member.value) for member in plain}.pop()
-    if field.form is Form.OURS and variable.bare and not variable.format.descending and plain in _AS_THEY_ARE[kind]:
+    if field.form is Form.OURS and variable.bare and plain in _AS_THEY_ARE[kind] and _is_plain(variable, plain, kind):
         return field
 
     def encode(value: Any) -> dict[str, Any]:
@@ -141,6 +141,14 @@ def held_in_key(field: StoredField, variable: Variable, kind: str) -> StoredFiel
         return value == "true" if plain is bool else variable.value(value)
 
     return replace(field, form=Form.KEYED, encode=encode, decode=decode, key_type=kind)
+
+
+def _is_plain(variable: Variable, plain: Any, kind: str) -> bool:
+    """Whether a key of a type holds a value in the form that it is stored in anyway: in no layout of its own, by no
+    rank, and not turned.
+    """
+    usual = format_for(plain, "", attribute_type=kind, sorts=False)
+    return isinstance(variable.format, TextFormat) or variable.format == usual
 
 
 def _decode_dumped(tag: str, value: Any) -> Any:
