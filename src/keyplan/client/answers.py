@@ -207,8 +207,8 @@ class Answer:
         if self.pattern.shape.optional:
             return None
         asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
-        names = " and ".join(entity.__name__ for entity in self.pattern.shape.entities[:1])
-        raise ItemNotFound(f"there is no {names} with {asked}", place=self.pattern.place)
+        name = self.pattern.shape.entities[0].__name__
+        raise ItemNotFound(f"there is no {name} with {asked}", place=self.pattern.place)
 
     # Many items
 

@@ -161,11 +161,12 @@ class MergeReader:
         """The next request of a partition; None when nothing lies before the ask's end."""
         end = None if ask.end is None else text_of(ask.end[0], self._order[0].type)
         if end is not None and stream.start is not None:
-            order = self._compare(stream.start, end)
-            if order > 0:
-                return None
-            if order == 0:  # DynamoDB refuses to begin at the end; others with the same sort key may follow in an index
+            sort = self._order[0]
+            begins, ends = (order_of(text, sort.type) for text in (stream.start[sort.name][sort.type], end))
+            if begins == ends:  # DynamoDB refuses to begin at the end; others of that sort key may follow in an index
                 end = None
+            elif (begins > ends) is self.plan.forward:
+                return None
         parameters = self._reader.request(stream.values, stream.partition, stream.cut, end)
         if parameters is None:
             return None
@@ -205,18 +206,8 @@ class MergeReader:
         shares.took(ask, [candidate.place for candidate in result], len(items) - given_before, last)
         return result
 
-    def _compare(self, start: Item, last: str) -> int:
-        """Where a key's sort key is in the direction of the reading: before ``last`` (-1), at it, or behind it (1)."""
-        sort = self._order[0]
-        value, other = order_of(start[sort.name][sort.type], sort.type), order_of(last, sort.type)
-        if value == other:
-            return 0
-        return 1 if (value > other) is self.plan.forward else -1
-
     def place_of(self, texts: Position) -> Place:
         """A position as what it is ordered by."""
-        if self._texts:
-            return tuple(texts)
         return tuple(order(text) for (_, _, order), text in zip(self._ordered, texts, strict=True))
 
     def _place_of_item(self, item: Item) -> Place:

@@ -68,11 +68,13 @@ class ChunkReader(Protocol):
         ...
 
 
-def base_request(target: Target, *, consistent: bool) -> dict[str, Any]:
-    """The members that every read has."""
+def base_request(target: Target, index: Index | None = None, *, consistent: bool) -> dict[str, Any]:
+    """The members that every read has. No read of a global index can be consistent."""
     request: dict[str, Any] = {"TableName": target.name}
-    if consistent or target.consistent:
+    if (consistent or target.consistent) and (index is None or index.local):
         request["ConsistentRead"] = True
+    if index is not None:
+        request["IndexName"] = index.name
     return request
 
 
@@ -254,11 +256,7 @@ class QueryReader:
 
     def _members_of_each(self) -> dict[str, Any]:
         """What every request of the plan has."""
-        request = base_request(self.target, consistent=self.plan.consistent)
-        if self.plan.index is not None:
-            request["IndexName"] = self.plan.index.name
-            if not self.plan.index.local:
-                request.pop("ConsistentRead", None)
+        request = base_request(self.target, self.plan.index, consistent=self.plan.consistent)
         if not self.plan.forward:
             request["ScanIndexForward"] = False
         if self.plan.counted:
@@ -401,11 +399,7 @@ class ScanReader:
     def request(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The Scan request for these values, without a start."""
         index = self.plan.index
-        request = base_request(self.target, consistent=self.plan.consistent)
-        if index is not None:
-            request["IndexName"] = index.name
-            if not index.local:
-                request.pop("ConsistentRead", None)
+        request = base_request(self.target, index, consistent=self.plan.consistent)
         request |= asked_of_place(self.target, index, self.plan.entities)
         if self.plan.filter is not None:
             members = filter_members(self.plan.filter, values)
