@@ -111,3 +111,26 @@ def test_what_is_no_description(answer: dict[str, Any], engine: Engine) -> None:
 
     with pytest.raises(StoreError, match="doesn't describe its table"):
         converse(tables.describe_table("notes"), Other(engine, []))
+
+
+def test_an_index_of_the_other_kind_by_the_same_name(engine: Engine) -> None:
+    """``keyplan create`` can't add it: the service refuses a second index of the name."""
+    wanted = Notes.table.create_request("other")
+    (index,) = wanted.pop("GlobalSecondaryIndexes")
+    local = {**index, "KeySchema": [wanted["KeySchema"][0], {"AttributeName": "author_sk", "KeyType": "RANGE"}]}
+    wanted["AttributeDefinitions"] = [
+        each for each in wanted["AttributeDefinitions"] if each["AttributeName"] != "author_pk"
+    ]
+    engine.call("CreateTable", {**wanted, "LocalSecondaryIndexes": [local]})
+    result = engine.call("DescribeTable", {"TableName": "other"})["Table"]
+    own = Notes.table.create_request("other")
+    (found,) = tables.unmended(own, result)
+    assert (found.place, found.design, found.table) == (
+        "index BY_AUTHOR",
+        "a global index on author_pk (HASH), author_sk (RANGE)",
+        "a local index on pk (HASH), author_sk (RANGE)",
+    )
+    assert found.hint == "a local index goes with its table alone: give the design's another name"
+    assert list(tables.differences(own, result)) == [found]
+    (back,) = tables.unmended(result, own)
+    assert (back.design, back.hint) == (found.table, "a local index needs another table")

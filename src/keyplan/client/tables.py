@@ -145,16 +145,23 @@ def differences(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> Iterato
     if wanted["KeySchema"] != result["KeySchema"]:
         own, other = _schema_text(wanted["KeySchema"]), _schema_text(result["KeySchema"])
         yield Difference("key", own, other, "another key schema needs another table: create it, and copy the items")
-    for member, kind in (("GlobalSecondaryIndexes", "global"), ("LocalSecondaryIndexes", "local")):
-        ours = {index["IndexName"]: index for index in wanted.get(member, ())}
-        theirs = {index["IndexName"]: index for index in result.get(member, ())}
-        for name in {**ours, **theirs}:
-            yield from _of_index(name, kind, ours.get(name), theirs.get(name))
+    own_indexes, others = _indexes(wanted), _indexes(result)
+    for name in {**own_indexes, **others}:
+        yield from _of_index(name, own_indexes.get(name), others.get(name))
+
+
+def _indexes(described: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """The kind and the description of each index, by its name: the global ones first. A name is only of one kind."""
+    return {
+        index["IndexName"]: (kind, index)
+        for kind, member in (("global", "GlobalSecondaryIndexes"), ("local", "LocalSecondaryIndexes"))
+        for index in described.get(member, ())
+    }
 
 
 def unmended(wanted: Mapping[str, Any], result: Mapping[str, Any]) -> list[Difference]:
     """The serious differences of a described table that stay when the global indexes it lacks are added."""
-    known = {value["IndexName"] for value in result.get("GlobalSecondaryIndexes", ())}
+    known = _indexes(result)
     there = [value for value in wanted.get("GlobalSecondaryIndexes", ()) if value["IndexName"] in known]
     return [
         difference
@@ -194,18 +201,24 @@ def _of_expiry(text: str | None, attribute: str | None) -> Iterator[Difference]:
 
 
 def _of_index(
-    name: str, kind: str, ours: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None
+    name: str, own_index: tuple[str, Mapping[str, Any]] | None, other_index: tuple[str, Mapping[str, Any]] | None
 ) -> Iterator[Difference]:
     place = f"index {name}"
-    if ours is None:
-        key = _schema_text((theirs or {})["KeySchema"])
+    own_text, other_text = _index_text(own_index), _index_text(other_index)
+    if own_index is None:
         hint = "no pattern reads it and every write pays for it: remove it, if nothing else reads it"
-        yield Difference(place, _MISSING, f"a {kind} index on {key}", hint, serious=False)
+        yield Difference(place, own_text, other_text, hint, serious=False)
         return
-    if theirs is None:
-        added = "keyplan create adds it" if kind == "global" else "a local index needs another table"
-        yield Difference(place, f"a {kind} index on {_schema_text(ours['KeySchema'])}", _MISSING, added)
+    if other_index is None:
+        added = "keyplan create adds it" if own_index[0] == "global" else "a local index needs another table"
+        yield Difference(place, own_text, other_text, added)
         return
+    if own_index[0] != other_index[0]:
+        anew = "a local index goes with its table alone: give the design's another name"
+        hint = anew if own_index[0] == "global" else "a local index needs another table"
+        yield Difference(place, own_text, other_text, hint)
+        return
+    ours, theirs = own_index[1], other_index[1]
     anew = "remove the index, then keyplan create; its readers fail meanwhile"
     if ours["KeySchema"] != theirs["KeySchema"]:
         yield Difference(place, _schema_text(ours["KeySchema"]), _schema_text(theirs["KeySchema"]), anew)
@@ -230,6 +243,10 @@ def _projection_text(projection: Mapping[str, Any]) -> str:
     if projection.get("ProjectionType") == "INCLUDE":
         return f"the projection of {', '.join(sorted(projection.get('NonKeyAttributes', ())))}"
     return f"the projection {projection.get('ProjectionType', 'ALL')}"
+
+
+def _index_text(index: tuple[str, Mapping[str, Any]] | None) -> str:
+    return _MISSING if index is None else f"a {index[0]} index on {_schema_text(index[1]['KeySchema'])}"
 
 
 def _schema_text(schema: Iterable[Mapping[str, str]]) -> str:
