@@ -245,7 +245,7 @@ class Typical:
             and any(None in key.when.get(name, ()) for key in entity.index_keys)
         ):
             return TypicalValue(None, DEFAULT, exact=True)  # an index holds the items without it: most of them, mostly
-        if given is not None and kind is str:
+        if given is not None and kind is str and not choices_of(annotation):
             return TypicalValue(text_of(max(given, 1), serial, name), GIVEN)
         if info.examples:
             return TypicalValue(info.examples[serial % len(info.examples)], EXAMPLE)
