@@ -281,6 +281,7 @@ def test_large_answers_are_packed(
     replies: list[bytes] = []
     tested.handle(asked(accept_encoding=b"gzip", origin=ORIGIN), replies.append)
     head, _, body = replies[0].partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK\r\n")
     assert (b"\r\ncontent-encoding: gzip\r\n" in head) == (size >= 4096)
     assert b"\r\naccess-control-allow-origin: %s\r\n" % ORIGIN in head
     whole = unpacked(body, b"gzip", 10_000) if size >= 4096 else body

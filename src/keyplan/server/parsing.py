@@ -62,7 +62,7 @@ class Parsed:
 
 def is_many(body: bytes) -> bool:
     """Whether a body has so many members that it is to be parsed piece by piece."""
-    return len(body) > MEMBERS_MAX and body.count(b",") + body.count(b"{") + body.count(b"[") > MEMBERS_MAX
+    return body.count(b",") + body.count(b"{") + body.count(b"[") > MEMBERS_MAX
 
 
 def parse_in_pieces(body: bytes) -> Parsed:
@@ -117,17 +117,17 @@ class _Reading:
                     self._cut(place, is_last=False)
             elif sign in b"[{":
                 if not self._open and body[:place].strip(_SPACE):
-                    raise _wrong(body)
+                    raise _wrong()
                 if len(self._open) >= DEPTH_MAX:
-                    raise _wrong(body)
+                    raise _wrong()
                 self._open.append(_Open(sign == 0x5B, place, place + 1, name))
             else:
                 if not self._open or self._open[-1].is_list != (sign == 0x5D):
-                    raise _wrong(body)
+                    raise _wrong()
                 ended = self._end(place)
                 if ended is not None:
                     return ended.made
-        raise _wrong(body)
+        raise _wrong()
 
     def _end(self, place: int) -> _Open | None:
         """A bracket closes; the whole, if it was the outermost."""
@@ -140,7 +140,7 @@ class _Reading:
         self._open.pop()
         if is_outermost:
             if self._body[place + 1 :].strip(_SPACE):
-                raise _wrong(self._body)
+                raise _wrong()
             return closing
         self._attach(closing, place + 1)
         return None
@@ -151,12 +151,12 @@ class _Reading:
         end_before = member.start
         if not around.is_list:
             if member.name is None or self._body[member.name[1] : member.start].strip(_SPACE) != b":":
-                raise _wrong(self._body)
+                raise _wrong()
             end_before = member.name[0]
         before = self._body[around.piece : end_before].strip(_SPACE)
         # Behind a comma, or as the first, a member may stand; behind another one, only after a comma.
         if before[-1:] != b"," and (before or around.awaits == "end"):
-            raise _wrong(self._body)
+            raise _wrong()
         self._parse(around, before[:-1], is_needed=bool(before) and around.awaits != "end")
         if around.is_list:
             around.made.append(member.made)
@@ -182,7 +182,7 @@ class _Reading:
         text = text.strip(_SPACE)
         if opened.awaits == "end" and text:
             if not text.startswith(b","):
-                raise _wrong(self._body)
+                raise _wrong()
             text = text[1:].strip(_SPACE)
             is_needed = True
         if opened.made is None:
@@ -190,7 +190,7 @@ class _Reading:
             self.containers.append(opened.made)
         if not text:
             if is_needed:
-                raise _wrong(self._body)
+                raise _wrong()
             return
         piece = orjson.loads(b"[%s]" % text if opened.is_list else b"{%s}" % text)
         self.pieces.append(piece)
@@ -227,8 +227,8 @@ def _string_end(body: bytes, place: int) -> int:
             return place + 1
         if body[place : place + 1] == b"\\":  # its other half is in the next part
             place += 2
-    raise _wrong(body)
+    raise _wrong()
 
 
-def _wrong(body: bytes) -> orjson.JSONDecodeError:
-    return orjson.JSONDecodeError("not JSON", body[:100].decode("latin-1"), 0)
+def _wrong() -> orjson.JSONDecodeError:
+    return orjson.JSONDecodeError("not JSON", "", 0)
