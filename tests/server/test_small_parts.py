@@ -52,11 +52,14 @@ def test_long_strings_between_others(inner: bytes) -> None:
 
 
 @pytest.mark.parametrize("begin", [b"1,", b"12,", b'"a",', b'"a":1,', b'"ab":12,', b"[],", b'"a":{},', b"true , "])
-@pytest.mark.parametrize("inner", [b"[1,2]", b'{"x":1,"y":2}', b"[[1,2],3]"])
+@pytest.mark.parametrize(
+    "inner", [b"[1,2]", b'{"x":1,"y":2}', b"[[1,2],3]", b"[123456789012,3]", b'[{"x":"12345678","y":2}]']
+)
+@pytest.mark.parametrize("piece", [1, 5, 10])
 def test_what_stands_before_what_is_parsed_by_itself(
-    monkeypatch: pytest.MonkeyPatch, begin: bytes, inner: bytes
+    monkeypatch: pytest.MonkeyPatch, begin: bytes, inner: bytes, piece: int
 ) -> None:
-    monkeypatch.setattr(parsing, "_PIECE_BYTES", 1)
+    monkeypatch.setattr(parsing, "_PIECE_BYTES", piece)
     body = b'{%s"z":%s,"e":1}' % (begin, inner) if b":" in begin else b"[%s%s,1]" % (begin, inner)
     assert parsing.parse_in_pieces(body).value == orjson.loads(body)
 
