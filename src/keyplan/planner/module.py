@@ -81,18 +81,24 @@ def rewritten(plan: Plan, text: str | None = None) -> Rewritten:
 
 
 def _file_of(plan: Plan) -> Path:
-    classes = [plan.design, *(key.entity for key in plan.keys)]
-    files = {inspect.getsourcefile(class_) for class_ in classes}
-    if None in files or len(files) != 1:
-        faults = [
-            Fault(class_.__name__, f"stands in {inspect.getsourcefile(class_)}") for class_ in dict.fromkeys(classes)
-        ]
+    files = {class_: _source_file(class_) for class_ in (plan.design, *(key.entity for key in plan.keys))}
+    different = {*files.values()}
+    if None in different or len(different) > 1:
+        faults = [Fault(class_.__name__, f"stands in {file or 'no file'}") for class_, file in files.items()]
         raise UnknownDesign(
             "the design's classes stand in several files, or in none that can be read",
             hint="copy the declarations that are shown",
             faults=faults,
         )
-    return Path(str(files.pop()))
+    return Path(str(different.pop()))
+
+
+def _source_file(class_: type[Any]) -> str | None:
+    """The file that a class stands in; None for one of an interactive session, or of a module that was taken away."""
+    try:
+        return inspect.getsourcefile(class_)
+    except (TypeError, OSError):
+        return None
 
 
 def _class(tree: ast.Module, name: str) -> ast.ClassDef:
@@ -248,7 +254,7 @@ def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
             statement
             for statement in tree.body
             if (isinstance(statement, ast.ClassDef) and statement.name in entities)
-            or (table is not None and statement.lineno <= table.lineno <= (statement.end_lineno or 0))
+            or any(node is table for node in ast.walk(statement))
         )
         at = min(map(_start, users)) - 1
         yield _Edit(at, at, (*new, "", ""))
