@@ -6,22 +6,25 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from click.testing import CliRunner
 
 from keyplan.cli.group import cli
+from keyplan.plain.answers import json_text
 from keyplan.studio.exported import page_file, svg_file
-from keyplan.studio.subject import Subject
+from keyplan.studio.reviewing import check_json, questions_json
+from keyplan.studio.subject import Subject, of_design
+from tests.cli.clinic import Clinic
 
 
 def test_the_page_holds_all_that_it_asks_for(subject: Subject) -> None:
     text = page_file(subject)
     assert not re.findall(r'(?:src|href)="(?!#)', text)
-    match = re.search(r'id="data">([^<]+)<', text)
-    assert match is not None
-    data = json.loads(gzip.decompress(base64.b64decode(match[1])))
+    data = held(text)
     assert data["maps"].keys() == {"", *reads_of(subject)}
     assert data["start"]["store"] == ""
     assert {each["path"]["milliseconds"] for name, each in data["maps"].items() if name} == {0}
@@ -29,6 +32,27 @@ def test_the_page_holds_all_that_it_asks_for(subject: Subject) -> None:
     assert data["start"]["writable"] is False
     assert set(re.findall(r'data-item="(\w{12})"', data["maps"][""]["svg"])) <= data["items"].keys()
     assert page_file(subject) == text, "the same each time"
+
+
+def held(text: str) -> dict[str, Any]:
+    match = re.search(r'id="data">([^<]+)<', text)
+    assert match is not None
+    made: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(match[1])))
+    return made
+
+
+def test_a_page_has_the_questions_and_the_findings_of_its_design() -> None:
+    with Clinic.open(":memory:") as clinic:
+        subject = of_design(clinic)
+        data = held(page_file(subject))
+        bare = held(page_file(replace(subject, design=None)))
+    assert data["questions"] == json.loads(json_text(questions_json(Clinic)))
+    told = check_json(Clinic)
+    assert told["findings"]
+    findings = [{**each, "file": None, "line": None} for each in told["findings"]]
+    assert data["check"] == json.loads(json_text({**told, "findings": findings}))
+    assert (bare["questions"], bare["check"], bare["maps"].keys()) == (None, None, {""})
+    assert data["maps"]["visits"]["path"]["question"] == "visits"
 
 
 def reads_of(subject: Subject) -> set[str]:

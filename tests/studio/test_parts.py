@@ -16,7 +16,7 @@ from keyplan.client.conversations import Pause
 from keyplan.errors import KeyplanError
 from keyplan.studio import drawing, planning
 from keyplan.studio.application import _static
-from keyplan.studio.collections import Collection, Entry, Picture, Place, picture
+from keyplan.studio.collections import Collection, Entry, Picture, Place, picture, template_picture
 from keyplan.studio.items import attribute_text, kind_of, pieces, plain_pieces, template_pieces
 from keyplan.studio.layout import laid_out
 from keyplan.studio.paths import Path as Asked
@@ -285,6 +285,28 @@ def test_some_collections_of_an_index_are_shown_at_first() -> None:
         subject = of_design(school)
         made = picture(subject.name, subject.table, subject.compiled, sample(subject).stretches)
     assert_agreed("\n".join(f"{place.index}: {len(place.collections)} {place.note}" for place in made.places))
+
+
+@pytest.mark.parametrize("design", [Everything, Library], ids=lambda design: design.__name__)
+def test_templates_stand_in_every_place(design: Any) -> None:
+    """A local index, one of some attributes, keys in shards, of several attributes and of siblings among them."""
+    made = template_picture(design.__name__, design.compiled)
+    lines: list[str] = []
+    for place in made.places:
+        lines.append(f"{place.index}: {place.title}, {place.keys}: {place.note}")
+        for shown in place.collections:
+            lines.append(f"  {shown.id} {_text(shown.partition)} | {shown.template} {shown.count} {shown.condition}")
+            lines += [
+                f"    {each.id} {each.item} {each.kind} {_text(each.sort)} | {each.template} {each.facts} {each.gap}"
+                for each in shown.entries
+            ]
+    lines += [f"{tie.kind} {tie.source} {tie.target} {tie.entity} {tie.label}" for tie in made.ties]
+    lines += [f"{kind.label} {kind.role}" for kind in made.kinds]
+    assert_agreed("\n".join(lines))
+
+
+def _text(shown: Any) -> str:
+    return "".join(f"[{piece.text}]" if piece.field is not None else piece.text for piece in shown)
 
 
 # Requests of a conversation
