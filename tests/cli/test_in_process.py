@@ -20,7 +20,7 @@ import click
 import pytest
 import uvicorn
 
-from keyplan import planner
+from keyplan import Index, planner
 from keyplan.cli import group, listening, serve, studio
 from keyplan.cli.group import cli
 from keyplan.errors import StoreError
@@ -299,6 +299,23 @@ def test_what_plans_were_verified_on_is_shown(
 
     monkeypatch.setattr(planner, "plan", planned)
     assert_agreed(run("plan", "shop.py:Store").output)
+
+
+def test_an_index_that_holds_less_is_told(
+    verified: dict[str, Any], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    (folder / "shop.py").write_text(SHOP)
+    narrow = (Index("GSI7", "a", projection="KEYS_ONLY"), Index("GSI8", "b", projection=["x", "[y]"]), Index("G9", "c"))
+
+    def planned(*given: Any, **options: Any) -> list[Plan]:
+        verified["plans"] = [replace(plan(*given, **options)[0], indexes=narrow)]
+        return list(verified["plans"])
+
+    monkeypatch.setattr(planner, "plan", planned)
+    assert [line for line in run("plan", "shop.py:Store").output.splitlines() if " holds " in line] == [
+        "GSI7 holds the keys alone: no question asks more of it, and that is cheaper.",
+        "GSI8 holds the keys and x, [y]: no question asks more of it, and that is cheaper.",
+    ]
 
 
 @pytest.mark.usefixtures("verified")

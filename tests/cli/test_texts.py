@@ -150,6 +150,10 @@ def test_what_is_printed_is_as_it_was_agreed_upon(command: tuple[str, ...]) -> N
     assert result.exit_code in {0, 1}, result.output
     if "--all" in command:
         assert "\n  known: the baseline has it\n" in result.output
+    if {"--markdown", "traffic", "export"} & {*command}:
+        assert result.stdout == result.stdout.rstrip("\n") + "\n"
+    if command[1:3] == ("before.py:Notes", "after.py:Notes"):  # its tables end with an empty line each
+        assert result.stdout == result.stdout.rstrip("\n") + "\n\n"
     assert_agreed(result.output)
 
 

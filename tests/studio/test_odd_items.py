@@ -18,11 +18,13 @@ from keyplan import Create, Entity, Id, Key, Table, Unique, read
 from keyplan.errors import KeyplanError, RequestError, StoreError
 from keyplan.opening import Design
 from keyplan.plain.answers import json_text
+from keyplan.studio import actions
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.browsing import Endpoint
-from keyplan.studio.subject import of_design
+from keyplan.studio.subject import Subject, of_design
 from tests.agreed import assert_agreed
 from tests.studio.school import Enrolment, School
+from tests.studio.test_data import P0
 
 
 def item(pk: str, sk: str, kind: str = "", **attributes: Any) -> dict[str, Any]:
@@ -228,6 +230,16 @@ def test_a_plan_is_asked_for_with_what_is_true(name: str, studio: Studio) -> Non
         assert asked.pop() == {**nothing, name: value is True, "text": "", "known": "v"}
     run(planning, "plan", {})
     assert asked == [nothing]
+
+
+def test_what_was_shown_longest_ago_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "SEEN_MAX", 3)
+    studio = Studio(subject)
+    for names in ("a", "bc", "a", "d"):
+        studio.remember(dict.fromkeys(names, P0))
+    assert [*studio.seen] == ["c", "a", "d"]
+    studio.remember(dict.fromkeys("efghc", P0))
+    assert [*studio.seen] == ["g", "h", "c"]
 
 
 def test_what_a_call_has_found_can_be_looked_at(studio: Studio) -> None:
