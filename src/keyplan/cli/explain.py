@@ -85,7 +85,7 @@ def _show_design(out: Console, doc: str, result: list[Explained]) -> None:
         out.print(doc.partition("\n\n")[0], markup=False)
         out.print()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    table.add_column("Id", no_wrap=True)
+    table.add_column("Id")
     table.add_column("Question, and why it needs no scan", overflow="fold")
     table.add_column("Request", overflow="fold")
     for each in result:
