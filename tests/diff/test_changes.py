@@ -215,6 +215,11 @@ CASES: list[tuple[str, str, list[str]]] = [
         ["callers signature-changed place"],
     ),
     ("def place(self, order: Order)", "def place(self, order: Order, at: str = '')", ["safe parameter-added place"]),
+    (
+        "    note: str | None = None\n",
+        "    note: Annotated[str, StringConstraints(to_lower=True)] | int | None = None\n",
+        ["safe type-widened Order.note", "safe spelling-changed Order.note"],
+    ),
 ]
 
 

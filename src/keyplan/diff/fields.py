@@ -204,8 +204,6 @@ _SPELLINGS = ("Ada", "ada@Example.COM", " Ada ", "ada  ", "ADA")
 
 def _spelling_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
     """Texts that a type folds by case, or strips of spaces, and didn't, or the other way round."""
-    if kind_of(old.annotation) is not str or kind_of(new.annotation) is not str:
-        return
     differing = next(((text, *both) for text in _SPELLINGS if len(set(both := _both_spelt(text, old, new))) > 1), None)
     if differing is None:
         return
