@@ -381,3 +381,14 @@ def test_numbers_that_the_service_documents() -> None:
     for name, number in NUMBERS.items():
         place, _, constant = name.rpartition(".")
         assert getattr(module(place), constant) == number, name
+
+
+def test_what_was_is_forgotten_with_the_end() -> None:
+    engine = Engine.open(":memory:", index_lag_ms=1000)
+    create(engine)
+    put(engine, "a", "1")
+    lag = engine._database.lag
+    assert lag is not None
+    assert lag._snapshots
+    engine.close()
+    assert not lag._snapshots
