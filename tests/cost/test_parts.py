@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from keyplan.cost import answering, bills, differences, facts, skeleton
-from keyplan.cost.calls import _failing_request
+from keyplan.cost.calls import _failing_request, estimate_write
 from keyplan.cost.differences import Difference
+from keyplan.cost.facts import Facts
 from keyplan.cost.mixing import mixed
 from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
 from keyplan.cost.pricelist import METERS, Reserved, read_price_list
@@ -20,7 +21,10 @@ from keyplan.cost.reading import requests_of
 from keyplan.cost.stretches import ExpectedRange, Found
 from keyplan.cost.units import Line, Request, total_units
 from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.traffic.files import traffic_of
+from keyplan.design.traffic.typical import Typical
 from keyplan.errors import PriceError
+from keyplan.rehearsal.account import Accounts
 from tests.agreed import assert_agreed
 from tests.cli.clinic import Clinic
 
@@ -210,3 +214,13 @@ def test_behind_the_last_page_nothing_is_asked() -> None:
 def test_shards_are_counted_to_the_millionth() -> None:
     """What is a hair over a whole number, as fractions are, is the whole number."""
     assert [shards_for(700 * (1 + more)) for more in (4e-7, 6e-7, 1e-6)] == [1, 2, 2]
+
+
+def test_a_write_whose_class_is_not_known_costs_nothing_that_is_known() -> None:
+    """As a design is that was compiled apart from its class."""
+    traffic = traffic_of(Clinic.compiled)
+    made = Facts(Typical(Clinic.compiled, traffic.entities), traffic)
+    accounts = Accounts(Clinic.compiled, None, traffic)
+    costs = [estimate_write(accounts, pattern, made) for pattern in Clinic.compiled.writes.values()]
+    assert all((cost.requests, cost.notes) == ([], ()) for cost in costs)
+    assert "nothing is known of its class" in {cost.failure for cost in costs}

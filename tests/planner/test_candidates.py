@@ -159,7 +159,7 @@ class Named(Entity):
 
 def test_what_a_unique_value_answers_already() -> None:
     def claimed(*known: str, **more: Any) -> bool:
-        return _claimed(Need("Nameds.asked", Named, frozenset(known), **{"one": True, **more}))
+        return _claimed(replace(Need("Nameds.asked", Named, frozenset(known), one=True), **more))
 
     assert [claimed("two"), claimed("two", "three"), claimed("three"), claimed("one")] == [True, True, False, False]
     assert not claimed("two", one=False)
