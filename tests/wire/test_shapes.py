@@ -260,3 +260,11 @@ def test_old_parameters_are_counted_each_by_itself(name: str) -> None:
                 CountFault, match=f"Value at '{member}' failed .* less than or equal to {limits.OLD_MEMBERS_MAX}"
             ):
                 operation.check_old_count(request)
+
+
+def test_attribute_values_are_repeated_with_all_that_they_may_have() -> None:
+    given: list[Any] = [{"SS": ["a"]}, {"NULL": True}, {"BOOL": False, "S": "x"}, {"M": {"k": {"N": "1"}}}]
+    with pytest.raises(ValidationException) as caught:
+        explain(structure({"Given": ListOf(Value(), 1, 3)}), {"Given": given})
+    for shown in ('sS=["a"], nS=null', "nULL=true", "s=x, n=null", "bOOL=false)", 'm={"k":{"N":"1"}}'):
+        assert shown in caught.value.message
