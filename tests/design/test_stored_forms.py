@@ -282,3 +282,26 @@ def test_packed_bytes_come_back_whatever_they_are(content: bytes) -> None:
     assert base64.b64decode(item["zipped"]["B"])[4:8] == bytes(4)  # no moment: what is equal is stored alike, always
     assert zlib.decompress(base64.b64decode(item["parts"]["B"])) == b'[{"n":2}]'
     assert (item["quoted"], item["part"]) == ({"S": '"a"'}, {"S": '{"n":1}'})
+
+
+class Blobs(Design):
+    table = Table("blobs", entities=[Blob])
+
+    @read("P1")
+    def blob(self, name: str) -> Blob | None: ...
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_packed_text_is_compared_with_is_read_as_the_type() -> None:
+    """Pydantic warned the caller, and anything was compared."""
+    with Blobs.open(":memory:") as blobs:
+        blob = blobs.put(Blob(name="a", parts=[Part(n=2)]))
+        for same in (Part(n=1), {"n": 1}, {"n": "1"}):
+            blobs.transact([Update(blob, quoted="b").only_if(part=same)])
+        blobs.transact([Update(blob, quoted="c").only_if(parts=[{"n": 2}])])
+        with pytest.raises(ConditionFailed):
+            blobs.transact([Update(blob, quoted="d").only_if(part={"n": 2})])
+        for other in (5, "x", [1], {"m": 1}, object()):
+            with pytest.raises(ArgumentError, match=r"Blob.part: (input should be a valid|field required)"):
+                blobs.transact([Update(blob, quoted="d").only_if(part=other)])
+        assert blobs.blob("a") == Blob(name="a", quoted="c", parts=[Part(n=2)])

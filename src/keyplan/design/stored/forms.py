@@ -18,7 +18,7 @@ from functools import partial
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_origin
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from keyplan import values
@@ -28,6 +28,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.codec import encode_value
 from keyplan.design.stored.dumped import holds, json_of
 from keyplan.design.stored.formats import Format, NumberFormat, StoredFormat, as_utc, epoch_format, iso_text
+from keyplan.errors import shown
 
 __all__ = ["FieldForm", "form_of_mark", "is_marked_within", "mark_of"]
 
@@ -306,9 +307,19 @@ def _packed(mark: Stored, name: str, annotation: Any) -> FieldForm:
         if plain is not None:
             return value if plain is bytes else cast("str", value).encode()
         try:
-            return adapter.dump_json(value, by_alias=True)
+            return adapter.dump_json(value, by_alias=True, warnings="error")
+        except PydanticSerializationError:
+            return content_of_another(value)
+
+    def content_of_another(value: Any) -> bytes:
+        """The form of a value that isn't of the type: what an item is compared with may be anything."""
+        try:
+            return adapter.dump_json(adapter.validate_python(value), by_alias=True)
         except PydanticSerializationError as error:
             raise values.ValueFault(f"it has no JSON form: {error}") from None
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]["msg"]
+            raise values.ValueFault(f"{first[:1].lower()}{first[1:]}; given: {shown(value)}") from None
 
     def value_of(text: bytes) -> Any:
         if plain is not None:
