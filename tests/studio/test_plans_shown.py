@@ -89,9 +89,9 @@ def told(
     """What the process answers to a request, run in this one; and which streams it laid on others."""
     out = tmp_path / "out"
     laid: list[tuple[int, int]] = []
-    opened = out.open("w", encoding="utf-8")
+    opened = out.open("wb")
     monkeypatch.setattr("os.dup", lambda stream: stream)
-    monkeypatch.setattr("os.fdopen", lambda *_given, **_more: opened)
+    monkeypatch.setattr("os.fdopen", lambda *given: {(1, "wb"): opened}[given])
     monkeypatch.setattr("os.dup2", lambda stream, other: laid.append((stream, other)))
     monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(given) + "\n"))
     monkeypatch.setattr(planning_process, "_stop_at_end", lambda _given: None)
