@@ -172,8 +172,8 @@ def test_a_session_from_its_beginning_to_its_end(blog: Blog, uma: User) -> None:
     token = accounts.open_session(blog, uma.user_id, label="Firefox")
     requests = recorded(blog)
     signed_in = accounts.session_of(blog, token)
-    assert requests.operations == ["Query"]
-    assert requests.made[0][1]["ConsistentRead"]
+    assert requests.operations == ["GetItem", "GetItem"]
+    assert all(made[1]["ConsistentRead"] for made in requests.made)
     assert signed_in is not None
     assert (signed_in.user, signed_in.session.label, signed_in.rotate) == (uma, "Firefox", False)
     assert token.rpartition(".")[2] not in str(scan(blog).rows)
@@ -242,6 +242,25 @@ def test_a_secret_is_rotated_and_the_old_one_holds_a_little(
     assert accounts.session_of(blog, new) is not None
     assert accounts.session_of(blog, old) is None
     assert accounts.session_of(blog, new) is None  # somebody has a copy of the old one: the session has ended
+
+
+def test_a_session_that_is_kept_while_others_end_is_good_at_every_moment(
+    blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its user is read after it: of the next epoch already."""
+    token = accounts.open_session(blog, uma.user_id)
+    get = blog.get
+
+    def ended_meanwhile(entity: type[Any], **given: Any) -> Any:
+        result = get(entity, **given)
+        if entity is Session:
+            monkeypatch.setattr(blog, "get", get)
+            accounts.end_sessions(blog, uma.user_id, keep=token.split(".")[1])
+        return result
+
+    monkeypatch.setattr(blog, "get", ended_meanwhile)
+    assert accounts.session_of(blog, token) is not None
+    assert accounts.session_of(blog, token) is not None
 
 
 def test_a_token_of_a_program_is_not_rotated(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:

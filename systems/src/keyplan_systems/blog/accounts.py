@@ -251,7 +251,8 @@ def open_session(
 
 
 def session_of(blog: Blog, token: str) -> SignedIn | None:
-    """Who is signed in by a token: one query, strongly consistent. None for a token that isn't good (any more).
+    """Who is signed in by a token: two items, strongly consistent, however many sessions they have. None for a token
+    that isn't good (any more).
 
     A secret that was rotated away is good for GRACE_SECONDS; whoever comes with it later has a copy, so the session
     ends.
@@ -260,13 +261,15 @@ def session_of(blog: Blog, token: str) -> SignedIn | None:
     if parts is None:
         return None
     user_id, session_id, secret = parts.groups()
-    account = blog.account(user_id)
-    if account is None or account.user.status != "active":
-        return None
-    user = account.user
-    session = next((element for element in account.sessions if element.session_id == session_id), None)
+    session = blog.get(Session, user_id=user_id, session_id=session_id, consistent=True)
+    user = None if session is None else blog.get(User, user_id=user_id, consistent=True)
+    if session is not None and user is not None and session.epoch < user.session_epoch:
+        # It may be the one that was kept when all others ended at this moment.
+        session = blog.get(Session, user_id=user_id, session_id=session_id, consistent=True)
     moment = now()
-    if session is None or session.expires_at <= moment or session.epoch != user.session_epoch:
+    if session is None or session.expires_at <= moment:
+        return None
+    if user is None or user.status != "active" or session.epoch != user.session_epoch:
         return None
     age = (moment - session.rotated_at).total_seconds()
     digest = _digest(secret)

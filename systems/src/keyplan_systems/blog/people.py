@@ -32,7 +32,7 @@ __all__ = ["SESSIONS_MAX", "PeopleWrites", "identity"]
 
 Bio = Annotated[str, Field(max_length=1000)]
 SESSIONS_MAX = 30
-"""Sessions of one user: each request of theirs reads them all, in one query."""
+"""Sessions of one user: whoever begins one, and the page that shows them, reads them all in one query."""
 Seconds = Annotated[int, Field(ge=1, le=7 * 24 * 3600)]
 Most = Annotated[int, Field(ge=1)]
 
