@@ -345,12 +345,23 @@ def served(db: Path) -> Iterator[Server]:
 def before_others() -> str:
     """Run this process, and the server that it starts, before all others where that is allowed: what else a machine
     does is no part of what the site takes. Gives how it is said in the facts.
+
+    Not at real-time priority, where a thread may keep its core from the server's other threads for 100 ms.
     """
     try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+        os.setpriority(os.PRIO_PROCESS, 0, -20)
     except (AttributeError, PermissionError):
         return "at the usual priority"
-    return "at real-time priority (SCHED_RR)"
+    return "at the highest usual priority (nice -20)"
+
+
+def keep_apart(pid: int) -> None:
+    """Let the server have one core, and this process the others, where there are several (docs/serving.md has why)."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) > 1:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), cores[:1])
+        os.sched_setaffinity(0, cores[1:])
 
 
 def sampled(posts: int) -> Path:
@@ -406,8 +417,8 @@ def facts(args: argparse.Namespace, one: Known) -> str:
         f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests a second, "
         f"{args.seconds:g} seconds each, {len(one.posts):,} posts asked for.\n"
         f"CPython {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, {platform.system()} "
-        f"{platform.machine()}, {os.cpu_count()} cores, of which the generator of the load uses one; both "
-        f"processes run {args.priority}; load average before the run {args.load:.1f}."
+        f"{platform.machine()}, {os.cpu_count()} cores, of which the server has one and the generator of the load "
+        f"the others; both processes run {args.priority}; load average before the run {args.load:.1f}."
     )
 
 
@@ -429,6 +440,7 @@ def main() -> None:
     args.priority = before_others()
     gc.freeze()  # else looking at all that is known, again and again, stops the load for 30 ms, as if the server had
     with served(db) as server:
+        keep_apart(server.pid)
         signer = Signer(db.with_name(f"{db.name}.secret").read_bytes().strip())  # made by the first that serves
         one.tokens = [signer.sign("session", token) for token in one.tokens]
         one.cursor = asyncio.run(first_cursor(server.port))
