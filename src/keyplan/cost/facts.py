@@ -298,7 +298,7 @@ class _Finder:
         return _capped(usual if self.limit is None else min(usual, self.limit + 2), None)
 
     def _scanned(self, plan: ScanPlan) -> tuple[Found, float]:
-        own = {entity.name for entity in plan.entities}
+        own = [entity.name for entity in plan.entities]
         counts = {name: stored.count for name, stored in self.facts.traffic.entities.items() if stored.count}
         if plan.index is not None:
             standing = self._standing(plan.index)
