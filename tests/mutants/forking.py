@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
 import sys
 import time
@@ -38,6 +39,8 @@ ANSWERS = "KEYPLAN_ANSWERS"
 """The environment variable with the descriptor to which outcomes are written: a line for each fault, in their order."""
 SECONDS_MAX = 8.0
 """The CPU time of the tests that are run for one fault here, at most."""
+PATIENCE_S = 60
+"""How long a fork may take. One that takes longer settles nothing: another part of the program may wait for it."""
 NEW_S = 0.05
 """What a test is taken to need that wasn't there when all were recorded."""
 _KEPT = type(functools.cache(len))
@@ -199,6 +202,8 @@ class _Forking:
                 os._exit(0)
         os.close(writing)
         with os.fdopen(reading, encoding="utf-8") as answer:
+            if not select.select([answer], [], [], PATIENCE_S)[0]:  # a thread may wait for ever where no test does
+                os.killpg(child, signal.SIGKILL)
             said = answer.read()
         os.waitpid(child, 0)
         with suppress(ProcessLookupError):  # it started none, or has ended them
