@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from starlette.testclient import TestClient
 
 from keyplan.errors import Fault, Refused
+from keyplan_systems.blog.site import application
 from keyplan_systems.blog.site.rendering import blog_environment
-from keyplan_systems.site import markdown
+from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site import highlighting, markdown
 from keyplan_systems.site.incoming import Form, local_path
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan_systems.site.markdown import is_rendered, render_markdown, without_title
@@ -94,6 +97,24 @@ def test_addresses_and_footnotes_are_links() -> None:
 def test_a_bare_address_is_a_link_wherever_it_stands(address: str) -> None:
     for text in (address, f"See {address}, please.", f"- one\n- *{address}*"):
         assert f'<a href="{address}" rel=' in render_markdown(text)
+
+
+def test_no_text_waits_for_a_language() -> None:
+    """The first one of a language waited for up to 0.2 s, and all other requests with it."""
+    highlighting.prepare()
+    made = highlighting._lexer.cache_info().misses
+    for language in sorted(highlighting.LANGUAGES):
+        assert highlighting.highlighted("x = 1\n", language, {})
+    assert highlighting._lexer.cache_info().misses == made
+
+
+def test_languages_are_known_before_the_first_answer(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(application, "prepare", lambda: done.append("prepared"))
+    with TestClient(application.site_application(site)) as client:
+        assert done == ["prepared"]
+        client.get("/robots.txt")
+    assert done == ["prepared"]
 
 
 INTRICATE = [

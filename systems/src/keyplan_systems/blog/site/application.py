@@ -28,6 +28,7 @@ from keyplan_systems.blog.site.pages import (
 )
 from keyplan_systems.blog.site.site import Handler, Role, Site
 from keyplan_systems.site.application import application
+from keyplan_systems.site.highlighting import prepare
 from keyplan_systems.site.joining import FINISH
 from keyplan_systems.site.pictures import BYTES_MAX as PICTURE_BYTES_MAX
 
@@ -119,6 +120,7 @@ def site_application(site: Site) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(application: Starlette) -> AsyncGenerator[None]:
+        await run_in_threadpool(prepare)
         beside = getattr(application.state, "beside", None)
         site.views.start(None if beside is None else beside.is_idle)
         try:
