@@ -97,6 +97,8 @@ LANGUAGES = frozenset(
         ),
     )
 )
+_NAMES = {"kt": "kotlin"}
+"""Names of languages that Pygments doesn't know."""
 BLOCK_CHARACTERS_MAX = 20_000
 LINE_CHARACTERS_MAX = 400
 TEXT_CHARACTERS_MAX = 60_000
@@ -136,6 +138,6 @@ def prepare() -> None:
 @cache
 def _lexer(name: str) -> Lexer | None:
     try:
-        return get_lexer_by_name(name, ensurenl=False, stripnl=False)
+        return get_lexer_by_name(_NAMES.get(name, name), ensurenl=False, stripnl=False)
     except ClassNotFound:  # a Pygments that is older than the list
         return None
