@@ -169,7 +169,7 @@ SAID: list[dict[str, Any]] = [{}, {"total": "total"}, {"scan": True}]
 @pytest.mark.parametrize("answer", [list[Tally], int, Tally | None, Page[Tally]])
 def test_slots_that_nobody_names(answer: Any) -> None:
     table = Table("tallies", entities=[Tally])
-    limit: dict[str, Any] = {"limit": int} if answer is Page[Tally] else {}
+    limit: dict[str, Any] = {"limit": int} if answer == Page[Tally] else {}
     of: dict[str, Any] = {"of": Tally} if answer is int else {}
     made = [planned(table, {**parameters, **limit}, answer, {**said, **of}) for parameters in SLOTS for said in SAID]
     assert_agreed("\n".join(made))
