@@ -7,6 +7,7 @@ import ast
 import json
 from collections.abc import Iterator
 from dataclasses import fields
+from operator import itemgetter
 from typing import Annotated, Any
 
 import pytest
@@ -386,7 +387,7 @@ def test_what_each_variable_holds(name: str) -> None:
         "a": scope.instances, "built with": scope.built, "action": scope.held, "made of": scope.sources,
         "counts": scope.counts, "items of": scope.lists, "looked at": scope.checked,
     }  # fmt: skip
-    for variable, known in scope.names.items():
+    for variable, known in sorted(scope.names.items(), key=itemgetter(0)):  # their order is the version's
         if variable.startswith("@"):
             continue  # pytest's own
         what = [f"{title} {_shown(of[variable])}" for title, of in held.items() if variable in of]
