@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel, computed_field
+from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel
 
 from keyplan import Entity, Field, Index, Key, Number, Stored, Ttl, Version
 from keyplan.design.compiled.operands import NUMBER, TEXT, UNKNOWN, part_of, stored_field
@@ -24,14 +24,10 @@ from keyplan.design.declared.problems import Problem
 from keyplan.errors import ArgumentError
 from tests.agreed import assert_agreed
 from tests.design.items import compiled
+from tests.design.test_condition_texts import Level, Mixed, Place
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, 250_000, tzinfo=UTC)
 BY_RANK = Index("BY_RANK", "rank", Number("score"))
-
-
-class Level(enum.Enum):
-    LOW = "low"
-    HIGH = "high"
 
 
 class Grade(enum.IntEnum):
@@ -42,21 +38,6 @@ class Grade(enum.IntEnum):
 class Steps(enum.Enum):
     FEW = 3
     MANY = 30
-
-
-class Mixed(enum.Enum):
-    ONE = 1
-    TWO = "two"
-
-
-class Place(BaseModel):
-    city: str = "Bern"
-    code: int = Field(default=1, alias="zip")
-    mark: str = Field(default="", serialization_alias="sign")
-
-    @computed_field
-    def shown(self) -> str:
-        return self.city.upper()
 
 
 class Loose(BaseModel):

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.problems import Problem, lowered
 from keyplan.errors import Fault
 from keyplan.wire.limits import ITEM_BYTES_MAX
 
@@ -41,7 +41,7 @@ def _shares(given: Any) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
-        message = f"of {where}, {first['msg'][:1].lower()}{first['msg'][1:]}" if where else first["msg"]
+        message = f"of {where}, {lowered(first['msg'])}" if where else first["msg"]
         raise PydanticCustomError("share", "{message}", {"message": message}) from None
 
 
@@ -110,7 +110,7 @@ def fault_of(detail: ErrorDetails) -> Fault:
     shown = given if len(given) <= 60 else f"{given[:57]}..."
     message = "it must hold members by name" if detail["type"] in _NO_MAPPING else detail["msg"]
     place = ".".join(str(step) for step in detail["loc"])
-    return Fault(place, f"{message[:1].lower()}{message[1:]}; given: {shown}")
+    return Fault(place, f"{lowered(message)}; given: {shown}")
 
 
 _NO_MAPPING = {"dataclass_type", "dict_type"}

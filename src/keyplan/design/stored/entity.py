@@ -21,6 +21,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from keyplan import values
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, slots_of, unbounded
+from keyplan.design.declared.problems import lowered
 from keyplan.design.declared.styles import Label
 from keyplan.design.stored.codec import Decoder, Encoder
 from keyplan.design.stored.dependence import Dependence
@@ -578,7 +579,7 @@ def faults_of(error: ValidationError, place: str) -> list[Fault]:
             if finding["type"] == "missing"
             else f"{finding['msg']}; given: {shown(finding.get('input'))}"
         )
-        faults.append(Fault(path, message[:1].lower() + message[1:]))
+        faults.append(Fault(path, lowered(message)))
     return faults
 
 

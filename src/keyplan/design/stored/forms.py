@@ -24,7 +24,7 @@ from pydantic_core import PydanticSerializationError
 from keyplan import values
 from keyplan.design.declared.fields import kind_of, layers
 from keyplan.design.declared.forms import Stored, cut
-from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.problems import Problem, lowered
 from keyplan.design.stored.codec import encode_value
 from keyplan.design.stored.dumped import holds, json_of
 from keyplan.design.stored.formats import Format, NumberFormat, StoredFormat, as_utc, epoch_format, iso_text
@@ -318,8 +318,8 @@ def _packed(mark: Stored, name: str, annotation: Any) -> FieldForm:
         except PydanticSerializationError as error:
             raise values.ValueFault(f"it has no JSON form: {error}") from None
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]["msg"]
-            raise values.ValueFault(f"{first[:1].lower()}{first[1:]}; given: {shown(value)}") from None
+            message = lowered(error.errors(include_url=False)[0]["msg"])
+            raise values.ValueFault(f"{message}; given: {shown(value)}") from None
 
     def value_of(text: bytes) -> Any:
         if plain is not None:
