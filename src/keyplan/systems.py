@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from keyplan.errors import Fault, KeyplanError, RequestError, UnknownDesign
 from keyplan.web.origins import is_foreign, named_host
+from keyplan.web.turns import in_turn
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -39,6 +40,7 @@ __all__ = [
     "SiteOptions",
     "System",
     "hint_for",
+    "in_turn",
     "is_foreign",
     "named_host",
     "system",

@@ -31,6 +31,7 @@ from keyplan.web.incoming import object_of, query_pairs, read_body
 from keyplan.web.policy import Offer
 from keyplan.web.statuses import status_of
 from keyplan.web.tracing import traced
+from keyplan.web.turns import in_turn
 
 __all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response", "problem"]
 
@@ -104,7 +105,7 @@ class Endpoint:
                 arguments, caller = await self._aside(self._admitted, request, sent)
                 return await self._stream(arguments, caller)
             if self.offer.policy is not None:
-                return await run_in_threadpool(self._carried_out, request, sent)
+                return await in_turn(self.design, self._carried_out, request, sent)
             arguments, caller = self._admitted(request, sent)
             answer = await self.design.call_async(self.pattern.name, arguments)
             return _response(self._shown(answer, arguments, caller))

@@ -134,6 +134,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     ) -> None:
         signer = Signer(options.secret)
         super().__init__(
+            design=design,
             public=options.origin,
             signer=signer,
             templates=environment((look.package, "keyplan_systems.pages"), look.filters),

@@ -23,9 +23,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from keyplan import Cursor
+from keyplan import Cursor, Design
 from keyplan.errors import KeyplanError
-from keyplan.systems import is_foreign
+from keyplan.systems import in_turn, is_foreign
 from keyplan_systems.site.conditional import unless_known
 from keyplan_systems.site.incoming import BadRequest, Form, local_path, read_body, read_form
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
@@ -109,6 +109,7 @@ class BaseSite(ABC, Generic[V, T]):
     def __init__(
         self,
         *,
+        design: Design,
         public: str | None,
         signer: Signer,
         templates: Environment,
@@ -116,6 +117,7 @@ class BaseSite(ABC, Generic[V, T]):
         limits: Mapping[str, Limit],
         clock: Callable[[], float],
     ) -> None:
+        self._design: Design = design
         self.public = public
         self.signer = signer
         self.templates = templates
@@ -170,7 +172,7 @@ class BaseSite(ABC, Generic[V, T]):
         """The endpoint of a page that is looked at."""
 
         async def endpoint(request: Request) -> Response:
-            return await run_in_threadpool(self._run, handler, role, request, None)
+            return await in_turn(self._design, self._run, handler, role, request, None)
 
         return endpoint
 

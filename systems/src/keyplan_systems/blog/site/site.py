@@ -111,6 +111,7 @@ class Site(BaseSite[Visitor, Turn]):
     def __init__(self, blog: Blog, settings: Settings) -> None:
         signer = Signer(settings.secret)
         super().__init__(
+            design=blog,
             public=settings.origin,
             signer=signer,
             templates=blog_environment(),
