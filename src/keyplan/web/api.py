@@ -105,7 +105,9 @@ class Endpoint:
                 arguments, caller = await self._aside(self._admitted, request, sent)
                 return await self._stream(arguments, caller)
             if self.offer.policy is not None:
-                return await in_turn(self.design, self._carried_out, request, sent)
+                if isinstance(self.pattern, ReadPattern):
+                    return await in_turn(self.design, self._carried_out, request, sent)
+                return await run_in_threadpool(self._carried_out, request, sent)  # a write waits for the disk
             arguments, caller = self._admitted(request, sent)
             answer = await self.design.call_async(self.pattern.name, arguments)
             return _response(self._shown(answer, arguments, caller))

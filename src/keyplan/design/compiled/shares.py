@@ -25,6 +25,10 @@ WASTED_FIRST, WASTED_LATER, WASTED_MAX = 1.5, 0.2, 0.6
 """How many entries a partition may give too many, on average, when it is asked first; later without an end, at the
 least; and in all, as far as can be seen. A request costs as much as 4 KB of entries, even where it gives none.
 """
+WASTED_UNEVEN = 2.0
+"""How many when it is asked first, where each has one of the page on average, and nothing says that all have about the
+same number: those that have more have much more.
+"""
 KNOWN_MIN = 0.25
 """A page's end is estimated only where so large a share of all is known: else a few entries would stand for many."""
 LATE, LATE_MAX, EARLY = 2.0, 0.3, 1.4
@@ -137,9 +141,10 @@ class Shares:
         if len(self._partitions) == 1 and not self._sifted:
             return wanted
         expected = wanted / len(self._partitions)
-        limit = _share(expected, WASTED_FIRST)
-        if not self._even:
-            limit = min(limit, UNEVEN_MAX)
+        if self._even:
+            limit = _share(expected, WASTED_FIRST)
+        else:
+            limit = min(_share(expected, WASTED_FIRST if expected < 1 else WASTED_UNEVEN), UNEVEN_MAX)
         return max(2 * limit, LOOKED_AT_MIN) if self._sifted else limit
 
     def _ask(self, at: int, limit: int | None, end: Place | None) -> Ask:
