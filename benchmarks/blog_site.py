@@ -9,7 +9,8 @@ All of them are asked for in three rounds, minutes apart, and of each the round 
 shared with others a moment may be slow for none of the site's doing.
 
 ``make bench-blog`` writes docs/benchmarks-blog.md. ``--posts 2000 --rounds 1 --seconds 3`` is a quick look. The sample
-is kept in ``.cache/`` and used again. Seconds are no test: what a page costs is asserted in tests/systems/blog_site as requests.
+is kept in ``.cache/`` and used again. Seconds are no test: what a page costs is asserted in tests/systems/blog_site as
+requests.
 """
 
 from __future__ import annotations
@@ -447,8 +448,9 @@ def facts(args: argparse.Namespace, one: Known) -> str:
         f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests a second, "
         f"{args.rounds} rounds of {args.seconds:g} seconds each, {len(one.posts):,} posts asked for.\n"
         f"CPython {sys.version.split(chr(10))[0].strip()}, SQLite {apsw.sqlite_lib_version()}, "
-        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, of which the server has one and the generator of the load "
-        f"the others; both processes run {args.priority}; load average before the run {args.load:.1f}."
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, of which the server has one and the "
+        f"generator of the load the others; both processes run {args.priority}; "
+        f"load average before the run {args.load:.1f}."
     )
 
 
