@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 import threading
+import time
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +28,7 @@ QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
 TEXT_CHARACTERS_MAX = 400_000
 BUSY_MS = 5_000
+BUSY_PAUSE_S = 0.005
 CACHE_KIB = 32_768
 RANKED_MAX = 60
 """How many documents are ranked at most: ranking all that have a common word would hold the site up."""
@@ -241,7 +243,7 @@ class FtsSearch:
             made = apsw.Connection(":memory:" if self.place is None else str(self.place))
             made.set_busy_timeout(BUSY_MS)
             made.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-            made.execute("PRAGMA journal_mode = WAL")
+            _use_wal(made)
             made.execute("PRAGMA synchronous = NORMAL")  # it can be made anew
             if made.pragma("user_version") != FORMAT:
                 _make_anew(made)
@@ -317,6 +319,20 @@ def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
         fill(search)
     finally:
         search.close()
+
+
+def _use_wal(connection: apsw.Connection) -> None:
+    """Bring the file into the mode in which others read while one writes. SQLite doesn't wait for that by itself."""
+    until = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(BUSY_PAUSE_S)
+        else:
+            return
 
 
 def _make_anew(connection: apsw.Connection) -> None:
