@@ -380,6 +380,7 @@ def sampled(posts: int) -> Path:
 class Row:
     """A target as it was measured in each round."""
 
+    target: Target
     rounds: list[Measured] = field(default_factory=list[Measured])
 
     @property
@@ -401,15 +402,15 @@ async def run(server: Server, one: Known, groups: list[Group], args: argparse.Na
     client = Client("127.0.0.1", server.port)
     load = Load(client, server.pid, args.rate, args.seconds)
     people = {name: await sign_in(client, name) for name in ("reader", "author", "moderator")}
-    found = [(title, [Row() for _ in targets]) for title, targets in groups]
+    found = [(title, [Row(target) for target in targets]) for title, targets in groups]
     for number in range(args.rounds):
         print(f"round {number + 1} of {args.rounds}", flush=True)
-        for (_, targets), (_, rows) in zip(groups, found, strict=True):
-            for target, row in zip(targets, rows, strict=True):
-                measured = await measure(load, target, one, people.get(target.who, {}))
+        for _, rows in found:
+            for row in rows:
+                measured = await measure(load, row.target, one, people.get(row.target.who, {}))
                 row.rounds.append(measured)
                 print(
-                    f"{target.name:40} p50 {measured.percentile(0.5):6.2f}  p99 {measured.percentile(0.99):6.2f}  "
+                    f"{row.target.name:40} p50 {measured.percentile(0.5):6.2f}  p99 {measured.percentile(0.99):6.2f}  "
                     f"max {max(measured.milliseconds):6.2f}  CPU {measured.cpu_ms:5.2f} ms  "
                     f"{measured.body_bytes:7,} bytes  {sorted(measured.statuses)}",
                     flush=True,

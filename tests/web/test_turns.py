@@ -104,3 +104,21 @@ def test_one_who_goes_while_waiting_leaves_the_turn_to_others(monkeypatch: pytes
 
     with Library.open(":memory:") as library:
         assert asyncio.run(three(library)) == 3
+
+
+def test_a_turn_that_was_just_given_to_another_is_not_waited_for_longer() -> None:
+    """A lock that was released is held by nobody for a moment, before the first of those who wait has it."""
+
+    async def newcomer() -> bool:
+        turn = asyncio.Lock()
+        await turn.acquire()
+        first = asyncio.create_task(turn.acquire())
+        await asyncio.sleep(0)
+        turn.release()
+        assert not turn.locked()
+        async with asyncio.timeout(30):
+            result = await turns.taken(turn)
+        assert await first
+        return result
+
+    assert not asyncio.run(newcomer())

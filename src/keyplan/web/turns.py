@@ -42,7 +42,7 @@ async def in_turn(design: Design, function: Callable[P, T], *args: P.args, **kwa
     if not isinstance(design.store.backend, InProcess):
         return await run_in_threadpool(function, *args, **kwargs)
     turn = _turns.setdefault(asyncio.get_running_loop(), asyncio.Lock())
-    has_turn = await _taken(turn)
+    has_turn = await taken(turn)
     try:
         return await run_in_threadpool(function, *args, **kwargs)
     finally:
@@ -50,13 +50,12 @@ async def in_turn(design: Design, function: Callable[P, T], *args: P.args, **kwa
             turn.release()
 
 
-async def _taken(turn: asyncio.Lock) -> bool:
+async def taken(turn: asyncio.Lock) -> bool:
     """Whether it is this request's turn; False when it has waited for long enough."""
     import asyncio
 
-    if not turn.locked():
-        return await turn.acquire()
     try:
-        return await asyncio.wait_for(turn.acquire(), WAIT_SECONDS)
+        async with asyncio.timeout(WAIT_SECONDS):
+            return await turn.acquire()
     except TimeoutError:
         return False
