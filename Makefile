@@ -13,7 +13,7 @@ export PIP_BUILD_CONSTRAINT := constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog bench-studio differential designs mutants crash sdks docs vendored pictures system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog bench-studio differential designs crash sdks docs vendored pictures system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -48,8 +48,8 @@ types-strict: $(VENV)/.dev
 pytest: $(VENV)/.dev
 	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --durations=30 --durations-min=3
 
-nightly: $(VENV)/.dev system ## Run the tests on new random examples, thousands of sequences, a hundred kills, an export of 100,000 items
-	KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+nightly: $(VENV)/.dev system ## Run all tests, also the expensive ones, on new random examples, thousands of sequences, a hundred kills, an export of 100,000 items
+	KEYPLAN_NIGHTLY=1 KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 	KEYPLAN_SEEDS=new $(MAKE) --no-print-directory differential
 	$(MAKE) --no-print-directory crash
 	KEYPLAN_EXPORTED=$${KEYPLAN_EXPORTED:-100000} $(BIN)/python -m pytest --timeout 1800 tests/engine/test_exports_of_many.py
@@ -95,9 +95,6 @@ bench-studio: $(VENV)/.dev ## Measure how the studio's map moves with 10,000 ite
 differential: $(VENV)/.dev system ## Compare thousands of generated sequences with DynamoDB Local; KEYPLAN_SEED begins elsewhere
 	KEYPLAN_SEQUENCES=$${KEYPLAN_SEQUENCES:-4000} .ci/with-dynamodb-local \
 	  $(BIN)/python -m pytest --timeout 3600 tests/server/test_differential.py
-
-mutants: $(VENV)/.dev ## Plant three hundred faults in the library, and report which ones no test notices; KEYPLAN_SEED draws others
-	$(BIN)/python -m tests.mutants --number $${KEYPLAN_MUTANTS:-300} --seed $${KEYPLAN_SEED:-0}
 
 designs: $(VENV)/.dev ## Make two thousand designs at random, and compare their answers with brute force; KEYPLAN_SEED begins elsewhere
 	KEYPLAN_DESIGNS=$${KEYPLAN_DESIGNS:-2000} $(BIN)/python -m pytest --timeout 3600 -n $(JOBS) tests/designs

@@ -8,6 +8,7 @@ has a time limit, since that would measure what else the machine does.
 from __future__ import annotations
 
 import gc
+import os
 import random
 import signal
 
@@ -39,3 +40,13 @@ def pytest_collection_finish() -> None:
     """What is there now stays: half a million objects that needn't be looked at again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests marked ``nightly`` unless ``KEYPLAN_NIGHTLY=1``, as ``make nightly`` sets it."""
+    if os.environ.get("KEYPLAN_NIGHTLY") == "1":
+        return
+    skip = pytest.mark.skip(reason="make nightly runs it (KEYPLAN_NIGHTLY=1)")
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.add_marker(skip)

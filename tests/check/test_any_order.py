@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import pytest
 
-from keyplan import Cursor, Design, Entity, Key, Page, Table, Tokens, Update, Writes, read, write
-from keyplan.check import check
+from keyplan import Design
 from keyplan.check.rules import RULES
 from keyplan.check.subject import Subject
 from keyplan.cost.calls import with_counts
@@ -20,7 +18,6 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.traffic import traffic_from
 from keyplan.design.traffic.files import Traffic, traffic_of
 from keyplan.errors import TrafficError
-from tests.agreed import assert_agreed
 from tests.cost.test_reports import drawn
 from tests.rehearsal.test_writes import DESIGNS
 
@@ -66,51 +63,3 @@ def test_findings_are_the_same_in_any_order(name: str) -> None:
     found = places(first)
     second.__dict__["accounts"] = first.accounts  # what is known of the writes is known
     assert places(second) == found
-
-
-class Line(Entity):
-    """Of few bytes, in a table by itself."""
-
-    name: str
-    text: str = ""
-    applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
-
-    primary = Key("LINE#{name}", "HEAD")
-
-
-class Lines(Design):
-    table = Table("lines")
-
-    @read("R1", where="text = :text")
-    def lines(self, name: str, text: str, limit: int = 9, cursor: Cursor | None = None) -> Page[Line]: ...
-
-    @write("W1")
-    def write(self, name: str, text: str, event: str) -> Writes:
-        yield Update(Line, name=name).set(text=text).once(event)
-
-
-def said(data: dict[str, Any]) -> list[str]:
-    report = check(Lines, traffic=traffic_from(data, Lines.compiled))
-    return [
-        f"    {finding}; {finding.hint}; {'; '.join(finding.arithmetic)}"
-        for finding in report.findings
-        if finding.code in {"KP302", "KP318", "KP506", "KP507", "KP103", "KP501", "KP502"}
-    ]
-
-
-def test_what_is_found_at_each_limit() -> None:
-    """A share that is kept, bytes over a unit, how many items there are, and how large they are."""
-    lines: list[str] = []
-    cases: list[dict[str, Any]] = [
-        *({"patterns": {"lines": {"kept": kept}}} for kept in (0.5, 0.49, 0.1, 0.09)),
-        *({"entities": {"Line": {"item_bytes": size}}} for size in (1023, 1024, 1025, 1075, 1076, 2150, 2151)),
-        *({"entities": {"Line": {"item_bytes": size}}} for size in (102_400, 102_401)),
-        *({"entities": {"Line": {"count": count, "item_bytes": 60}}} for count in (999_999, 1_000_000)),
-        *({"entities": {"Line": {"count": 1_000_000, "item_bytes": size}}} for size in range(55, 64)),
-        *({"patterns": {"write": {"peak_per_second": rate, "hottest": 1.0}}} for rate in (250, 251, 500, 501, 1001)),
-        *({"patterns": {"lines": {"peak_per_second": rate, "hottest": 1.0}}} for rate in (1000, 3000, 3001, 9000)),
-    ]
-    always = said({"patterns": {"lines": {"kept": 0.5}}})
-    for data in [{}, *cases]:
-        lines += [str(data), *(line for line in said(data) if line not in always)]
-    assert_agreed("\n".join([*always, *lines]))

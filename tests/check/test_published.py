@@ -16,8 +16,6 @@ from keyplan.check.running import refused
 from keyplan.cli.designs import find
 from keyplan.design.traffic.files import traffic_from
 from keyplan.errors import DesignError
-from tests.agreed import assert_agreed
-from tests.check.findings import texts_of
 from tests.repository.files import ROOT
 
 TRAFFIC: dict[str, dict[str, Any]] = {
@@ -80,7 +78,6 @@ def test_each_known_fault_is_found(known: str, name: str, code: str, place: str)
 
 @pytest.mark.parametrize("name", sorted({element[1] for element in KNOWN} | {"papers", "shop"}))
 def test_findings_stand_in_the_file(name: str) -> None:
-    assert_agreed(texts_of(report(name)))
     for finding in report(name).findings:
         assert finding.source is not None, finding
         assert finding.source.file.endswith(f"{name}.py")

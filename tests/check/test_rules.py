@@ -13,8 +13,6 @@ from keyplan.check.findings import Severity
 from keyplan.check.rule import Rule
 from keyplan.check.rules import RULES
 from keyplan.design.traffic.files import traffic_from
-from tests.agreed import assert_agreed
-from tests.check.findings import texts_of
 from tests.check.made_pages import FOLDER, GROUPS, INDEX, examples, made_index, made_page, page_of
 from tests.cost.test_many import Network
 
@@ -25,7 +23,6 @@ CODES = [rule.code for rule in RULES]
 def test_the_wrong_example_is_found(rule: Rule, tmp_path: Path) -> None:
     report = examples(rule)["wrong"].report(tmp_path)
     assert rule.code in {finding.code for finding in report.counted()}
-    assert_agreed(texts_of(report))
 
 
 @pytest.mark.parametrize("rule", RULES, ids=CODES)

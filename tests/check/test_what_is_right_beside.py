@@ -11,8 +11,6 @@ import pytest
 from keyplan import Design, Entity, Key, Table, Ttl, read
 from keyplan.check import check
 from keyplan.design.traffic import traffic_from
-from tests.agreed import assert_agreed
-from tests.check.findings import texts_of
 
 
 class Visit(Entity):
@@ -53,7 +51,6 @@ def test_filters_behind_those_that_are_let_pass() -> None:
         ("Visits.of_few_pages", "ERROR"),
         ("Visits.of_country", "WARNING"),
     ]
-    assert_agreed(texts_of(report))
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
-from itertools import product
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
 from keyplan.design.compiled.shares import PARALLEL_MAX, Ask, Place, Shares
 from keyplan.errors import ItemNotReadable
-from tests.agreed import assert_agreed
 from tests.client.support import record
 
 GSI = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -199,41 +197,6 @@ def test_one_hot_partition_takes_few_rounds() -> None:
     read_now, rounds = merged([hot, *others], 501, forward=True, bounded=True)
     assert rounds <= 12
     assert read_now <= 2 * 501
-
-
-SPREADS: dict[str, Callable[[int], list[float]]] = {
-    "hashed": lambda count: [1.0] * count,
-    "skewed": lambda count: [1.0 / (1 + at) for at in range(count)],
-    "one": lambda count: [20.0] + [1.0] * (count - 1),
-}
-
-
-def test_what_is_asked_of_partitions_is_as_agreed() -> None:
-    """How much each page reads, and in how many rounds: each change of what is expected of a partition shows here."""
-    lines = ["partitions  page  of          order     asks  limits  with an end  read  rounds"]
-    for (spread, weights), count, wanted in product(SPREADS.items(), (2, 8, 45), (2, 21, 101)):
-        for forward, bounded in ((True, True), (False, True), (True, False)):
-            choice = random.Random(f"{spread}/{count}/{wanted}")
-            asked: list[Ask] = []
-            read_in_all = rounds_in_all = 0
-            for size in (wanted // 2, wanted * 2, wanted * 5):
-                parts: list[list[Place]] = [[] for _ in range(count)]
-                for number, at in enumerate(choice.choices(range(count), weights(count), k=size)):
-                    parts[at].append((number,))
-                read_now, rounds = merged(
-                    [part if forward else part[::-1] for part in parts], wanted,
-                    forward=forward, bounded=bounded, even=spread == "hashed", asked=asked,
-                )  # fmt: skip
-                read_in_all += read_now
-                rounds_in_all += rounds
-            order = f"{'up' if forward else 'down'}{'' if bounded else ', no end'}"
-            ends = sum(ask.end is not None for ask in asked)
-            limits = sum(ask.limit or 0 for ask in asked)
-            lines.append(
-                f"{count:10}  {wanted:4}  {spread:10}  {order:10}{len(asked):4}  {limits:6}  {ends:11}  "
-                f"{read_in_all:4}  {rounds_in_all:6}"
-            )
-    assert_agreed("\n".join(lines))
 
 
 class Numbered(Entity):

@@ -11,12 +11,9 @@ import pytest
 from keyplan import CallRecord, PatternRecord
 from keyplan.client.transports.workers import Workers
 from keyplan.client.watching import RunningCall
-from keyplan.errors import DynamoDBError, Fault, KeyplanError, StoreError
-from keyplan.store import Store, _prepare
+from keyplan.errors import Fault, StoreError
+from keyplan.store import Store
 from keyplan.systems import FAULTS_KEPT, LoadReport
-from tests.agreed import assert_agreed
-from tests.client.test_table_conversations import DENIED, MISSING, described, talk
-from tests.client.test_tables import Notes
 
 
 class Backend:
@@ -60,7 +57,6 @@ def test_which_stores_are_one(tmp_path: Path) -> None:
         assert same is store(other).is_beside(store(one))
         if same:
             lines.append(f"{one} is {other}".replace(f"{tmp_path}/", ""))
-    assert_agreed("\n".join(lines))
     first = store(":memory:")
     assert first.is_beside(first.beside("other"))
     assert first.beside("other").table_name == "other"
@@ -119,31 +115,6 @@ def test_who_closes_what() -> None:
     assert backend.closed == 0
     first.close()
     assert backend.closed == 1
-
-
-def test_how_a_table_is_looked_at() -> None:
-    """Made where it is missing and may be, waited for while it is made, compared where it is there."""
-    wanted = Notes.table.create_request("notes")
-    there = described(
-        **{name: wanted[name] for name in ("KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes")}
-    )
-    making = {"Table": {**there["Table"], "TableStatus": "CREATING"}}
-    updating = {"Table": {**there["Table"], "TableStatus": "UPDATING"}}
-    bare = {"Table": {**there["Table"], "GlobalSecondaryIndexes": []}}
-    broken = StoreError("the connection broke")
-    broken_there = StoreError("the connection broke", place="There")
-    texts: list[str] = []
-    cases: list[tuple[bool, list[Any]]] = [
-        (False, [there]), (True, [there]), (False, [MISSING]), (True, [MISSING, {"TableDescription": there["Table"]}]),
-        (False, [making, there]), (True, [making, there]), (False, [updating]), (False, [bare]), (True, [bare]),
-        (False, [DENIED]), (True, [MISSING, DENIED]), (False, [broken]), (False, [broken_there]),
-        (True, [MISSING, DynamoDBError("many", type="LimitExceededException")]),
-    ]  # fmt: skip
-    for create, answers in cases:
-        text = talk(_prepare(Store(Backend(), "here.db", "notes"), Notes.compiled, create=create), answers)
-        place = next((each.place for each in answers if isinstance(each, KeyplanError)), None)
-        texts.append(f"{create}: {text} {place}")
-    assert_agreed("\n\n".join(texts))
 
 
 def test_a_report_keeps_so_many_faults() -> None:

@@ -14,36 +14,9 @@ from keyplan.cost.stretches import End, ExpectedItem, ExpectedRange
 from keyplan.cost.units import Line, Request
 from keyplan.cost.writing import WriteCost
 from keyplan.rehearsal.mutations import Mutation
-from tests.agreed import assert_agreed
 from tests.rehearsal.kennels import BY_NAME, Bone, Dog, Kennels
 
 LOCAL = Index("beside", "pk", "lsk", local=True)
-SIZES: dict[str, tuple[int | None, ...]] = {
-    "none": (), "missing": (None,), "empty": (0, 0), "full": (4096,), "over": (4097,), "under": (4095,),
-    "together": (4096, 1), "alike": (100, 100, 100), "thousand": (1,) * 1000, "mixed": (8192, None, 5),
-}  # fmt: skip
-
-
-def test_what_reads_cost_is_as_it_was_agreed_upon() -> None:
-    lines: list[str] = []
-    for name, sizes in SIZES.items():
-        read = [size or 0 for size in sizes]
-        for consistent in (False, True):
-            made = {
-                "page": units.page_read("Query", None, read, consistent=consistent),
-                "index": units.page_read("Query", BY_NAME, read, consistent=consistent, what="entry"),
-                "local": units.page_read("Query", LOCAL, read, consistent=consistent, what="entry"),
-            }
-            if sizes:
-                made |= {"batch": units.batch_get(sizes, consistent=consistent)}
-            if len(sizes) == 1:
-                made |= {"get": units.get_item(sizes[0], consistent=consistent)}
-            fetched = units.local_query_units(read, read, consistent=consistent)
-            lines += [f"{name}, {'consistent' if consistent else 'eventual'}; local with what it fetches: {fetched:g}"]
-            lines += [
-                f"    {key}: {line.target or 'table'} {line.why}" for key, of in made.items() for line in of.lines
-            ]
-    assert_agreed("\n".join(lines))
 
 
 def test_units_are_summed_by_target_and_direction() -> None:

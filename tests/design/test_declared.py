@@ -7,7 +7,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
 
 from keyplan import (
     Binary,
@@ -25,10 +24,8 @@ from keyplan import (
     View,
 )
 from keyplan.design.declared.indexes import KeyAttribute
-from keyplan.design.declared.load import Days, Load, Readers, ValueBytes, checked_load, fault_of
-from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.load import Load, checked_load
 from keyplan.errors import ArgumentError
-from tests.agreed import assert_agreed
 
 BOUNDS: dict[str, Any] = {"ge": int.__ge__, "gt": int.__gt__, "le": int.__le__, "lt": int.__lt__}
 
@@ -178,30 +175,6 @@ def test_what_a_table_says() -> None:
     (local,) = request["LocalSecondaryIndexes"]
     assert local["Projection"] == {"ProjectionType": "ALL"}
     assert [each["KeyType"] for each in local["KeySchema"]] == ["HASH", "RANGE"]
-
-
-TYPES: dict[str, Any] = {"readers": Readers, "bytes of a value": ValueBytes, "days": Days}
-GIVEN: list[Any] = [
-    -1, -1e-9, 0, 1, 0.25, 1.0, 1.5, True, False, "1", "1.5", "true", "x", 100, 101, 409_600, 409_601, 200_000_000,
-    200_000_001, 36_525, 36_526, 10**15, 10**15 + 1,
-    float("nan"), float("inf"), {}, {"a": 0.5}, {"a": 0}, {"a": 2}, {"a": "x"}, [1], "x" * 57, "x" * 58, "x" * 59,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", [*(field.name for field in dataclasses.fields(Load)), *TYPES])
-def test_what_a_load_takes(name: str) -> None:
-    lines: list[str] = []
-    for value in GIVEN:
-        try:
-            if name in TYPES:
-                lines.append(f"{value!r}: {TypeAdapter(TYPES[name]).validate_python(value)!r}")
-            else:
-                lines.append(f"{value!r}: {checked_load(Load(**{name: value})).given}")
-        except Problem as problem:
-            lines.append(f"{value!r} refused: {problem}")
-        except ValidationError as error:
-            lines.append(f"{value!r} refused: {fault_of(error.errors(include_url=False)[0])}")
-    assert_agreed("\n".join(lines))
 
 
 def test_one_load_over_another() -> None:

@@ -15,7 +15,6 @@ from keyplan import Create, Design, Entity, Index, Key, Table, Unique, Writes, r
 from keyplan.design.declared.load import Load
 from keyplan.design.traffic.files import Stored, TableSettings, read_traffic, traffic_from
 from keyplan.errors import TrafficError
-from tests.agreed import assert_agreed
 
 BY_STATE, BY_NOTE = Index("BY_STATE", "spk", "ssk"), Index("BY_NOTE", "npk", "nsk")
 
@@ -61,44 +60,6 @@ class Older(Design):
     def old_one(self, ticket_id: str) -> Ticket | None: ...
 
 
-WRONG: list[Any] = [
-    {"patern": {}},
-    {"table": {"regions": "x"}},
-    {"table": {"region": "eu-west-11"}},
-    {"table": {"region": "EU (Ireland)"}},
-    {"table": {"region": 3, "replicas": "eu-west-1"}},
-    {"table": {"replicas": ["eu-west-1", "us-esat-1", 7]}},
-    {"table": {"replicas": ("us-wets-2",), "billing": "provisional", "stream": "ALL"}},
-    {"table": {"table_class": "standard-ia", "stream_readers": 101, "max_read_units": -1, "max_write_units": "4"}},
-    {"table": {"point_in_time_recovery": "yes", "strong_across_regions": 1, "deletion_protection": 0}},
-    {"table": []},
-    {"patterns": {"tickt": {}}},
-    {"patterns": {"R11": {}, "zzz": {}}},
-    {"patterns": {"ticket": {"per_secnd": 1}}},
-    {"patterns": {"ticket": {"per_second": 1}, "R1": {"per_second": 2}}},
-    {"patterns": {"R1": {}, "ticket": {}}},
-    {"patterns": {"old_one": {"arguments": {"ticket": "a"}}, "R9": {}}},
-    {"patterns": {"ticket": {"fails": 0.5, "joined": True}, "add": {"fails": 0.5, "joined": True}}},
-    {"patterns": {"R2": {"joined": False}, "R9": {"fails": 0}}},
-    {"patterns": {"add": {"arguments": {"tite": "a", "ticket_id": "b", "zzz": 1}}, "ticket": {"arguments": {"x": 1}}}},
-    {"patterns": {"add": {"arguments": []}, "ticket": {"hottest": {"Ticket.primry": 0.5, "Ticket.named": 0.1}}}},
-    {"patterns": {"open_ones": {"hottest": {"Ticket.opened": 2, "opened": 0.5}}}},
-    {"patterns": {"open_ones": {"hottest": 2, "kept": 0, "items": -1, "per_second": float("inf")}}},
-    {"patterns": {"ticket": {"per_second": 3, "peak_per_second": 2.5}, "add": {"per_second": 3, "peak_per_second": 3}}},
-    {"patterns": {"ticket": {"per_second": "3", "peak_per_second": 2}, "add": None}},
-    {"entities": {"Tickt": {}, "Ticket": {"counts": 1}}},
-    {"entities": {"Ticket": {"fields": {"titel": 1, "note": -1, "zzz": 2}}}},
-    {"entities": {"Ticket": {"fields": [], "filled": 3}}},
-    {"entities": {"Ticket": {"filled": {"nte": 0.5, "note": 2, "title": 0.5, "shown": 0.5, "state": 0.5, "kind": 1}}}},
-    {"entities": {"Ticket": {"per_partition": 3, "per_partition_max": 2}}},
-    {"entities": {"Ticket": {"per_partition": 2, "per_partition_max": 2, "kept_days": 0, "item_bytes": 409_601}}},
-    {"entities": {"Ticket": 3}, "patterns": {"ticket": 3}, "table": 3},
-    {"entities": [], "patterns": "x"},
-    "x",
-    None,
-]  # fmt: skip
-
-
 def told(data: Any, *designs: type[Design]) -> str:
     try:
         traffic_from(data, *(each.compiled for each in designs))
@@ -106,15 +67,6 @@ def told(data: Any, *designs: type[Design]) -> str:
         faults = sorted(f"  {fault}" for fault in error.faults)
         return "\n".join([f"{data}: {error.message} ({error.place})", *faults])
     return f"{data}: taken"
-
-
-def test_each_fault_in_words() -> None:
-    assert_agreed("\n".join(told(each, Tickets) for each in WRONG))
-
-
-def test_faults_of_two_versions() -> None:
-    given = [each for each in WRONG if isinstance(each, dict) and "patterns" in each]
-    assert_agreed("\n".join(told(each, Tickets, Older) for each in given))
 
 
 @pytest.mark.parametrize("count", [30, 31])

@@ -5,7 +5,6 @@ fields that are like others' ids: each with where it is from.
 from __future__ import annotations
 
 import enum
-from itertools import product
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -13,9 +12,7 @@ from pydantic import computed_field, field_validator
 
 from keyplan import Design, Entity, Field, Index, Key, Table, ulid
 from keyplan.design.declared.problems import Problem
-from keyplan.design.traffic.files import Stored
 from keyplan.design.traffic.typical import Typical
-from tests.agreed import assert_agreed
 
 ONE, TWO, THREE, FOUR = (Index(name, f"{name}pk", f"{name}sk") for name in ("one", "two", "three", "four"))
 
@@ -75,7 +72,6 @@ class Market(Design):
 
 COMPILED = Market.compiled
 LOT = COMPILED.entities[Lot]
-FIELDS = ["flag", "on", "state", "kind", "only", "text", "note", "place"]
 
 
 def shown(typical: Typical, serial: int = 0) -> str:
@@ -86,43 +82,11 @@ def shown(typical: Typical, serial: int = 0) -> str:
     return f"{values}\n    {sources}\n    {own.item_bytes} {own.key_bytes} {dict(own.entries)}"
 
 
-@pytest.mark.parametrize(("name", "there"), [*product(FIELDS, [True, False])])
-def test_a_field_that_is_there_or_is_not(name: str, there: bool) -> None:
-    typical = Typical(COMPILED, {}, {("Lot", name): there})
-    try:
-        assert_agreed(shown(typical))
-    except Problem as problem:
-        assert_agreed(f"{problem}; {problem.hint}")
-
-
 @pytest.mark.parametrize("serial", [0, 1, 98, 99, 5000])
 def test_numbers_that_keys_have_room_for(serial: int) -> None:
     instance: Any = Typical(COMPILED).instance(LOT, serial=serial)
     assert (instance.rank, instance.wide) == (99 - serial, 1234 + serial)
     assert instance.seller_id == f"sellerid{'x' * (18 - len(str(serial or '')))}{serial or ''}"
-
-
-def test_what_is_made_of_nothing_said() -> None:
-    assert_agreed("\n".join(shown(Typical(COMPILED), serial) for serial in (0, 3)))
-
-
-GIVEN: list[Stored] = [
-    Stored(fields={"code": 1, "seller_id": 0, "note": 3, "mark_id": 5, "rank": 2, "text": 1}),
-    Stored(fields={"note": 1}, item_bytes=900),
-    Stored(filled={"note": 0.25, "flag": 1, "on": 0, "place": 0.5}),
-    Stored(filled={"state": 0, "kind": 0.5}, item_bytes=700),
-]
-
-
-@pytest.mark.parametrize("number", range(len(GIVEN)))
-def test_what_a_file_says(number: int) -> None:
-    typical = Typical(COMPILED, {"Lot": GIVEN[number]})
-    lines = [shown(typical)]
-    for weight, part in typical.mixture(["Lot", "Never"]):
-        lines.append(f"{weight:.4f} {shown(part)}")
-        assert [each for each, _ in part.mixture(["Lot"])] == [1]
-    assert typical.mixture(["Lot", "Never"]) is typical.mixture(["Never", "Lot"])
-    assert_agreed("\n".join(lines))
 
 
 def test_nothing_can_be_thought_of() -> None:

@@ -21,7 +21,6 @@ from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.storage.vectors import _where
 from keyplan.errors import StoreError
 from keyplan.wire.errors import ValidationException
-from tests.agreed import assert_agreed
 from tests.engine.support import answer, create, index, put, s
 from tests.engine.test_throttle import Clock
 
@@ -275,20 +274,6 @@ def test_a_history_of_as_many_days_as_before_goes_on() -> None:
         for _ in range(2):
             engine.call("UpdateContinuousBackups", off)
             assert history.MEMBER not in engine._database.described_table("orders").definition
-
-
-def test_what_is_told_of_statements_before_their_form() -> None:
-    told = []
-    with Engine.open(":memory:") as engine:
-        create(engine)
-        for name in ("orders", "gone"):
-            statement = {"Statement": f"SELECT * FROM {name}.ByG WHERE g = 'g'"}
-            result = answer(engine, "ExecuteTransaction", {"TransactStatements": [statement]})
-            told.append(result.get("CancellationReasons", result["message"]))
-        for order in ("5", "pk + 1", "'sk'", "sk", "x", "sk.x", "pk DESC, sk"):
-            asked = f"SELECT * FROM orders WHERE pk = 'a' ORDER BY {order}"
-            told.append(f"{order}: {answer(engine, 'ExecuteStatement', {'Statement': asked}).get('message')}")
-    assert_agreed("\n".join(map(str, told)))
 
 
 @pytest.mark.parametrize("units", [40_000, 40_001])

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
-from tests.agreed import assert_agreed
 from tests.engine.scenarios import attributes
-from tests.engine.support import answer, create, index, n, put, s
+from tests.engine.support import create, index, put, s
 
 CONDITIONS = {
     "orders": [
@@ -44,68 +43,6 @@ def engine() -> Iterator[Engine]:
         for pk in "abc":
             opened.call("PutItem", {"TableName": "single", "Item": {"pk": s(pk), "g": s("a")}})
         yield opened
-
-
-def starts(target: str) -> Iterator[dict[str, Any]]:
-    """Positions: of items, of none, of other partitions, with too little, too much, and the wrong."""
-    if target.startswith("single"):
-        of_index = ["g"] if " " in target else []
-        values = [dict(zip(["pk", *of_index], each, strict=True)) for each in product("ac", *["ab" for _ in of_index])]
-    else:
-        of_index = {"orders": [], "orders ByG": ["g", "h"], "orders ByH": ["h"]}[target]
-        names = ["pk", "sk", *of_index]
-        values = [dict(zip(names, each, strict=True)) for each in product("ab", "14", *["a2" for _ in of_index])]
-    for value in values:
-        yield {name: s(each) for name, each in value.items()}
-    whole = {name: s("a") for name in values[0]}
-    yield {**whole, "x": s("a")}
-    for name in whole:
-        yield {other: value for other, value in whole.items() if other != name}
-        yield {**whole, name: n(1)}
-        yield {**whole, name: s("")}
-        yield {other if other != name else "x": value for other, value in whole.items()}
-
-
-def shown(answered: dict[str, Any]) -> str:
-    if "error" in answered:
-        return f"{answered['error']}: {answered['message']}"
-    found = ["".join(item[name]["S"] for name in ("pk", "sk") if name in item) for item in answered["Items"]]
-    return " ".join(found) or "nothing"
-
-
-@pytest.mark.parametrize("target", CONDITIONS)
-def test_positions_of_queries(engine: Engine, target: str) -> None:
-    lines = []
-    table, _, name = target.partition(" ")
-    for condition, start in product(CONDITIONS[target], starts(target)):
-        asked: dict[str, Any] = {
-            "TableName": table,
-            "KeyConditionExpression": condition,
-            "ExpressionAttributeValues": {":p": s("a"), **({":s": s("2")} if ":s" in condition else {})},
-            "ExclusiveStartKey": start,
-            **({"IndexName": name} if name else {}),
-        }
-        ways = [shown(answer(engine, "Query", {**asked, "ScanIndexForward": forward})) for forward in (True, False)]
-        place = ", ".join(
-            f"{each} {'' if list(v) == ['S'] else 'N '}{next(iter(v.values()))!r}" for each, v in start.items()
-        )
-        lines.append(f"{condition} | {place} | {ways[0]}{'' if ways[0] == ways[1] else f' | backward: {ways[1]}'}")
-    assert_agreed("\n".join(lines))
-
-
-@pytest.mark.parametrize("target", CONDITIONS)
-def test_positions_of_scans(engine: Engine, target: str) -> None:
-    table, _, name = target.partition(" ")
-    lines = []
-    for start, segment in product(starts(target), (None, 0, 1)):
-        asked = {"TableName": table, "ExclusiveStartKey": start, **({"IndexName": name} if name else {})}
-        if segment is not None:
-            asked |= {"Segment": segment, "TotalSegments": 2}
-        place = ", ".join(
-            f"{each} {'' if list(v) == ['S'] else 'N '}{next(iter(v.values()))!r}" for each, v in start.items()
-        )
-        lines.append(f"{place} | {segment} | {shown(answer(engine, 'Scan', asked))}")
-    assert_agreed("\n".join(lines))
 
 
 @pytest.mark.parametrize("limit", range(1, 8))

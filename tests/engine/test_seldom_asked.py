@@ -28,7 +28,6 @@ from keyplan.errors import RequestError
 from keyplan.values import ValueFault
 from keyplan.wire.errors import CountFault, TableNotFoundException, ValidationException
 from keyplan.wire.operations import OPERATIONS
-from tests.agreed import assert_agreed
 from tests.engine.support import answer, create, get, index, n, put, s
 
 TABLE = {"TableName": "orders"}
@@ -54,10 +53,6 @@ def engine(clock: Clock) -> Any:
     with Engine.open(":memory:", clock=clock) as opened:
         create(opened)
         yield opened
-
-
-def run(engine: Engine, statement: str, *parameters: Any) -> dict[str, Any]:
-    return answer(engine, "ExecuteStatement", {"Statement": statement, "Parameters": [*parameters] or None})
 
 
 # --- generations --------------------------------------------------------------------------------------------
@@ -121,9 +116,6 @@ def test_what_is_left_undone_is_gone_on_with_once_an_hour(
         clock.now_s += passed_s
         engine.tidy()
     assert gone_on == ([clock.now_s - 3600, clock.now_s] if undone else [])
-
-
-BACKUP = "arn:aws:dynamodb:us-east-1:000000000000:table/orders/backup/01700000000000-00000000"
 
 
 @pytest.mark.parametrize(
@@ -240,36 +232,6 @@ def test_what_is_told_before_wrong_types() -> None:
 )
 def test_which_changes_take_the_short_way(statement: str, is_short: bool) -> None:
     assert (change_of(statement) is not None) == is_short
-
-
-def test_statements_of_parts_and_of_what_is_none(engine: Engine) -> None:
-    put(engine, "a", "1", l={"L": [n(1), n(2)]}, m={"M": {"x": n(3)}}, g=s("g"))
-    where = "WHERE pk = 'a' AND sk = '1'"
-    statements = [
-        *(
-            f"SELECT {path} FROM orders {where}"
-            for path in ("l[0]", "l[1]", "l[2]", "l[9]", "m[0]", "m.x", "m.y", "l.x")
-        ),
-        *(f"SELECT {path} FROM orders {where} AND g = 'g'" for path in ("l[1]", "l[2]")),
-        "INSERT INTO orders VALUE {'pk': 'b', 'sk': '1', '': 5}",
-        f"INSERT INTO orders VALUE {{'pk': 'b', 'sk': '1', '{'x' * 65_536}': 5}}",
-        "INSERT INTO orders VALUE {'sk': ''}",
-        "INSERT INTO orders VALUE {'pk': ''}",
-        "INSERT INTO orders VALUE {'pk': '', 'sk': 5}",
-        "INSERT INTO orders VALUE {'pk': 5, 'sk': ''}",
-        "INSERT INTO orders VALUE {'pk': 'b', 'sk': ''}",
-        *(
-            f"UPDATE orders SET y = 5 SET m.x = 7 {where} RETURNING {which} {when} *"
-            for which in ("ALL", "MODIFIED")
-            for when in ("OLD", "NEW")
-        ),
-        f"DELETE FROM orders {where} RETURNING ALL OLD *",
-        f"DELETE FROM orders {where} RETURNING ALL OLD *",
-    ]
-    lines = [f"{statement[:100]}: {str(run(engine, statement))[:300]}" for statement in statements]
-    asked = {"TransactStatements": [{"Statement": f"EXISTS(SELECT * FROM orders{more})"} for more in ("", " " + where)]}
-    lines.append(str(answer(engine, "ExecuteTransaction", asked)))
-    assert_agreed("\n".join(lines))
 
 
 # --- indexes, streams, sizes --------------------------------------------------------------------------------

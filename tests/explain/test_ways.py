@@ -4,20 +4,15 @@ item, shards of a whole key, a partition that is fixed. What is explained is wha
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from typing import Any
 
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Page, Range, Table, Through, Unique, read
-from keyplan.errors import KeyplanError
-from keyplan.explain.explanation import explain, explain_all
-from tests.agreed import assert_agreed
+from keyplan.explain.explanation import explain
 from tests.contract.buckets import Timed
-from tests.explain.test_explain import CALLS as LIBRARY_CALLS
 from tests.explain.test_explain import Listening
-from tests.web.library import Library
 
 BY_ID = Index("BY_ID", "id_pk", "id_sk")
 
@@ -138,60 +133,3 @@ def test_what_is_explained_is_what_is_asked(cls: type[Design], pattern: str, arg
         listening = design.store.transport = Listening(design.store.transport)
         design.call(pattern, arguments)
     assert list(explain(cls, pattern, arguments).requests) == listening.asked
-
-
-@pytest.mark.parametrize("cls", [Club, Timed])
-def test_every_way_is_explained(cls: type[Design]) -> None:
-    """Word by word; of many requests that are alike, the first two."""
-    lines: list[str] = []
-    for explanation in explain_all(cls):
-        facts = explanation.as_json()
-        requests = facts.pop("requests")
-        others = facts.pop("others", [])
-        lines += [f"{name}: {value}" for name, value in facts.items() if value not in (None, "")]
-        lines += [f"request: {json.dumps(request)}" for request in requests[:2]]
-        lines += [f"requests: {len(requests)}", *(f"other: {json.dumps(other)}" for other in others), ""]
-    assert_agreed("\n".join(lines))
-
-
-FURTHER: list[tuple[type[Design], str, dict[str, Any]]] = [
-    (Library, "books", {"isbn": []}),
-    (Library, "books", {"isbn": ["1"]}),
-    (Library, "books", {"isbn": ["1", "2", "3"]}),
-    (Library, "books", {"isbn": [str(number) for number in range(101)]}),
-    (Library, "on_shelves", {"shelf": ["a"]}),
-    (Library, "on_shelves", {"shelf": ["a", "b", "c", "d"]}),
-    (Library, "on_shelves", {"shelf": ["a", "b", "c", "d", "e"]}),
-    (Library, "on_shelves", {"shelf": ["a", "b", "c", "d", "e"], "limit": 3}),
-    (Library, "priced", {"kind": "novel", "price_cents": {"ge": 1}}),
-    (Library, "priced", {"kind": "novel", "price_cents": {}}),
-    (Library, "lend", {"isbn": "", "reader_id": "r", "at": "2026-01-01T00:00:00Z"}),
-]
-
-
-def test_what_is_said_of_calls() -> None:
-    """With arguments: the conditions, the limit, the direction and the notes; of the requests, how many there are."""
-    lines: list[str] = []
-    calls: list[tuple[type[Design], str, dict[str, Any]]] = [
-        *CALLS,
-        *((Library, pattern, arguments) for pattern, arguments in LIBRARY_CALLS),
-        *FURTHER,
-    ]
-    for cls, pattern, arguments in calls:
-        given = {name: f"{len(value)} values" if _is_long(value) else value for name, value in arguments.items()}
-        lines.append(f"{cls.__name__}.{pattern} {json.dumps(given)}")
-        try:
-            facts = explain(cls, pattern, arguments).as_json()
-        except KeyplanError as error:
-            lines += [f"    {type(error).__name__}: {line}" for line in str(error).split("\n")]
-            continue
-        operations = [request["operation"] for request in facts["requests"]]
-        counts = ", ".join(f"{operations.count(name)} {name}" for name in dict.fromkeys(operations))
-        names = ("key_condition", "direction", "limit", "filter", "symbolic", "note")
-        lines += [f"    {name}: {facts[name]}" for name in names if facts[name] is not None]
-        lines.append(f"    requests: {counts or 'none'}")
-    assert_agreed("\n".join(lines))
-
-
-def _is_long(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 10

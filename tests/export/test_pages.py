@@ -8,15 +8,9 @@ import pytest
 from markdown_it import MarkdownIt
 
 from keyplan.explain.explanation import explain_all
-from keyplan.export.deployment import Deployment
-from keyplan.export.formats import FORMATS, Inputs, export
 from keyplan.export.markdown import Row, design_page
 from keyplan.export.mermaid import flowchart
-from keyplan.rehearsal.account import Accounts
-from tests.agreed import assert_agreed
-from tests.export.designs import NAMES, OF_TESTS, design
-from tests.export.test_cloudformation import WHOLE
-from tests.export.test_workbench import AT
+from tests.export.designs import NAMES, design
 
 
 def rows(name: str) -> list[Row]:
@@ -48,24 +42,6 @@ def test_the_page_has_a_row_for_everything(name: str) -> None:
     assert [len(table) - 1 for table in tables] == [keys, *indexes, len(compiled.patterns)]
     for table in tables:
         assert len(set(table)) == 1
-
-
-@pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
-@pytest.mark.parametrize("format_", FORMATS)
-def test_each_format_is_as_it_was_agreed_upon(format_: str, deployment: Deployment) -> None:
-    for name in OF_TESTS:
-        compiled = design(name).compiled
-        accounts = Accounts(compiled, design(name))
-        writes = {each: accounts.of(write).rights for each, write in compiled.writes.items()}
-        inputs = Inputs(
-            design=compiled,
-            deployment=deployment,
-            rows=rows(name) if format_ == "markdown" else (),
-            writes=writes,
-            made_at=AT,
-        )
-        exported = export(format_, inputs)
-        assert_agreed("\n".join([exported.text, *exported.notes]))
 
 
 def test_a_page_is_rendered_as_it_is_meant() -> None:

@@ -31,11 +31,10 @@ from keyplan import (
 )
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
-from keyplan.planner import Plan, applied, comparison
+from keyplan.planner import Plan, applied, comparison, plan
 from keyplan.planner.planning import provisional_design
 from keyplan.planner.weighing import Weight, front
 from keyplan.testing import verify
-from tests.planner.agreeing import plan
 from tests.planner.published_examples import VersionControl
 from tests.planner.test_planning import imported
 
@@ -151,10 +150,6 @@ def planned_with(write_pattern: Any) -> Plan:
         design: Any = type("Players", (Design,), {"table": Table("players"), **patterns})
     design.uncompiled = globals()
     return plan(design)[0]
-
-
-def partitions(made: Plan) -> set[tuple[str, ...]]:
-    return {key.templates[0] for key in made.keys if key.where != "the table"}
 
 
 def test_an_index_key_holds_no_field_that_is_changed_without_the_item() -> None:

@@ -6,12 +6,10 @@ letter or two, and in attributes of their own types.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, NamedTuple
 
-import pytest
 from pydantic import Field
 
 from keyplan import Cursor, Design, Entity, Id, Index, Key, Page, Range, Table, Unique, read
@@ -19,16 +17,11 @@ from keyplan.design.deferral import deferred
 from keyplan.planner import plan
 from keyplan.planner.facts import facts_of
 from keyplan.planner.fixed import Fixed, fixed_of
-from keyplan.planner.module import declaration, index_declaration
 from keyplan.planner.needs import NeedReader
 from keyplan.planner.search import Choice, Search, choices
-from keyplan.planner.templates import Declared, declared
 from keyplan.planner.unplanned import Unplanned
-from tests.agreed import assert_agreed
-from tests.planner.test_needs import Cases
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
-CHOICES_SHOWN = 3
 
 
 class Grade(enum.IntEnum):
@@ -139,28 +132,6 @@ def chosen(design: type[Any], search: Search) -> tuple[list[Choice], Fixed]:
     found, unserved = choices(list(facts.values()), needs, fixed, None, search)
     assert [*reader.faults, *unserved] == []
     return found, fixed
-
-
-def lines_of(made: Declared) -> Iterator[str]:
-    yield from (f"  {index_declaration(index, index.name)}" for index in made.indexes)
-    for cls, keys in made.keys.items():
-        for name, key in keys.items():
-            needs = ", ".join(need.place.partition(".")[2] for need in made.served.get((cls, name), ()))
-            words = " ".join(line.strip() for line in declaration(name, key))
-            yield f"  {cls.__name__}.{words}{f'  # {needs}' if needs else ''}"
-    yield from (f"  {place} reads all of {name}" for place, name in made.all_of.items())
-
-
-@pytest.mark.parametrize("attributes", [False, True], ids=["texts", "attributes"])
-@pytest.mark.parametrize("design", [Fastest, Runs, Cellar, Cases])
-def test_what_is_chosen_and_how_it_is_spelt(design: type[Any], attributes: bool) -> None:
-    found, fixed = chosen(design, Search(attributes=attributes))
-    lines = [f"{len(found)} choices"]
-    for choice in found[:CHOICES_SHOWN]:
-        lines += [f"{choice.indexes} indexes, {dict(sorted(choice.forms.items()))}", *lines_of(declared(choice, fixed))]
-    lines += ["short", *lines_of(declared(found[0], fixed, short=True))]
-    lines += ["terse", *lines_of(declared(found[0], fixed, terse=True))]
-    assert_agreed("\n".join(lines))
 
 
 class Step(Entity):

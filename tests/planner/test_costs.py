@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Create, Entity, Table, Writes, write
+from keyplan import Create, Entity, Table, Writes, planner, write
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
 from keyplan.planner import Plan, applied
@@ -16,7 +16,7 @@ from keyplan.planner.templates import Declared
 from keyplan.planner.unplanned import Unplanned
 from keyplan.planner.weighing import CENT
 from keyplan.testing.verifying import looked_at
-from tests.planner import agreeing, experts, experts_in_books
+from tests.planner import experts, experts_in_books
 from tests.planner.experts import Expert
 from tests.seeds import NEW
 
@@ -58,7 +58,7 @@ def priced(expert: Expert) -> tuple[list[Plan], Plan]:
     design = with_writes(expert)
     traffic = same_traffic(design)
     theirs = compiled_plan(Unplanned(design, {}), Declared(expert.indexes, expert.keys, {}, expert.all_of), traffic)
-    return agreeing.plan(design, traffic), theirs
+    return planner.plan(design, traffic), theirs
 
 
 ASKED = EXPERTS if NEW else EXPERTS[::2]

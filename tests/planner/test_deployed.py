@@ -11,9 +11,9 @@ from typing import Any
 from keyplan import Create, Cursor, Design, Entity, Id, Index, Key, Page, Table, Writes, read, write
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import traffic_from
+from keyplan.planner import plan
 from keyplan.planner.planning import provisional_design
 from keyplan.planner.unplanned import Unplanned
-from tests.planner.agreeing import plan
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

@@ -11,7 +11,6 @@ from keyplan.design.deferral import deferred
 from keyplan.errors import UnknownDesign
 from keyplan.planner import Plan, plan
 from keyplan.planner.module import rewritten
-from tests.agreed import assert_agreed
 from tests.planner.test_planning import imported
 
 SHIPS = """from keyplan import Design, Entity, Id, Index, Table, read
@@ -152,18 +151,6 @@ LAYOUTS = {
     .replace('    it sails.\n    """\n', f'    it sails.\n    """\n{KEYS}'),
     "a key as the first": LAID_OUT.replace("    port_id: Id[str]\n", '    """In the sea."""\n\n    port_id: Id[str]\n'),
 }
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
-@pytest.mark.parametrize("anew", [False, True])
-def test_what_stands_over_several_lines_is_written_as_agreed_upon(tmp_path: Path, name: str, anew: bool) -> None:
-    path = tmp_path / "ships.py"
-    path.write_text(LAYOUTS[name], encoding="utf-8")
-    with deferred():
-        module = imported(path)
-    after = rewritten(plan(module.Ships, anew=anew)[0]).after
-    assert_agreed(after)
-    compile(after, "ships.py", "exec")
 
 
 def test_classes_of_several_files_are_not_written(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +15,6 @@ from keyplan.design.deferral import deferred
 from keyplan.planner.facts import facts_of
 from keyplan.planner.needs import Need, NeedReader
 from keyplan.planner.unplanned import Unplanned
-from tests.agreed import assert_agreed
 
 State = Literal["new", "open", "done"]
 ALL = Index("ALL", "all_pk", "all_sk")
@@ -210,24 +208,6 @@ def needs_of(design: type[Any]) -> list[Need]:
     needs = reader.needs(uncompiled.patterns, uncompiled.signatures)
     assert not reader.faults
     return needs
-
-
-def facts_in(need: Need) -> str:
-    """What a need says, beside what each says that says nothing."""
-    empty = Need(need.place, need.entity, frozenset())
-    facts: list[str] = []
-    for field in dataclasses.fields(Need):
-        value = getattr(need, field.name)
-        if value != getattr(empty, field.name):
-            shown = sorted(value) if isinstance(value, frozenset) else value
-            shown = [cls.__name__ for cls in value] if field.name == "together" else shown
-            facts.append(f"{field.name} {shown.__name__ if isinstance(shown, type) else shown}")
-    flags = [name for name in ("claimable", "sweepable") if getattr(need, name)]
-    return "\n".join([f"{need.place.partition('.')[2]}: {need}", *(f"  {fact}" for fact in [*facts, *flags])])
-
-
-def test_what_each_question_needs() -> None:
-    assert_agreed("\n".join(facts_in(need) for need in needs_of(Cases)))
 
 
 @pytest.mark.parametrize("name", ["case", "everything"])

@@ -14,13 +14,8 @@ import pytest
 from keyplan import Cursor, Design, Entity, Id, Page, Range, Table, View, Writes, read, write
 from keyplan import Update as Change
 from keyplan.design.deferral import deferred
-from keyplan.design.traffic.files import traffic_from
 from keyplan.errors import DesignError
 from keyplan.planner import planning
-from keyplan.planner.module import rewritten
-from keyplan.planner.planning import provisional_design
-from tests.agreed import assert_agreed
-from tests.planner.agreeing import plan
 
 
 class Photo(Entity):
@@ -114,36 +109,6 @@ with deferred():
         @write("P5")
         def rate(self, photo: Photo, price: Decimal) -> Writes:
             yield Change(photo, price=price)
-
-
-DESIGNS = (Photos, Albums, Fans, Prices)
-RATES = {
-    "patterns": {"of_owner": {"per_second": 900}, "P5": {"per_second": 1500, "peak_per_second": 2500}},
-    "entities": {"Photo": {"count": 100_000}},
-}
-
-
-@pytest.mark.parametrize("design", DESIGNS)
-def test_each_question_keeps_its_order(design: type[Design]) -> None:
-    told: list[tuple[str, int, int]] = []
-    best = plan(design, progress=lambda *step: told.append(step))[0]
-    assert_agreed("\n".join([*map(str, told), *rewritten_questions(best)]))
-
-
-def test_with_rates_more_is_weighed() -> None:
-    design: type[Design] = Prices
-    told: list[tuple[str, int, int]] = []
-    compiled = provisional_design(design)
-    rates = {**RATES["patterns"]}
-    writes = next(iter(compiled.writes))
-    data = {"patterns": {"of_owner": rates["of_owner"], writes: rates["P5"]}, "entities": RATES["entities"]}
-    plan(design, traffic_from(data, compiled, source="traffic.toml"), progress=lambda *step: told.append(step))
-    assert_agreed("\n".join(map(str, told)))
-
-
-def rewritten_questions(made: planning.Plan) -> list[str]:
-    """The lines of decorators that the plan changes."""
-    return [line for line in rewritten(made).diff.splitlines() if line[:1] in {"+", "-"} and "@read" in line]
 
 
 def test_what_the_compiler_refuses_of_every_plan_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,12 +16,10 @@ from keyplan import Entity, Id, Index, Key, Unique
 from keyplan.planner import planning, search
 from keyplan.planner.candidates import Candidate, exclude, values_of
 from keyplan.planner.facts import EntityFacts, facts_of
-from keyplan.planner.mirrors import Member, Mirror
 from keyplan.planner.needs import Need
 from keyplan.planner.search import EntityChoice
 from keyplan.planner.templates import Declared, _codes, field_word
 from keyplan.planner.weighing import HotKey, Weight
-from tests.agreed import assert_agreed
 
 GSI1, GSI2 = Index("GSI1", "gsi1pk", "gsi1sk"), Index("GSI2", "gsi2pk", "gsi2sk")
 
@@ -224,20 +222,6 @@ def test_a_mirror_is_as_busy_as_the_key_was() -> None:
         (("Other.primary",), "GSI1", "write", 900),
         (("Thing.primary",), "the table", "read", 300),
     ]
-
-
-def test_what_a_write_does_for_a_mirror() -> None:
-    """Each action, with and without changes, in a batch and outside, of an item that is there or is read first."""
-    members = tuple(
-        Member("store", f"{action} Thing", action, changes, batched, reads)
-        for action in ("Put", "Update", "Delete")
-        for changes in ((), ("two",), ("two", "three"))
-        for batched in (False, True)
-        for reads in (False, True)
-    )
-    for reader in ("", "self.thing.ask(one)"):
-        mirror = Mirror(Thing, Other, "class ThingByTwo(Entity):\n    two: str", ("Things.asked",), (), members, reader)
-        assert_agreed(f"{mirror.code}\n{mirror.as_json()}")
 
 
 def test_the_words_before_values() -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from keyplan import Design, Entity, Id, Table, read
 from keyplan.design.deferral import deferred
-from tests.planner.agreeing import plan
+from keyplan.planner import plan
 
 
 class Parcel(Entity):

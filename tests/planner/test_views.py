@@ -35,12 +35,11 @@ from keyplan.cli.designs import find
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
 from keyplan.errors import DesignError
-from keyplan.planner import Plan, applied
+from keyplan.planner import Plan, applied, plan
 from keyplan.planner.module import rewritten
 from keyplan.planner.planning import provisional_design
 from keyplan.testing import verify
 from tests.cli.support import run
-from tests.planner.agreeing import plan
 
 ESCALATED = Index("ESCALATED", "escalated_pk", "escalated_sk")
 

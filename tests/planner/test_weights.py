@@ -6,14 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-import pytest
-
-from keyplan import Key, Unique
 from keyplan.planner.planning import compared
-from keyplan.planner.plans import PlannedKey
-from keyplan.planner.weighing import HotKey, Weight, dominates, front, why_not_first
-from tests.agreed import assert_agreed
-from tests.planner.test_choices import GSI1, Run
+from keyplan.planner.weighing import HotKey, Weight, dominates, front
 
 HALF_A_CENT = 0.005
 """What two plans may differ by and cost the same."""
@@ -49,17 +43,6 @@ OTHERS = {
     "one over": replace(PLAIN, hot=(hot(1001), hot(1000, "Order.by_day"))),
     "two over": replace(PLAIN, hot=(hot(1500), hot(1001, "Order.by_day"))),
 }
-
-
-@pytest.mark.parametrize("name", OTHERS)
-def test_two_plans_are_weighed_against_each_other(name: str) -> None:
-    weight = OTHERS[name]
-    lines = [str(weight.order), f"{weight.over} over, {weight.heat}, {weight.usd}"]
-    for other, beside in OTHERS.items():
-        better = f"{dominates(weight, beside):d}{dominates(beside, weight):d}"
-        kept = "".join(f"{each:d}" for each in front([weight, beside]))
-        lines.append(f"{other}: {better} {kept} {why_not_first(weight, beside).partition(';')[0]}")
-    assert_agreed("\n".join(lines))
 
 
 def test_the_equal_of_an_earlier_plan_is_not_among_the_best() -> None:
@@ -128,19 +111,3 @@ def test_as_many_plans_are_shown_as_are_of_use() -> None:
     assert shown(*unbeaten) == [(number, True) for number in range(5)]
     some = [beaten[0], beaten[1], beaten[2], Made(replace(PLAIN, indexes=3, usd_per_million=1.0)), beaten[4]]
     assert shown(*some) == [(0, True), (3, True), (1, False)]
-
-
-def test_a_key_says_what_it_serves() -> None:
-    keys = (
-        Key("RUNNER#{runner}", "#RUN", index=GSI1, shards=2, when={"grade": 1}),
-        Key("RUN#{run_id}", "#RUN"),
-        Unique("RUNNER#{runner}", "#CLAIM"),
-    )
-    lines: list[str] = []
-    for key in keys:
-        for serves in ((), ("Runs.by_runner",), ("Runs.a", "Runs.b"), ("Runs.a", "Runs.b", "Runs.c")):
-            for new in (True, False):
-                if serves or not isinstance(key, Unique):
-                    made = PlannedKey(Run, "by_runner", key, serves, new)
-                    lines.append(f"{made.place} {made.shards} {made.text}: {made.sentence}")
-    assert_agreed("\n".join(lines))

@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import ast
 import json
-from collections.abc import Iterator
-from dataclasses import fields
-from operator import itemgetter
 from typing import Annotated, Any
 
 import pytest
@@ -31,10 +27,8 @@ from keyplan import (
     write,
 )
 from keyplan.rehearsal.code import WrittenCode
-from keyplan.rehearsal.following import _Reader, _Scope, code_of
-from keyplan.rehearsal.names import OPEN
+from keyplan.rehearsal.following import _Reader, _Scope
 from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped
-from tests.agreed import assert_agreed
 
 WORD = "word"
 
@@ -327,25 +321,6 @@ class Sheds(Design):
         yield Batch([Put(Nail(name=name))])
 
 
-EXPRESSIONS = """
-own ; found ; found.count ; nails ; number ; name ; last.number ; fresh ; forgotten ; Tool ; 'Tool' ; WORD
-Sheds.tool ; [*nails] ; [*nails, 1] ; [nails, 1] ; [*many, 1] ; (*nails, 1) ; {*nails, 1} ; {**mapped}
-{**found.sizes, 'a': 1} ; {'a': found, 'b': 1} ; {**{}, 'a': found} ; nails + [1] ; [1] + nails ; nails - [1]
-nails + many ; nails ; [x for x in many] ; {1} ; helped.tags ; helped.tags ; {1} ; many + [1] ; grown ; alone
-found.count + 1 ; found.count < 1 ; number % found.count ; found.count % 2 ; number + 1 ; -found.count
-f'{found.note} x' ; f'{own.note} x' ; own.note + 'x' ; own.note * 2 ; own.count + 1 ; own.tags ; own.parts + [1]
-own.tags - {1} ; {**own.sizes} ; Add(own.count) ; Add(own.low) ; Add(-min(own.count, 1)) ; Add(1)
-Append(own.parts) ; Remove() ; sum(nails) ; sum(many) ; len(nails) ; min(1, found.count) ; more(found.count)
-more(1) ; more(1, other=found.count) ; same(found.count) ; made(found) ; str(found.count) ; self.tool.ask(name)
-self.nails.ask ; self.how_many.ask ; len(grown) ; counted + 1 ; max(length, 1) ; sum(x for x in nails)
-abs(counted) ; print(nails) ; Tool(name=name, note='x') ; Tool(**rest) ; own.model_copy(update={}) ; put ; update
-update.only_if() ; made(own) ; (yield from self.tool.ask(name)) ; (yield from self.nails.ask(name))
-(yield from self._found(name)) ; (yield from self.nothing(name)) ; (yield from many)
-(yield from self.how_many.ask(name)) ; own.model_copy ; many ; one_or_two ; [*one_or_two, *many]
-self.few.ask(name) ; self.join_it.join(own) ; self.everything.join ; seen ; kept ; told
-"""
-
-
 def _scope(name: str) -> _Scope:
     pattern = Sheds.compiled.writes[name]
     sources = Sources()
@@ -364,88 +339,6 @@ def _scope(name: str) -> _Scope:
 @pytest.fixture(scope="module")
 def scope() -> _Scope:
     return _scope("everything")
-
-
-def _shown(value: Any) -> str:
-    match value:
-        case ast.AST():
-            return ast.unparse(value)
-        case set() | frozenset():
-            return f"{{{', '.join(sorted(map(_shown, value)))}}}"
-        case list() | tuple():
-            return f"[{', '.join(map(_shown, value))}]"
-        case _:
-            return "open" if value is OPEN else str(getattr(value, "name", None) or getattr(value, "__name__", value))
-
-
-@pytest.mark.parametrize("name", ["everything", "spelled"])
-def test_what_each_variable_holds(name: str) -> None:
-    lines: list[str] = []
-    scope = _scope(name)
-    sets = {"read": scope.read, "computed": scope.computed, "grown": scope.grown, "asked": scope.asked}
-    held: dict[str, Any] = {
-        "a": scope.instances, "built with": scope.built, "action": scope.held, "made of": scope.sources,
-        "counts": scope.counts, "items of": scope.lists, "looked at": scope.checked,
-    }  # fmt: skip
-    for variable, known in sorted(scope.names.items(), key=itemgetter(0)):  # their order is the version's
-        if variable.startswith("@"):
-            continue  # pytest's own
-        what = [f"{title} {_shown(of[variable])}" for title, of in held.items() if variable in of]
-        what += [title for title, names in sets.items() if variable in names]
-        lines.append(f"{variable}: {'; '.join([*what, *([] if known is OPEN else [f'is {_shown(known)}'])])}")
-    lines.append(f"many: {_shown(scope.many)}; loops {scope.loops}, {scope.rounds}; {scope.unbounded}")
-    assert_agreed("\n".join([*lines, *_of_code(scope.reader.found)]))
-
-
-@pytest.mark.parametrize("name", ["spelled", "plain", "helped"])
-def test_what_the_code_of_a_write_says(name: str) -> None:
-    code = code_of(Sheds.compiled.writes[name], Sheds.compiled, Sheds, Sources())
-    assert_agreed("\n".join(_of_code(code)))
-
-
-def _of_code(code: WrittenCode) -> Iterator[str]:
-    first = code.pattern.function.__code__.co_firstlineno
-    for each in code.actions:
-        parts = {part.name: getattr(each, part.name) for part in fields(each)}
-        told = [
-            f"{name} {_shown(part)}" for name, part in parts.items() if part and name not in {"kind", "line", "entity"}
-        ]
-        yield f"{each.kind} {each.entity and each.entity.name} in line {each.line - first}: {', '.join(told)}"
-    yield from (f"ask {each.name} in line {each.line - first}{', looped' * each.looped}" for each in code.asks)
-    yield f"loops {code.loops}, repeats {code.repeats}, mentioned {[*code.mentioned]}, entities {[*code.entities]}, "
-    yield f"counted {sorted(code.counted)}, folded {sorted(code.folded)}, known {code.known}"
-
-
-def _of(scope: _Scope, node: ast.expr) -> Iterator[str]:
-    tool = scope.design.by_name["Tool"]
-    value = scope.value_of(node)
-    yield "" if value is OPEN else f"is {_shown(value)}"
-    entity, read = scope._value(node)
-    yield f"value {entity and entity.name} {'read' if read else ''}" if entity is not None or read else ""
-    for name in ("from_read", "is_computed", "is_grown", "_asks_for", "_is_asked_for", "_is_instance"):
-        yield name if getattr(scope, name)(node) else ""
-    named = scope.entity_named(node)
-    yield f"names {named.name}" if named is not None else ""
-    for title, of in (("fields", sorted(scope.fields_in(node, tool))), ("counts", sorted(scope.counts_in(node))),
-                      ("calls", list(scope.called(node))), ("parts", list(scope._parts(node))),
-                      ("of itself", [each for each in tool.fields if scope.of_itself(tool, each, node)]),
-                      ("own", [each for each in tool.fields if scope.own_fields(tool, {each: node})])):  # fmt: skip
-        yield f"{title} {_shown(of)}" if of else ""
-    for title, part in (("change", scope.change_of(node).replace("set", "")), ("many", scope.asked_many(node)),
-                        ("held", scope._held_by(node, 99)), ("through", scope._unbounded_in(node)),
-                        ("built", scope._built(node)), ("outside", scope._outside(node)),
-                        ("target", [each and _shown(each) for each in scope._target(node)])):  # fmt: skip
-        yield f"{title} {_shown(part)}" if part not in ("", None, [None, None]) else ""
-
-
-def test_what_each_expression_is_made_of(scope: _Scope) -> None:
-    texts = [text.strip() for line in EXPRESSIONS.strip().splitlines() for text in line.split(" ; ")]
-    texts += ["nails | {1}", "{1} | helped.tags", "many | {1}", "own.tags | {'a'}", "own.count | 1"]
-    lines = [
-        f"{text}: {'; '.join(filter(None, _of(scope, ast.parse(text, mode='eval').body)))}"
-        for text in dict.fromkeys(texts)
-    ]
-    assert_agreed("\n".join(lines))
 
 
 def test_whose_code_a_reader_reads(scope: _Scope) -> None:

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import pytest
 
-from keyplan.cost.estimate import estimate
 from keyplan.design.traffic import traffic_from
 from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal import trials
 from keyplan.rehearsal.account import Accounts
 from keyplan.rehearsal.finds import Finds
 from keyplan.rehearsal.mutations import Mutation
-from tests.agreed import assert_agreed
 from tests.rehearsal.kennels import Bone, Dog, Kennels
-from tests.rehearsal.test_writes import _shown
 
 DESIGN = Kennels.compiled
 TRAFFIC = traffic_from({}, DESIGN)
-
-
-def _of_trials(made: Iterable[trials._Trial]) -> list[str]:
-    return [
-        f"  {'numbers' if trial.numbers else ''}{' new' if trial.new else ''}{' over' if trial.over else ''}"
-        f" | {'; '.join(trial.notes())}"
-        for trial in made
-    ]
-
-
-@pytest.mark.parametrize("name", ["wild", "all_bones", "of_two"])
-def test_what_is_supposed_is_as_it_was_agreed_upon(name: str) -> None:
-    pattern, asked = DESIGN.writes[name], dict.fromkeys(("dog", "bone"))
-    lines = ["likely:", *_of_trials(trials._likely(DESIGN, pattern, asked))]
-    unlikely = list(trials._unlikely(DESIGN, pattern, asked))
-    lines += [f"unlikely, {len(unlikely)}:", *_of_trials([*unlikely[:30], *unlikely[-5:]])]
-    assert_agreed("\n".join(lines))
 
 
 def _world(trial: trials._Trial) -> trials._TypicalWorld:
@@ -47,24 +24,6 @@ def _world(trial: trials._Trial) -> trials._TypicalWorld:
 
 
 PLAIN = trials._Trial()
-TRIALS = {
-    "as usual": PLAIN,
-    "same numbers": replace(PLAIN, numbers=False),
-    "a choice": replace(PLAIN, choices={"sort_of": "ham", "size": 2}),
-    "new": replace(PLAIN, new=True),
-    "an id": replace(PLAIN, fields={("Dog", "dog_id"): "d9", ("Bone", "found"): None}),
-    "fields": replace(PLAIN, fields={("Dog", "name"): "Ben", ("Bone", "name"): "Bob", ("Dog", "fed"): 3}),
-}
-
-
-@pytest.mark.parametrize("named", TRIALS)
-def test_what_a_write_is_given_is_as_it_was_agreed_upon(named: str) -> None:
-    lines: list[str] = []
-    for pattern in DESIGN.writes.values():
-        world = _world(TRIALS[named])
-        given = {"sizes": [3]} if "sizes" in pattern.signature.by_name else {}
-        lines += [f"{pattern.name}: {_shown(trials._arguments(DESIGN, pattern, world, given))}"]
-    assert_agreed("\n".join(lines))
 
 
 def _changes(before: dict[str, Any] | None, after: dict[str, Any] | None, what: str = "claim by_tag") -> Any:
@@ -127,12 +86,6 @@ def test_what_a_traffic_file_gives_is_what_it_is_called_with() -> None:
 def test_a_read_finds_as_many_as_a_partition_has_and_its_limit_lets_through(usual: int, items: int | None) -> None:
     tried = _tried("all_bones", {"entities": {"Bone": {"per_partition": usual}}})
     assert (tried.rehearsal.items if tried.rehearsal is not None else None) == items
-
-
-def test_each_write_has_its_costs() -> None:
-    costs = {pattern.name: pattern.failure for pattern in estimate(Kennels).patterns if pattern.name in DESIGN.writes}
-    said = {name: re.sub("x{4,}", "x", failure) for name, failure in costs.items() if failure}
-    assert_agreed("\n".join(f"{name}: {failure}" for name, failure in said.items()))
 
 
 def test_a_trial_is_made_of_few_calls() -> None:

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from keyplan.server.aside import AtOnce
 from keyplan.server.service import Incoming, Regional, Service
 from keyplan.server.settings import Settings
 from keyplan.server.writing import Done, WriterThread
-from tests.agreed import assert_agreed
 from tests.server.support import AUTHORIZATION, CREATE, TABLE, s
 
 ORIGIN = b"http://localhost:3000"
@@ -140,25 +139,21 @@ def answer(handler: Service | Regional, request: Incoming) -> str:
     return (b"\n".join(kept) + end.replace(b"\r", b"") + body).decode()
 
 
-@pytest.mark.parametrize("way", ["at once", "aside", "in pieces"])
+@pytest.mark.parametrize("way", ["aside", "in pieces"])
 def test_requests_are_answered(engine: Engine, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
     """The same whichever way; and at the end nothing is taken to be under way."""
-    if way != "at once":
-        monkeypatch.setattr(service, "LARGE_BYTES_MIN", -1)
+    monkeypatch.setattr(service, "LARGE_BYTES_MIN", -1)
     if way == "in pieces":
         monkeypatch.setattr(parsing, "is_many", lambda body: body[:1] == b"{" and body[-1:] == b"}")
     tested = Service(engine, settings())
     shown = [f"--- {name}\n{answer(tested, request)}" for name, request in REQUESTS.items()]
     assert tested._pending_bytes == 0
-    if way == "at once":
-        assert_agreed("\n".join(shown))
-    else:
-        monkeypatch.undo()
-        with Engine.open(":memory:", raw_items=True) as other:
-            other.call("CreateTable", CREATE)
-            other.call("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1")}})
-            plain = Service(other, settings())
-            assert shown == [f"--- {name}\n{answer(plain, request)}" for name, request in REQUESTS.items()]
+    monkeypatch.undo()
+    with Engine.open(":memory:", raw_items=True) as other:
+        other.call("CreateTable", CREATE)
+        other.call("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1")}})
+        plain = Service(other, settings())
+        assert shown == [f"--- {name}\n{answer(plain, request)}" for name, request in REQUESTS.items()]
 
 
 class Kept:
@@ -239,31 +234,6 @@ def test_what_fails_is_told_and_logged(
     ] == logged
     if large:
         assert error.__traceback__ is None
-
-
-def test_regions_answer_for_themselves(engine: Engine) -> None:
-    with Engine.open(":memory:", raw_items=True) as other:
-        tested = Regional({"eu-west-1": Service(engine, settings()), "us-east-1": Service(other, settings())})
-        elsewhere = AUTHORIZATION.replace("eu-west-1", "us-east-1").encode()
-        unknown = AUTHORIZATION.replace("eu-west-1", "ap-east-1").encode()
-        query = (
-            b"/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=dev%2F20260101%2Fus-east-1%2Fdynamodb%2Faws4_request"
-        )
-        asking = {
-            "the first": asked(),
-            "the other": asked(authorization=elsewhere),
-            "by its query": asked(url=query, authorization=None),
-            "by a short scope": asked(
-                authorization=b"AWS4-HMAC-SHA256 Credential=dev/us-east-1/dynamodb/aws4_request,"
-            ),
-            "none": asked(authorization=unknown),
-            "unsigned": asked(authorization=None),
-        }
-        assert_agreed("\n".join(f"--- {name}\n{answer(tested, request)}" for name, request in asking.items()))
-
-
-def headed(**headers: str) -> Mapping[bytes, bytes]:
-    return {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
 
 
 @pytest.mark.parametrize("size", [4095, 4096, 4097])

@@ -13,32 +13,10 @@ from typing import Any
 import pytest
 from pydantic_core import SchemaError
 
-from keyplan import Index, Number
-from keyplan.plain.answers import pretty
+from keyplan import Index
 from keyplan.studio import planning_process
-from keyplan.studio.alternatives import _further, _indexes, _keys, _questions, _weights
 from keyplan.studio.planning import Planner
-from tests.agreed import assert_agreed
 from tests.studio.test_planning import SHOP, SMALL, TEXT, asked, request
-
-
-def key(place: str, where: str, *, new: bool) -> Any:
-    return SimpleNamespace(place=place, where=where, new=new, text=f"Key of {place}", sentence=f"It is in {where}.")
-
-
-def weight(indexes: int, copies: int, usd: float | None, heat: float | None) -> Any:
-    hottest = None
-    if heat is not None:
-
-        class Hottest(SimpleNamespace):
-            def __str__(self) -> str:
-                return "Order.by_day"
-
-        hottest = Hottest(share=heat)
-    return SimpleNamespace(
-        indexes=indexes, copies=copies, mirrors=0, usd_a_month=usd, usd_per_million=None, heat=heat or 0.0,
-        hot=heat is not None, hottest=hottest,
-    )  # fmt: skip
 
 
 def plan(indexes: list[Index], keys: list[Any], weighed: Any, **more: Any) -> Any:
@@ -51,36 +29,6 @@ def plan(indexes: list[Index], keys: list[Any], weighed: Any, **more: Any) -> An
         indexes=indexes, keys=keys, weight=weighed, answers=answers, design=SimpleNamespace(__name__="Store"),
         compiled=SimpleNamespace(reads={"orders": None, "by_day": None}), **given,
     )  # fmt: skip
-
-
-PLANS = [
-    plan(
-        [Index("GSI1", "a", "b"), Index("GSI2", Number("n"), projection="KEYS_ONLY")],
-        [key("Order.primary", "the table", new=False), key("Order.by_day", "GSI1", new=True)],
-        weight(2, 0, 12.5, 0.255),
-        named={"Store.orders": "Order.by_day"},
-        notes=("Order.by_day: a guess", "Store.orders: an order", "Store.pay: writes more"),
-    ),
-    plan(
-        [Index("GSI1", "a", "b", projection=("title", "day"))],
-        [key("Order.primary", "the table", new=False), key("Line.by_day", "GSI1", new=False)],
-        weight(1, 1, None, None),
-        all_of={"Store.by_day": "GSI1"},
-    ),
-    plan([], [key("Order.primary", "the table", new=False)], weight(0, 2, 3.0, 0.1)),
-]
-
-
-@pytest.mark.parametrize("plans", [PLANS, PLANS[:1], PLANS[2:]], ids=["three", "the first", "the last"])
-def test_each_kind_of_cell_is_as_it_was_agreed_upon(plans: list[Any]) -> None:
-    rows = {
-        "weights": [*_weights(plans)],
-        "indexes": [*_indexes(plans)],
-        "keys": [*_keys(plans)],
-        "questions": [*_questions(plans)],
-        "further": [*_further(plans)],
-    }
-    assert_agreed(pretty(rows))
 
 
 def told(

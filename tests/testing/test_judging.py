@@ -12,26 +12,19 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from enum import Enum
 from typing import Any, NamedTuple
 
-import pytest
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning
 from pydantic import computed_field
 
-from keyplan import Cursor, Design, Each, Entity, Index, Key, KeyStyle, Page, Range, Table, read
+from keyplan import Cursor, Design, Entity, Index, Key, KeyStyle, Page, Range, Table, read
 from keyplan.client.conversations import Request
-from keyplan.testing import Clock, Maker, verify
+from keyplan.testing import verify
 from keyplan.testing.arranging import Missed, key_fields_of
-from keyplan.testing.checking import Checker
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
-from keyplan.testing.questions import Asker
 from keyplan.testing.report import RunningCounts
 from keyplan.testing.smaller import smallest
-from keyplan.testing.steps import Change, Copy, Erase, Family, Write
 from keyplan.testing.world import Row, World
-from tests.agreed import assert_agreed
-from tests.contract.buckets import Timed
-from tests.contract.design import Everything
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
@@ -103,55 +96,6 @@ class Team(Design):
 
 A, B, C, D = (Person(team="t", number=number, points=number) for number in range(4))
 HEAD, OTHER = Head(team="t"), Head(team="u")
-HEADS: tuple[Any, ...] = (HEAD, OTHER, None)
-GROUPS: dict[str, list[list[Any]]] = {
-    "nothing": [], "one": [[A]], "one or none": [[A, None]], "two, in any order": [[A, B]], "in order": [[A], [B, C]],
-    "a head": [[HEAD]], "a head and people": [[HEAD], [A], [B]],
-}  # fmt: skip
-ANSWERS: dict[str, list[Any]] = {
-    "one": [None, A, B, C],
-    "list": [[], [A], [B], [A, B], [B, A], [A, B, C], [A, C, B], [B, A, C], [A, B, C, D], [A, A]],
-    "int": [0, 1, 2, 3, 6, True, None], "bool": [False, True, 0, 1, None],
-    "whole": [None, *(Whole(head, people) for head in HEADS for people in ([], [A], [A, B], [B, A]))],
-}  # fmt: skip
-KINDS = {"one": "one", "how_many": "int", "any_there": "bool", "points": "int", "whole": "whole",
-         "whole_or_none": "whole", "loose": "whole"}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", Team.compiled.reads)
-def test_each_answer_of_each_shape_is_judged(name: str) -> None:
-    pattern = Team.compiled.reads[name]
-    nothing: Any = None
-    checker = Checker(nothing, pattern, nothing, nothing, nothing)
-    lines: list[str] = []
-    for told, groups in GROUPS.items():
-        for given in [{}, {"limit": 1}, {"limit": 9}] if "limit" in pattern.signature.by_name else [{}]:
-            if (pattern.shape.kind.name == "PAGE" and not given) or ("none" in told and name != "one"):
-                continue
-            judged: dict[str, list[str]] = {}
-            for got in ANSWERS[KINDS.get(name, "list")]:
-                try:
-                    checker._judge([[each for each in group if each or name == "one"] for group in groups], got, given)
-                    judged.setdefault("right", []).append(_shown(got))
-                except Exception as error:  # noqa: BLE001 - what it says is what is looked at
-                    judged.setdefault(f"{type(error).__name__}: {error}", []).append(_shown(got))
-            lines.append(f"{told} {given or ''}")
-            lines += [f"    {what}: {'  '.join(answers)}" for what, answers in judged.items()]
-    assert_agreed("\n".join(lines))
-
-
-def _shown(got: Any) -> str:
-    match got:
-        case Person():
-            return "ABCD"[got.number]
-        case Head():
-            return f"head of {got.team}"
-        case Whole():
-            return f"({_shown(got.head)}, {_shown(got.people)})"
-        case list():
-            return "".join(map(_shown, got)) or "[]"
-        case _:
-            return repr(got)
 
 
 class Color(Enum):
@@ -169,35 +113,6 @@ class Dot(Entity):
     primary = Key("DOTS#{group}", "{at}")
 
 
-class Dots(Design):
-    table = Table("dots", entities=[Dot])
-
-    @read("R1", where="color = :shade AND :least <= size")
-    def shaded(self, group: str, shade: Color, least: int = 0) -> list[Dot]: ...
-
-    @read("R2", where="size BETWEEN :least AND :most OR note IN (:notes)")
-    def sized(self, group: str, least: int, most: int, notes: Each[str], newest_first: bool = False) -> list[Dot]: ...
-
-    @read("R3")
-    def within(self, group: str, at: Range[datetime]) -> list[Dot]: ...
-
-
-@pytest.mark.parametrize("design", [Everything, Timed, Dots])
-def test_what_is_asked(design: type[Design]) -> None:
-    clock = Clock(datetime(2026, 3, 1, 10, 20, 30, tzinfo=UTC))
-    make = Maker(3)
-    entities = design.compiled.entities
-    with clock:
-        rows = [Row(entity, make(cls), {}) for cls, entity in entities.items() for _ in range(3)]
-    world = World(tuple(rows), (), ())
-    lines: list[str] = []
-    for name, pattern in design.compiled.reads.items():
-        asker = Asker(pattern)
-        for number in (1, 2):
-            lines += [f"{name} {number}: {asked}" for asked in asker.questions(world, number)]
-    assert_agreed("\n".join(lines))
-
-
 def test_a_failure_is_made_smaller() -> None:
     """Halves of the steps are left out, then less, the last ones first; a smaller store is asked three sets of
     questions."""
@@ -209,31 +124,7 @@ def test_a_failure_is_made_smaller() -> None:
 
     eight: list[Any] = [*range(8)]
     assert str(smallest(eight, 5, fails)) == "[2, 5]"
-    assert_agreed("\n".join(f"{number}: {steps}" for steps, number in tried))
     assert smallest(eight[:1], 5, fails) is None
-
-
-def test_parts_of_steps_are_left_out() -> None:
-    entity, changes = Team.compiled.entities[Person], [{"email": "a"}, {"email": "b"}]
-    two = {"email": "c", "points": 3}
-    steps: list[Any] = [Family(entity, A, changes), Copy(entity, 1, two, create=True),
-                        Change(entity, 2, two, stale=False),
-                        Change(entity, 2, {"points": 3}, stale=True), Erase(entity, 1, stale=False),
-                        Write(B, create=True)]  # fmt: skip
-    tried: list[str] = []
-
-    def fails(steps: list[Any], number: int) -> AssertionError | None:
-        tried.append(f"{number}: {' '.join(map(_step, steps))}")
-        return AssertionError("") if len(steps) == 6 and len(tried) % 4 == 1 else None
-
-    smallest(steps, 0, fails)
-    assert_agreed("\n".join(tried))
-
-
-def _step(step: Any) -> str:
-    names = [name for name in ("instance", "changes", "create", "stale") if hasattr(step, name)]
-    shown = (_shown(getattr(step, name)) if name == "instance" else getattr(step, name) for name in names)
-    return f"{type(step).__name__}({', '.join(map(str, shown))})"
 
 
 KEY = {"pk": {"S": "TEAM#t"}, "sk": {"S": "PERSON#0001"}}

@@ -30,7 +30,6 @@ from keyplan.testing.oracle import Oracle
 from keyplan.testing.report import Report, RunningCounts
 from keyplan.testing.steps import Steps
 from keyplan.testing.world import Row, World
-from tests.agreed import assert_agreed
 
 
 class Ant(Entity):
@@ -98,19 +97,6 @@ def test_calls_are_counted() -> None:
 )
 def test_items_of_an_answer_are_counted(got: Any, count: int) -> None:
     assert checking._count(got) == count
-
-
-def test_how_a_failure_is_told() -> None:
-    class Recorded:
-        requests = [(f"Query{number}", {"n": number}) for number in range(8)]  # noqa: RUF012 - as a recorder's
-
-    nothing: Any = None
-    recorded: Any = Recorded()
-    checker = Checker(nothing, Farm.compiled.reads["bees"], nothing, recorded, nothing)
-    first, second = Bee(name="a"), Bee(name="b")
-    cases: list[tuple[Any, Any]] = [([[first], [second]], [second]), ([], []), (None, first), ([[first]], None)]
-    said = [checker._failure({"hive": ["h"], "name": "a"}, groups, got, "gave nothing") for groups, got in cases]
-    assert_agreed("\n\n".join(map(str, said)))
 
 
 def test_a_value_that_is_no_items_may_be_refused_with_the_others() -> None:

@@ -5,27 +5,22 @@ tried of a type is part of what ``verify`` finds, and what a maker makes is what
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from textwrap import wrap
-from typing import Annotated, Any, Generic, Literal, NewType, TypeVar
-from uuid import UUID
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import pytest
-from annotated_types import Interval, Len
+from annotated_types import Len
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field
-from typing_extensions import TypeAliasType
 
-from keyplan import Design, Entity, Key, Table, Ttl, Version, now, ulid
+from keyplan import Design, Entity, Key, Table, Ttl, now, ulid
 from keyplan.design.declared import examples
-from keyplan.design.declared.examples import limits, typical, varied
+from keyplan.design.declared.examples import limits, varied
 from keyplan.errors import ArgumentError
 from keyplan.testing import Maker
 from keyplan.testing.samples import FAVOURED, samples, strategy_for
-from tests.agreed import assert_agreed
 
 T = TypeVar("T")
 NOW = datetime(2026, 3, 1, 10, 20, 30, 456_789, tzinfo=UTC)
@@ -36,25 +31,10 @@ class Color(enum.Enum):
     GREEN = "green"
 
 
-class Size(enum.IntEnum):
-    S = 1
-    L = 10
-
-
 class Place(BaseModel):
     city: str
     code: Annotated[str, Field(alias="zip", pattern=r"[A-Z]\d")] = "A1"
     kind: Literal["home", "work"] = "home"
-
-
-class Odd(BaseModel):
-    even: Annotated[int, Field(multiple_of=2)]
-    word: Annotated[str, Field(pattern=r"^x+y$")] = "xxy"
-    known: str = Field(default="a", examples=["first", "second"])
-
-
-class Refusing(BaseModel):
-    word: Annotated[str, Field(pattern="^BB$")]
 
 
 def _is_loud(text: str) -> str:
@@ -64,98 +44,11 @@ def _is_loud(text: str) -> str:
 
 
 Loud = Annotated[str, AfterValidator(_is_loud)]
-Handle = NewType("Handle", str)
-Few = TypeAliasType("Few", Annotated[int, Field(ge=5, le=9)])
-
-TYPES: dict[str, Any] = {
-    "str": str,
-    "text of one letter": Annotated[str, Len(1, 1)],
-    "text of ten letters at least": Annotated[str, Len(10)],
-    "text of 100 letters at least": Annotated[str, Len(100)],
-    "text of two letters at most": Annotated[str, Len(0, 2)],
-    "pattern": Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")],
-    "validated": Loud,
-    "new type": Handle,
-    "int": int,
-    "small": Annotated[int, Field(ge=0, le=20)],
-    "above and below": Annotated[int, Field(gt=5000, lt=6000)],
-    "below": Annotated[int, Field(lt=-2000)],
-    "above": Annotated[float, Field(gt=1e6)],
-    "interval": Annotated[int, Interval(ge=3333, lt=4444)],
-    "steps": Annotated[int, Field(multiple_of=7777)],
-    "alias": Few,
-    "optional alias": Few | None,
-    "bool": bool,
-    "float": float,
-    "decimal": Decimal,
-    "low decimal": Annotated[Decimal, Field(gt=Decimal("7000.5"), le=Decimal("7009.25"))],
-    "moment": datetime,
-    "day": date,
-    "time": time,
-    "ttl": Ttl,
-    "optional ttl": Ttl | None,
-    "version": Version,
-    "bytes": bytes,
-    "two bytes at most": Annotated[bytes, Len(1, 2)],
-    "uuid": UUID,
-    "literal": Literal["a", "bc"],
-    "literal of one length": Literal["a", "b"],
-    "enum": Color,
-    "numeric enum": Size,
-    "str or int": str | int,
-    "optional": int | None,
-    "three": int | Color | None,
-    "list": list,
-    "list of texts": list[str],
-    "list of one or two": Annotated[list[int], Len(1, 2)],
-    "list of five": Annotated[list[int], Len(5, 5)],
-    "set": set[int],
-    "frozen set": frozenset[str],
-    "sequence": Sequence[int],
-    "tuple": tuple[int, ...],
-    "pair": tuple[str, int],
-    "triple": tuple[Color, bool, Literal["x", "y", "z"]],
-    "dict": dict,
-    "dict of numbers": dict[str, int],
-    "mapping": Mapping[str, Decimal],
-    "dict of two": Annotated[dict[str, int], Len(2, 2)],
-    "model": Place,
-    "odd model": Odd,
-    "refusing model": Refusing,
-    "models": list[Place],
-    "any": Any,
-    "object": object,
-}
 
 
 @pytest.fixture(autouse=True)
 def _a_fixed_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples, "now", lambda: NOW)
-
-
-def _shown(value: Any) -> str:
-    """A value's text, the same in each process: a set's order isn't."""
-    if isinstance(value, set | frozenset):
-        return f"{type(value).__name__}({sorted(map(_shown, value))})"
-    if isinstance(value, list | tuple):
-        return f"{type(value).__name__}({', '.join(map(_shown, value))})"
-    return ascii(value)
-
-
-def test_what_is_tried_of_each_type() -> None:
-    lines: list[str] = []
-    for name, annotation in TYPES.items():
-        lines += wrap(f"{name}: {', '.join(map(_shown, samples(annotation)))}", 110, subsequent_indent="    ")
-    assert_agreed("\n".join(lines))
-
-
-def test_what_is_typical_of_each_type() -> None:
-    lines: list[str] = []
-    for name, annotation in TYPES.items():
-        for field, serial in (("name", 0), ("title", 7), ("", 0), ("body_of_it", 2_000_000)):
-            value, source, exact = typical(annotation, field, serial)
-            lines.append(f"{name}, {field or 'inside'} {serial}: {_shown(value)}, {source}{', exact' * exact}")
-    assert_agreed("\n".join(lines))
 
 
 def test_limits_that_are_given_twice_leave_the_narrower() -> None:
@@ -183,12 +76,6 @@ class Box(Generic[T]):
 @pytest.mark.parametrize("annotation", [Text, Box[int], Annotated[str, Text], Annotated[str, Box[int]]])
 def test_attributes_of_a_type_are_no_limits(annotation: Any) -> None:
     assert limits(annotation, "length") == (None, None)
-
-
-def test_lengths_that_are_assumed_by_a_name() -> None:
-    names = ["body", "content", "markdown", "html", "text", "message", "bio", "description", "summary", "abstract",
-             "excerpt", "title", "url", "slug", "other"]  # fmt: skip
-    assert_agreed("\n".join(f"{name}: {len(typical(str, name, 12).value)}" for name in names))
 
 
 @pytest.mark.parametrize(
@@ -269,16 +156,6 @@ class Fussy(Entity):
 
 class Things(Design):
     table = Table("things", entities=[Thing])
-
-
-def test_what_a_maker_makes() -> None:
-    lines: list[str] = []
-    for seed in (0, 1):
-        make = Maker(seed)
-        for thing in [make(Thing), make(Thing, name="given", few=6), *make.many(Thing, 3, color=Color.GREEN)]:
-            lines.append(f"seed {seed}:")
-            lines += [f"  {name}: {_shown(getattr(thing, name))}" for name in Thing.model_fields]
-    assert_agreed("\n".join(lines))
 
 
 def test_a_maker_fills_a_store() -> None:

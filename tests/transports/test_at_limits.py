@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import socket
-import ssl
 import time
-import zlib
 from typing import Any
 
-import orjson
 import pytest
 
-from keyplan.client.transports import faults, http1, proxies, replies, retries
+from keyplan.client.transports import http1, proxies, retries
 from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
 from keyplan.client.transports.proxies import Proxy, ProxyRefusedError, Tunnel, proxy_for
-from keyplan.client.transports.replies import Failure, Kind, answer_of
+from keyplan.client.transports.replies import Failure, Kind
 from keyplan.client.transports.retries import Attempts, Quota, repeatable
 from keyplan.client.transports.urls import parse_url
-from keyplan.errors import DynamoDBError, KeyplanError, StoreError
-from keyplan.wire.errors import THROTTLING_CODES, ConditionalCheckFailedException, ThrottlingException
-from tests.agreed import assert_agreed
+from keyplan.errors import StoreError
+from keyplan.wire.errors import ConditionalCheckFailedException, ThrottlingException
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -96,7 +91,6 @@ def test_an_answer_is_the_same_wherever_it_is_cut(answer: bytes, behind: bytes) 
     for at in range(len(answer) - 1):
         assert reader.feed(answer[at : at + 1]) is None
     assert reader.feed(answer[-1:] + behind) == whole
-    assert_agreed(f"{answer!r} + {behind!r}\n{whole}")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +203,6 @@ class Clock:
 
 
 TRANSIENT = Failure(StoreError("no connection"), Kind.TRANSIENT)
-LOST = Failure(StoreError("the connection broke"), Kind.TRANSIENT, lost=True)
 THROTTLED = Failure(ThrottlingException("slow down"), Kind.THROTTLED)
 
 
@@ -338,31 +331,6 @@ def test_what_may_be_sent_twice(operation: str, parameters: dict[str, Any], expe
     assert repeatable(operation, parameters) is expected
 
 
-@pytest.mark.usefixtures("midway")
-def test_how_calls_end() -> None:
-    """Each operation, after each failure, whether an answer was lost before, or with it, or not."""
-    condition, final = ConditionalCheckFailedException(), DynamoDBError("no", type="ValidationException")
-    lines: list[str] = []
-    operations = ["GetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"]
-    adding = {"UpdateExpression": "SET #a = #a + :b"}
-    for operation in [*operations, "BatchGetItem", "Query", "UpdateItem, adding", "TransactWriteItems, adding"]:
-        given = adding if "adding" in operation else {"ClientRequestToken": "x"}
-        for first in (None, TRANSIENT, LOST):
-            for last in (TRANSIENT, LOST, THROTTLED, Failure(condition), Failure(final), Failure(StoreError("final"))):
-                element = Attempts(operation.partition(",")[0], given, Quota(), 2, 1e9)
-                if first is None:
-                    element.count = 2
-                elif first is LOST and given is adding:
-                    continue
-                else:
-                    element.after(first)
-                with pytest.raises(KeyplanError) as raised:
-                    element.after(last)
-                before = {None: "", TRANSIENT: "no connection, ", LOST: "lost, "}[first]
-                lines.append(f"{operation} {before}{last.kind.value} {last.error.message}: {raised.value.message}")
-    assert_agreed("\n".join(lines))
-
-
 @pytest.mark.parametrize("kind", [Kind.CLOCK, Kind.EXPIRED])
 def test_what_could_not_be_healed_was_not_carried_out(kind: Kind) -> None:
     element = Attempts("PutItem", {}, Quota(), 4, 1e9)
@@ -379,92 +347,3 @@ def test_a_failure_says_what_its_error_says() -> None:
 
 
 # What replies mean
-
-
-def meant(status: int, body: bytes, **headers: str) -> str:
-    sent = {name.replace("_", "-").encode(): value.encode() for name, value in headers.items()}
-    try:
-        return str(answer_of(Reply(status, sent, body, keep=True)))
-    except Failure as failure:
-        error = failure.error
-        date = "" if failure.date is None else f", {failure.date:g}"
-        hint = "" if not error.hint else f" ({error.hint})"
-        kind = getattr(error, "type", "")
-        lost = ", lost" if failure.lost else ""
-        return f"{type(error).__name__} {kind}: {error.message}{hint}; {failure.kind.value}{lost}{date}"
-
-
-def test_what_each_error_means() -> None:
-    """Every one that is known by name, and one that isn't, by its status."""
-    named = {*replies._CLASSES, *replies._THROTTLED, *replies._TRANSIENT, *replies._CLOCK, *replies._EXPIRED}
-    lines = [
-        f"{name}: {meant(400, orjson.dumps({'__type': f'com.amazonaws#{name}', 'message': 'm'}))}"
-        for name in sorted({*named, *replies._HINTS})
-    ]
-    codes = sorted(THROTTLING_CODES)
-    for cancelled in (codes, ["None", codes[0]], [*codes, "TransactionConflict"], ["None"], []):
-        reasons = [{"Code": code} for code in cancelled]
-        body = {"__type": "TransactionCanceledException", "CancellationReasons": [*reasons, None, {}]}
-        lines.append(f"{cancelled}: {meant(400, orjson.dumps(body))}")
-    new = orjson.dumps({"__type": "New", "Message": "M", "more": 1})
-    lines += [f"{status}: {meant(status, new)}" for status in (400, 429, 499, 500, 501, 599)]
-    assert_agreed("\n".join(lines))
-
-
-def test_what_comes_from_elsewhere() -> None:
-    """Statuses without an error of DynamoDB's; bodies that aren't what their headers say; dates."""
-    lines = [
-        f"{status}: {meant(status, b'<html>')}"
-        for status in (201, 301, 400, 403, 407, 408, 409, 428, 429, 430, 499, 500, 502, 503, 504)
-    ]
-    packed = zlib.compressobj(wbits=31)
-    zipped = packed.compress(b'{"a":1}') + packed.flush()
-    bodies: list[tuple[str, bytes, dict[str, str]]] = [
-        ("plain", b'{"a":1}', {"content_encoding": "identity"}),
-        ("zipped", zipped, {"content_encoding": "gzip"}),
-        ("zipped, with its sum", zipped, {"content_encoding": "gzip", "x_amz_crc32": str(zlib.crc32(zipped))}),
-        ("another sum", b'{"a":1}', {"x_amz_crc32": "7"}),
-        ("deflated", zlib.compress(b'{"a":1}'), {"content_encoding": "gzip"}),
-        ("half of it", zipped[:-9], {"content_encoding": "gzip"}),
-        ("not zipped", b'{"a":1}', {"content_encoding": "gzip"}),
-        ("another encoding", zipped, {"content_encoding": "br"}),
-        ("no JSON", b"a" * 300, {}),
-        ("no object", b"[1]", {}),
-        ("nothing", b"", {}),
-    ]
-    lines += [f"{name}: {meant(200, body, **headers)}" for name, body, headers in bodies]
-    error = orjson.dumps({"__type": "a#b#ExpiredTokenException:http://x", "message": "", "Message": "M"})
-    for date in ("Mon, 23 Nov 2026 12:00:00 GMT", "yesterday", ""):
-        lines.append(f"dated {date!r}: {meant(400, error, date=date)}")
-    assert_agreed("\n".join(lines))
-
-
-def test_what_broken_connections_are() -> None:
-    """Before something was sent, and after; with a proxy and without."""
-    location = parse_url("dynamodb+https://far:4430/notes?connect_seconds=1.5&answer_seconds=2&connections=7", "n", {})
-    untrusted = ssl.SSLCertVerificationError("x")
-    untrusted.verify_message = "it is too old"
-    errors: list[OSError] = [
-        untrusted,
-        ssl.SSLError("wrong version"),
-        ProxyRefusedError("the proxy refuses"),
-        socket.gaierror("unknown"),
-        TimeoutError("late"),
-        ConnectionRefusedError("refused"),
-        ConnectionResetError("reset"),
-    ]
-    failures: list[Failure] = []
-    for error in errors:
-        failures += [
-            faults.connect_failed(location, error),
-            faults.connect_failed(location, error, Proxy("proxy", 3128)),
-            faults.exchange_failed(location, error),
-        ]
-    failures += [faults.exchange_failed(location, ProtocolViolation("garbage"))]
-    failures += [faults.closed(location), faults.too_slow(location), faults.busy(location)]
-    assert_agreed(
-        "\n".join(
-            f"{failure.error.message} ({failure.error.hint}); {failure.kind.value}{', lost' if failure.lost else ''}"
-            for failure in failures
-        )
-    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from keyplan.client.transports.credentials import Credentials, Fixed, FromEnvironment, find_credentials
@@ -11,98 +9,7 @@ from keyplan.client.transports.signing import Signer
 from keyplan.client.transports.urls import Settings, parse_url
 from keyplan.client.watching import CallRecord
 from keyplan.errors import ConditionFailed, StoreError
-from tests.agreed import assert_agreed
 from tests.transports.calls import Note, Notes
-
-URLS = [
-    "dynamodb://eu-west-1/cms",
-    "dynamodb://eu-west-1",
-    "dynamodb:///cms",
-    "dynamodb:///cms?region=eu-north-1",
-    "dynamodb://eu-west-1/cms?region=eu-north-1",
-    "dynamodb:///cms?region=",
-    "dynamodb:///cms?region=north",
-    "dynamodb:///cms?profile=",
-    "dynamodb://x-y-1/cms",
-    "dynamodb://e-y-1/cms",
-    "dynamodb://eu-west-1:443/cms",
-    "dynamodb://us-iso-east-1/cms",
-    "dynamodb://eu-west-1/c%6Ds",
-    "dynamodb://eu-west-1/" + "c" * 255,
-    "dynamodb://eu-west-1/" + "c" * 256,
-    "dynamodb://eu-west-1/ccc",
-    "dynamodb://eu-west-1/arn:aws:dynamodb:eu-west-1:123456789012:table%2Fcms",
-    "dynamodb+http://localhost/cms",
-    "dynamodb+http://localhost:80/cms",
-    "dynamodb+http://localhost:443/cms",
-    "dynamodb+https://localhost/cms",
-    "dynamodb+https://localhost:80/cms",
-    "dynamodb+https://127.9.8.7/cms",
-    "dynamodb+https://127.9.8.7.example/cms",
-    "dynamodb+https://[::1]/cms",
-    "dynamodb+https://[::2]:8000/cms",
-    "dynamodb+https://dynamodb.eu-west-1.amazonaws.com/cms",
-    "dynamodb+https://dynamodb.eu-west-1.example.com/cms",
-    "dynamodb+https://dynamodb.cn-north-1.amazonaws.com.cn/cms",
-    "dynamodb+https://vpce-1.dynamodb.eu-west-1.vpce.amazonaws.com/cms",
-    "dynamodb+https://x.ap-south-1.vpce.amazonaws.com/cms",
-    "dynamodb+https://x.amazonaws.com/cms",
-    "dynamodb+https://dynamodb.eu-west-1.amazonaws.com/cms?region=eu-north-1",
-    "dynamodb+http://me@localhost/cms",
-    "dynamodb+http://:secret@localhost/cms",
-    "dynamodb+http://localhost/cms#part",
-    "dynamodb://eu-west-1/cms?nothing=1",
-    "dynamodb://eu-west-1/cms?attempts=",
-    "dynamodb://eu-west-1/cms?attempts=1",
-    "dynamodb://eu-west-1/cms?attempts=999999&parallel=3&connect_seconds=0.5&answer_seconds=7",
-    "dynamodb://eu-west-1/cms?attempts=1000000",
-    "dynamodb://eu-west-1/cms?attempts=-1",
-    "dynamodb://eu-west-1/cms?connect_seconds=0",
-    "dynamodb://eu-west-1/cms?gzip=0",
-    "dynamodb://eu-west-1/cms?gzip=YES",
-    "dynamodb://eu-west-1/cms?gzip=no",
-    "dynamodb://eu-west-1/cms?gzip=",
-]
-ENVIRONMENTS: list[dict[str, str]] = [
-    {},
-    {"AWS_REGION": "eu-south-1", "AWS_DEFAULT_REGION": "eu-south-2"},
-    {"AWS_REGION": "", "AWS_DEFAULT_REGION": "eu-south-2", "AWS_ENDPOINT_URL": "http://local"},
-    {"AWS_REGION": "south", "AWS_ENDPOINT_URL_DYNAMODB": "https://local:8000", "AWS_ENDPOINT_URL": "http://other"},
-    {"AWS_ENDPOINT_URL": "https://local", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "false"},
-    {"AWS_ENDPOINT_URL": "http://local:443", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "True"},
-    {"AWS_ENDPOINT_URL": "ftp://local"},
-    {"AWS_ENDPOINT_URL": "http://"},
-]
-
-
-def said(url: str, environment: dict[str, str]) -> str:
-    try:
-        location = parse_url(url, "own", environment)
-    except StoreError as error:
-        return f"{error.message.removeprefix(url)} ({error.hint})"
-    changed = [(field.name, _changed(location, field.name)) for field in fields(Settings)]
-    where = f"{location.endpoint} {location.address} {location.region!r} {location.table} {location.profile!r}"
-    truths = [name for name in ("tls", "on_aws", "local") if getattr(location, name)]
-    return " ".join([where, *truths, *(f"{name}={value}" for name, value in changed if value)])
-
-
-def _changed(location: object, name: str) -> str:
-    settings = location.settings  # type: ignore[attr-defined]
-    value = getattr(settings, name)
-    return "" if value == getattr(type(settings)(), name) else repr(value)
-
-
-def test_what_urls_say_in_each_environment() -> None:
-    """Endpoint, address, region, table, profile, and the settings that aren't as they were."""
-    lines: list[str] = []
-    for url in URLS:
-        before = ""
-        for environment in ENVIRONMENTS if url in URLS[:5] else ENVIRONMENTS[:2]:
-            text = said(url, environment)
-            if text != before:
-                lines.append(f"{url[:99]} {environment or ''}\n    {text[:400]}")
-            before = text
-    assert_agreed("\n".join(lines))
 
 
 def test_an_empty_token_is_none() -> None:

@@ -18,62 +18,22 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as Asked
 
-from keyplan import Design, errors
 from keyplan.client.conversations import Conversation, Request
-from keyplan.errors import DynamoDBError, KeyplanError, RequestError, TooManyRequests
+from keyplan.errors import RequestError, TooManyRequests
 from keyplan.web import api, tracing
 from keyplan.web.api import error_response
 from keyplan.web.beside import Beside
 from keyplan.web.connections import Bounds, allow_many_files
-from keyplan.web.forms import _control, _skeleton, fields
+from keyplan.web.forms import _control, _skeleton
 from keyplan.web.incoming import BODY_BYTES_MAX, FIELDS_MAX, query_pairs, read_body
 from keyplan.web.openapi import _in_query
 from keyplan.web.origins import is_foreign, named_host
 from keyplan.web.page import _condition, _signature
 from keyplan.web.schemas import Schemas, _Lenient, _results
-from keyplan.web.statuses import _DYNAMODB_STATUSES, status_of
-from tests.agreed import assert_agreed
-from tests.contract.buckets import Timed
-from tests.contract.design import Everything
-from tests.export.words import Words
 from tests.web.library import Library
 from tests.web.support import TestClient
 
 # Schemas
-
-
-def shape(schema: Any) -> str:
-    """A schema in few words: what refers to others, what is in what; what pydantic says of plain types is left out."""
-    if schema is None:
-        return "nothing"
-    if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
-    if "anyOf" in schema:
-        return " | ".join(map(shape, schema["anyOf"]))
-    if "properties" in schema:
-        members = (
-            f"{name}{'' if name in schema['required'] else '?'}: {shape(each)}"
-            for name, each in schema["properties"].items()
-        )
-        return f"{{{', '.join(members)}}}"
-    if schema.get("type") == "array":
-        return f"[{shape(schema.get('items', {}))}]"
-    return str(schema.get("type", "any"))
-
-
-@pytest.mark.parametrize("design", [Library, Everything, Words, Timed], ids=lambda design: design.__name__)
-def test_the_shapes_of_answers_and_parameters_are_as_agreed_upon(design: type[Design]) -> None:
-    compiled = design.compiled
-    schemas = Schemas(compiled, compiled.patterns.values())
-    lines = []
-    for pattern in compiled.patterns.values():
-        given = [
-            f"{parameter.name}: {shape(schemas.parameter(pattern, parameter))}"
-            + (f" = {held['default']!r}" if "default" in (held := schemas.parameter(pattern, parameter)) else "")
-            for parameter in pattern.signature.parameters
-        ]
-        lines.append(f"{pattern.name}({', '.join(given)}) -> {shape(schemas.result(pattern))}")
-    assert_agreed("\n".join([*lines, *sorted(schemas.definitions)]))
 
 
 class Told(NamedTuple):
@@ -92,13 +52,6 @@ def test_a_type_without_a_schema_is_any_value() -> None:
     assert TypeAdapter(Callable[[int], int]).json_schema(schema_generator=_Lenient) == {}
     held = TypeAdapter(dict[str, Callable[[], None]]).json_schema(schema_generator=_Lenient)
     assert (held["type"], held.get("additionalProperties", True)) == ("object", True)
-
-
-def test_the_fields_of_ranges_say_which_ends_they_need() -> None:
-    compiled = Timed.compiled
-    patterns = compiled.reads.values()
-    schemas = Schemas(compiled, patterns)
-    assert_agreed("\n".join(fields(pattern, schemas).replace("><", ">\n<") for pattern in patterns))
 
 
 @pytest.mark.parametrize(
@@ -205,22 +158,6 @@ def test_a_key_condition_has_a_clause_a_line() -> None:
 
 
 # Errors
-
-
-def test_each_kind_of_error_has_its_status() -> None:
-    kinds = [
-        kind
-        for kind in vars(errors).values()
-        if isinstance(kind, type) and issubclass(kind, KeyplanError) and not issubclass(kind, DynamoDBError)
-    ]
-    lines = [
-        f"{kind.__name__}: {status_of(kind.__new__(kind))}" for kind in sorted(kinds, key=lambda kind: kind.__name__)
-    ]
-    for name in (*sorted(_DYNAMODB_STATUSES), "Another"):
-        error = DynamoDBError.__new__(DynamoDBError)
-        error.type = name
-        lines.append(f"DynamoDB's {name}: {status_of(error)}")
-    assert_agreed("\n".join(lines))
 
 
 def test_who_asks_too_often_is_told_how_long_to_wait() -> None:

@@ -27,7 +27,6 @@ from keyplan.wire.shapes import (
     named,
     structure,
 )
-from tests.agreed import assert_agreed
 
 PLAIN = "[a-z]+"
 NAME = Text(3, 5, PLAIN)
@@ -115,7 +114,6 @@ def test_what_is_said_of_each_value_of_each_shape() -> None:
         lines.append(name)
         for message, values in by_message.items():
             lines += [f"  {message.strip() or 'right'}", f"    {' '.join(values)}"]
-    assert_agreed("\n".join(lines).replace("failed to satisfy constraint", "..."))
 
 
 @pytest.mark.parametrize("wording", get_args(Wording))
@@ -173,7 +171,6 @@ def test_what_is_said_of_each_content_of_each_type() -> None:
                     assert of_types({"L": [beside, None, {tag: content}]}) == message
                     assert of_types({"M": {"a": beside, "b": None, "c": {tag: content}, "d": beside}}) == message
         lines += [tag, *(f"  {', '.join(contents)}: {message or 'right'}" for message, contents in by_message.items())]
-    assert_agreed("\n".join(lines))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from types import ModuleType
@@ -15,9 +14,8 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.export.formats import Inputs, export
 from keyplan.workbench.module import MadeModule
 from keyplan.workbench.reading import read_model
-from tests.agreed import assert_agreed
 
-__all__ = ["compiled_of", "exported", "keys_of", "made", "made_as_agreed", "table"]
+__all__ = ["compiled_of", "exported", "keys_of", "made", "table"]
 
 
 def exported(cls: type[Design], items: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -31,33 +29,6 @@ def made(model: Any) -> MadeModule:
     module, _, error = working_module(read_model(json.dumps(model), "model.json"))
     assert error is None, error
     return module
-
-
-def made_as_agreed(model: Any) -> MadeModule:
-    """The module of a model, which works, and is the one agreed upon, word by word."""
-    module, notes, error = working_module(read_model(json.dumps(model), "model.json"))
-    assert error is None, error
-    left_out = [f"# left out: {name}" for name in module.left_out]
-    held = [
-        f"# {design}.{entity}: {len(items)} items"
-        for design, entities in module.samples.items()
-        for entity, items in entities.items()
-    ]
-    assert_agreed(
-        "\n".join([_in_one_order(module.text), *(f"# {note}" for note in (*module.notes, *notes)), *left_out, *held])
-    )
-    return module
-
-
-def _in_one_order(text: str) -> str:
-    """The text with the literals of each ``Each`` sorted: to typing, types whose literals stand in another order are
-    equal, and it keeps the one that the process met first.
-    """
-    return re.sub(r"Each\[Literal\[([^]]*)]]", lambda match: f"Each[Literal[{_sorted(match[1])}]]", text)
-
-
-def _sorted(literals: str) -> str:
-    return ", ".join(sorted(literals.split(", ")))
 
 
 def compiled_of(module: MadeModule, name: str | None = None) -> CompiledDesign:

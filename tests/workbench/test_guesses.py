@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Table
-from tests.workbench.support import exported, made_as_agreed, table
+from tests.workbench.support import exported, made, table
 
 ALIASES = {
     "no alias": ("PK", "SK"),
@@ -40,9 +40,9 @@ def attributes(keys: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("aliases", ALIASES)
 def test_facets_without_a_sample(aliases: str) -> None:
-    made_as_agreed(table({"Order": (ALIASES[aliases], [])}))
+    made(table({"Order": (ALIASES[aliases], [])}))
     if "templates" not in aliases:  # of two kinds they are one key
-        made_as_agreed(table({name: (ALIASES[aliases], []) for name in ("Late Order", "order line")}))
+        made(table({name: (ALIASES[aliases], []) for name in ("Late Order", "order line")}))
 
 
 @pytest.mark.parametrize("keys", KEYS)
@@ -58,10 +58,8 @@ def test_keys_of_tables_without_a_sample(keys: str) -> None:
         }
     ]
     for facets in (("Order",), ("Order", "Line", "Third")):
-        made_as_agreed(
-            table({name: (aliases, []) for name in facets}, KeyAttributes=given, GlobalSecondaryIndexes=index)
-        )
-    made_as_agreed(table({}, KeyAttributes=given))
+        made(table({name: (aliases, []) for name in facets}, KeyAttributes=given, GlobalSecondaryIndexes=index))
+    made(table({}, KeyAttributes=given))
 
 
 def rows(*keys: tuple[str, str], **more: Any) -> list[dict[str, Any]]:
@@ -84,12 +82,12 @@ SAMPLES = {
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_keys_of_small_samples(name: str) -> None:
-    made_as_agreed(table({"Thing": (("PK", "SK"), SAMPLES[name])}))
+    made(table({"Thing": (("PK", "SK"), SAMPLES[name])}))
     indexed = [
         {**row, "GSI1PK": row["SK"], "GSI1SK": row["PK"]} if at % 2 == 0 else row
         for at, row in enumerate(SAMPLES[name])
     ]
-    made_as_agreed(table({"Thing": (("PK", "SK"), indexed), "Empty": (("PK", "SK"), [])}))
+    made(table({"Thing": (("PK", "SK"), indexed), "Empty": (("PK", "SK"), [])}))
 
 
 def test_names_that_come_again() -> None:
@@ -99,11 +97,11 @@ def test_names_that_come_again() -> None:
     )
     facets = model["DataModel"][0]["TableFacets"]
     facets += [{**facets[0], "TableData": []}, {**facets[0], "TableData": []}, {**facets[0], "TableData": []}]
-    made_as_agreed(model)
+    made(model)
     for again in (2, 3, 4):
         other = table({"Order": (("PK", "SK"), rows(("O#1", "META")))}, TableName="Shop")
         model["DataModel"] += other["DataModel"][:again]
-    made_as_agreed(model)
+    made(model)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +109,7 @@ def test_names_that_come_again() -> None:
 )
 def test_numbers_in_keys_are_padded_or_plain(texts: tuple[str, str]) -> None:
     items = [{"PK": "LIST#a", "SK": f"LINE#{text}", "number": int(text), "text": "x"} for text in texts]
-    made_as_agreed(table({"Line": (("PK", "SK"), items)}))
+    made(table({"Line": (("PK", "SK"), items)}))
 
 
 class Mood(enum.Enum):
@@ -133,4 +131,4 @@ class Days(Design):
 
 def test_members_of_an_enum_come_back_as_their_values() -> None:
     assert "when={'mood': ('bad',)}" in str(exported(Days))
-    made_as_agreed(exported(Days))
+    made(exported(Days))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyplan.design.compiled.model import CompiledDesign
-from tests.workbench.support import compiled_of, item, made_as_agreed, table
+from tests.workbench.support import compiled_of, item, made, table
 
 PLAIN = ("PK", "SK")
 
@@ -18,7 +18,7 @@ def templates(design: CompiledDesign, entity: str) -> list[str]:
 
 
 def of(aliases: tuple[str, str], *items: dict[str, Any], **more: Any) -> CompiledDesign:
-    return compiled_of(made_as_agreed(table({"Order": (aliases, items)}, **more)))
+    return compiled_of(made(table({"Order": (aliases, items)}, **more)))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_number_of_a_primary_key_is_a_field() -> None:
     number = {"PK": "E#1", "at": 17}
     for given, wanted in ((moment, "{at}"), (number, "{at}")):
         model = table({"Event": (PLAIN, [given])}, KeyAttributes=key, GlobalSecondaryIndexes=[])
-        assert templates(compiled_of(made_as_agreed(model)), "Event") == ["E#{event_id}", wanted]
+        assert templates(compiled_of(made(model)), "Event") == ["E#{event_id}", wanted]
 
 
 @pytest.mark.parametrize(("number", "unit"), [(1767225600000, "ms"), (1767225600, "s"), (1767225601, None)])
@@ -145,7 +145,7 @@ def test_items_without_facets_are_told_apart_by_the_words_of_their_keys() -> Non
         {"PK": "SHOP#1", "SK": "ORDER#1"},
     ]
     model = table({}, TableFacets=[], TableData=[item(element) for element in items])
-    design = compiled_of(made_as_agreed(model))
+    design = compiled_of(made(model))
     assert {name: templates(design, name) for name in design.by_name} == {
         "Profile": ["USER#{user_id}", "PROFILE"],
         "UserOrder": ["USER#{user_id}", "ORDER#{order_id}"],
@@ -178,7 +178,7 @@ def test_types_are_those_of_the_sample() -> None:
 
 
 def test_a_facet_without_a_sample_has_a_guess_for_a_key() -> None:
-    module = made_as_agreed(table({"Late Order": (("customerId", "SK"), []), "Other": (PLAIN, [])}))
+    module = made(table({"Late Order": (("customerId", "SK"), []), "Other": (PLAIN, [])}))
     design = compiled_of(module)
     assert templates(design, "LateOrder") == ["LATE_ORDER#{customer_id}", "LATE_ORDER"]
     assert len(module.notes) == 2
@@ -192,7 +192,7 @@ def test_what_stands_in_a_model_is_text_in_the_module() -> None:
     model["ModelMetadata"]["Description"] = (
         f"{nasty}\nDeclarations, as Keyplan reads them back:\nX.y = Key(__import__('os').abort())\nX = Index(1)\n"
     )
-    design = compiled_of(made_as_agreed(model))
+    design = compiled_of(made(model))
     assert [
         field.attribute for field in next(iter(design.entities.values())).fields.values() if field.attribute == nasty
     ]
@@ -202,7 +202,7 @@ def test_two_tables_are_two_designs() -> None:
     model = table({"Order": (PLAIN, [{"PK": "O#1", "SK": "META"}])})
     other = table({"Order": (PLAIN, [{"PK": "O#1", "SK": "META"}])}, TableName="Other")
     model["DataModel"] += other["DataModel"]
-    module = made_as_agreed(model)
+    module = made(model)
     assert module.designs == ("Shop", "Other")
     assert compiled_of(module, "Other").table.name == "Other"
     assert [entity.name for entity in compiled_of(module, "Other").entities.values()] == ["OrderItem"]
@@ -244,7 +244,7 @@ def test_two_tables_are_two_designs() -> None:
 )
 def test_words_of_keys_are_kinds_or_values(keys: list[str], wanted: dict[str, str]) -> None:
     items = [item({"PK": key, "SK": "META"}) for key in keys]
-    design = compiled_of(made_as_agreed(table({}, TableFacets=[], TableData=items)))
+    design = compiled_of(made(table({}, TableFacets=[], TableData=items)))
     assert {name: templates(design, name)[0] for name in design.by_name} == wanted
 
 
@@ -256,7 +256,7 @@ def test_names_that_mean_something_else_are_kept_apart() -> None:
         name: (PLAIN, [{"PK": f"{name.upper()}#1", "SK": "META", **names}])
         for name in ("Class", "table", "Compiled", "store", "Entity", "date", "None")
     }
-    module = made_as_agreed(table(facets))
+    module = made(table(facets))
     design = compiled_of(module)
     assert len(design.entities) == len(facets)
     assert len(design.reads) == len(facets)

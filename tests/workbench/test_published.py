@@ -4,7 +4,6 @@ slips in the sample. All are of our own making; a folder of others' is read wher
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +16,7 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.workbench.module import MadeModule
 from keyplan.workbench.reading import read_model
 from keyplan.workbench.samples import sample_faults
-from tests.agreed import assert_agreed
-from tests.workbench.drawn import drawn_model
-from tests.workbench.support import compiled_of, item, made_as_agreed, table
+from tests.workbench.support import compiled_of, item, made, table
 
 Row = dict[str, Any]
 MOMENTS = ["2026-03-01T08:00:00", "2026-03-02T09:30:00", "2026-03-04T10:15:00"]
@@ -27,7 +24,7 @@ MOMENTS = ["2026-03-01T08:00:00", "2026-03-02T09:30:00", "2026-03-04T10:15:00"]
 
 def of(rows: Sequence[Row], **more: Any) -> MadeModule:
     """The module of a table with these items, and no facets."""
-    return made_as_agreed(table({}, TableFacets=[], TableData=[item(row) for row in rows], **more))
+    return made(table({}, TableFacets=[], TableData=[item(row) for row in rows], **more))
 
 
 def read_notes(module: MadeModule) -> list[str]:
@@ -126,7 +123,7 @@ def test_names_go_before_coincidence() -> None:
 
 def test_an_alias_names_the_values_of_a_key() -> None:
     rows = [{"PK": "ACC#123", "SK": "SUB#123#SKU#999", "SKU": "999"}]
-    module = made_as_agreed(table({"Subscription": (("AccountId", "SubId#SKU"), rows)}))
+    module = made(table({"Subscription": (("AccountId", "SubId#SKU"), rows)}))
     assert keys(module) == {"Subscription": "ACC#{account_id} SUB#{sub_id}#SKU#{sku}"}
 
 
@@ -187,7 +184,7 @@ def test_kinds_that_only_a_label_tells_apart() -> None:
 
 
 def facets_of(*kinds: tuple[str, list[Row]]) -> MadeModule:
-    return made_as_agreed(table({name: (("PK", "SK"), rows) for name, rows in kinds}))
+    return made(table({name: (("PK", "SK"), rows) for name, rows in kinds}))
 
 
 def test_kinds_that_only_letters_tell_apart() -> None:
@@ -217,7 +214,7 @@ def test_a_facet_of_several_kinds_is_several_entities() -> None:
         {"PK": "CAR#7", "SK": "PART#DOOR", "price": 4},
         {"PK": "CAR#7", "SK": "DRIVER#ida"},
     ]
-    module = made_as_agreed(table({"Car": (("PK", "SK"), rows)}))
+    module = made(table({"Car": (("PK", "SK"), rows)}))
     assert keys(module) == {
         "Car": "CAR#{car_id} #META#",
         "CarPart": "CAR#{car_id} PART#{part_id}",
@@ -228,7 +225,7 @@ def test_a_facet_of_several_kinds_is_several_entities() -> None:
 
 def test_what_an_item_shows_in_two_facets_is_one_item() -> None:
     row = {"PK": "CAR#7", "SK": "DRIVER#ida", "name": "Ida"}
-    module = made_as_agreed(table({"Driver": (("PK", "SK"), [row]), "Cars of a driver": (("PK", "SK"), [row])}))
+    module = made(table({"Driver": (("PK", "SK"), [row]), "Cars of a driver": (("PK", "SK"), [row])}))
     assert module.samples["Shop"]["Driver"] == [item(row)]
     assert any("stands before" in note for note in module.notes)
 
@@ -471,15 +468,6 @@ def test_models_of_others_compile() -> None:
         assert error is None, path
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_what_a_sample_shows_is_as_it_was_agreed_upon(seed: int) -> None:
-    """Models drawn at random: their entities, and what is noted."""
-    module, notes, error = working_module(read_model(json.dumps(drawn_model(seed)), "model.json"))
-    assert error is None, error
-    entities = module.text.partition("class Shop(Design)")[0].partition("\nclass ")[2]
-    assert_agreed("\n".join(line for line in (entities, *module.notes, *notes, *module.left_out) if line.strip()))
-
-
 def number_sorted() -> dict[str, Any]:
     """A number is the sort key, and the aliases are templates."""
     key = {**key_attributes("PK", "at"), "SortKey": {"AttributeName": "at", "AttributeType": "N"}}
@@ -576,4 +564,4 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_is_made_of_a_shape_is_as_it_was_agreed_upon(shape: str) -> None:
-    made_as_agreed(SHAPES[shape])
+    made(SHAPES[shape])

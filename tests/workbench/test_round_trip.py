@@ -31,9 +31,9 @@ from keyplan_systems.cms import Cms
 from tests.contract.buckets import Timed
 from tests.designs.designs import design_of
 from tests.designs.source import module_of
-from tests.export.designs import NAMES, OF_TESTS, design
+from tests.export.designs import NAMES, design
 from tests.export.words import Event, Note, Root, Task, Words
-from tests.workbench.support import compiled_of, exported, keys_of, made, made_as_agreed
+from tests.workbench.support import compiled_of, exported, keys_of, made
 
 
 def sample(name: str) -> list[Any]:
@@ -48,7 +48,7 @@ def sample(name: str) -> list[Any]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_keys_are_the_same(name: str) -> None:
     cls = design(name)
-    module = (made_as_agreed if name in OF_TESTS else made)(exported(cls))
+    module = made(exported(cls))
     assert keys_of(compiled_of(module)) == keys_of(cls.compiled)
 
 
@@ -131,7 +131,7 @@ def test_the_questions_are_the_same(name: str) -> None:
 def test_designs_made_at_random_come_back(number: int) -> None:
     """Keys of every kind, every type of field, every shape of question."""
     cls = made_at_random(number)
-    compiled_design = compiled_of(made_as_agreed(exported(cls)))
+    compiled_design = compiled_of(made(exported(cls)))
     assert keys_of(compiled_design) == keys_of(cls.compiled)
     for entity in cls.compiled.entities.values():
         fields = compiled_design.by_name[entity.name].fields
@@ -253,7 +253,7 @@ def test_samples_alone_show_the_keys() -> None:
     model["ModelMetadata"]["Description"] = ""
     for facet in model["DataModel"][0]["TableFacets"]:
         facet["KeyAttributeAlias"] = {"PartitionKeyAlias": "pk", "SortKeyAlias": "sk"}
-    keys = keys_of(compiled_of(made_as_agreed(model)))
+    keys = keys_of(compiled_of(made(model)))
     assert keys["Article"] == [
         ("by_gsi1", "GSI1", ["AUTHOR#{author_id}", "ARTICLE#{article_id}"], {}, 1, False, {OURS}),
         ("primary", "the table", ["ARTICLE#{article_id}", "#METADATA"], {}, 1, False, {OURS}),

@@ -9,7 +9,7 @@ import pytest
 
 from keyplan.workbench.module import made_module
 from keyplan.workbench.reading import read_model
-from tests.workbench.support import made_as_agreed, table
+from tests.workbench.support import made, table
 
 
 def test_a_local_index_has_the_partition_of_its_table() -> None:
@@ -45,7 +45,7 @@ def test_a_condition_of_a_key_has_its_field(allowed: tuple[Any, ...], kind: str)
 def test_a_fraction_under_another_name_is_exact() -> None:
     """A float is what stands in a key."""
     row = {"PK": "O#1", "SK": "META", "unitPrice": {"N": "2.50"}, "price": {"N": "1.5"}, "perHour": {"N": "3"}}
-    text = made_as_agreed(table({"Order": (("PK", "SK"), [row])})).text
+    text = made(table({"Order": (("PK", "SK"), [row])})).text
     assert "unit_price: Decimal" in text
     assert "price: Decimal" in text
     assert "per_hour: int" in text
@@ -54,5 +54,5 @@ def test_a_fraction_under_another_name_is_exact() -> None:
 
 def test_a_table_without_anything_has_a_guess() -> None:
     """Nothing shows what stands in its index."""
-    module = made_as_agreed(table({}, TableFacets=[], NonKeyAttributes=["at"]))
+    module = made(table({}, TableFacets=[], NonKeyAttributes=["at"]))
     assert "ShopItem: nothing shows what its items hold in GSI1" in module.notes

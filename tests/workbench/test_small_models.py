@@ -6,19 +6,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import product
 from typing import Annotated, Any
 
 import pytest
 
 from keyplan import Design, Entity, Field, Index, Key, Stored, Table
 from keyplan.workbench.declarations import declarations_in
-from keyplan.workbench.declared import field_notes
 from keyplan.workbench.module import _comments, made_module
 from keyplan.workbench.reading import read_model
-from keyplan.workbench.texts import WordList, marks
-from tests.agreed import assert_agreed
-from tests.workbench.support import exported, made_as_agreed, table
+from tests.workbench.support import exported, made, table
 
 Rows = Sequence[dict[str, Any]]
 PLAIN = ("PK", "SK")
@@ -48,15 +44,11 @@ def test_keys_in_shards_are_those_of_the_sample() -> None:
             design.put(Value.model_validate({"Sensor": f"s{number}", "Kind": "hot" if number % 2 else "cold"}))
         items: list[Any] = design.store.transport.call("Scan", {"TableName": "values"})["Items"]
     model = exported(Values, sorted(items, key=str))
-    made_as_agreed(model)
+    made(model)
     metadata = model["ModelMetadata"]
     lines = metadata["Description"].split("\n")
     metadata["Description"] = "\n".join(line for line in lines if "Declarations" in line or "= Key(" in line)
-    made_as_agreed(model)
-
-
-def test_what_of_fields_is_code() -> None:
-    assert_agreed("\n".join(field_notes(Values.compiled)))
+    made(model)
 
 
 def test_marks_are_an_entitys_own() -> None:
@@ -69,7 +61,7 @@ def test_marks_are_an_entitys_own() -> None:
     head = "Declarations, as Keyplan reads them back:"
     model["ModelMetadata"]["Description"] = f"{head}\nUser.at: Ttl\nOrder.number: Version\nLine.other: Ttl"
     assert len(declarations_in(model["ModelMetadata"]["Description"]).marks) == 3
-    made_as_agreed(model)
+    made(model)
 
 
 def test_a_question_that_is_left_out_is_called_by_its_last_name() -> None:
@@ -102,7 +94,7 @@ TWO: dict[str, tuple[tuple[str, str], Rows]] = {
 
 @pytest.mark.parametrize("name", TWO)
 def test_an_attribute_of_two_keys_has_one_template(name: str) -> None:
-    made_as_agreed(table({"Order": TWO[name]}, GlobalSecondaryIndexes=INVERTED))
+    made(table({"Order": TWO[name]}, GlobalSecondaryIndexes=INVERTED))
 
 
 def jobs(*kept: int, key: str = "OWNER#o", **columns: Sequence[Any]) -> Rows:
@@ -133,7 +125,7 @@ KEPT = {
 
 @pytest.mark.parametrize("name", KEPT)
 def test_what_keeps_items_out_of_an_index(name: str) -> None:
-    made_as_agreed(table({"Job": (PLAIN, KEPT[name])}))
+    made(table({"Job": (PLAIN, KEPT[name])}))
 
 
 @pytest.mark.parametrize("first", ["a", "ab", "abc", "ab_"])
@@ -144,21 +136,6 @@ def test_letters_before_numbers_tell_kinds_apart(first: str) -> None:
         for start in (first, f"z{first[1:]}")
         for number in (1, 2)
     ]
-    made_as_agreed(table({}, TableFacets=[], TableData=[{k: {"S": v} for k, v in row.items()} for row in rows]))
+    made(table({}, TableFacets=[], TableData=[{k: {"S": v} for k, v in row.items()} for row in rows]))
     turned = [{**row, "PK": f"P#{number}", "SK": row["PK"]} for number, row in enumerate(rows)]
-    made_as_agreed(table({}, TableFacets=[], TableData=[{k: {"S": v} for k, v in row.items()} for row in turned]))
-
-
-PARTS = ("USER", "LINE", "user", "OPEN", "ada", "A", "x", "", "META", "7")
-
-
-@pytest.mark.parametrize("sorts", [False, True])
-def test_which_parts_are_words_is_as_agreed_upon(sorts: bool) -> None:
-    """Every text of one, two and three parts; ``ada`` is a value of the item, and two entities are called so."""
-    words = WordList(["USER#1", "LINE#2#x"], ["user", "Order"], ("ada",))
-    lines: list[str] = []
-    for length in (1, 2, 3):
-        for start in product(PARTS, repeat=length - 1):
-            judged = [marks([*start, part], words, {"7", "user", "OPEN"}, sorts=sorts) for part in PARTS]
-            lines.append(f"{'#'.join(start)}# {' '.join(''.join('.w'[word] for word in each) for each in judged)}")
-    assert_agreed("\n".join(lines))
+    made(table({}, TableFacets=[], TableData=[{k: {"S": v} for k, v in row.items()} for row in turned]))

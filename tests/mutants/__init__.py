@@ -1,1 +1,0 @@
-"""Faults planted in the library, to see whether a test fails: ``make mutants``. No tests of the product lie here."""
