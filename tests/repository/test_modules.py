@@ -1,4 +1,4 @@
-"""Modules say what lives in them, and stay small enough to be read. Exceptions are listed, each with its reason."""
+"""Modules have a docstring, and functions fit on a screen. Exceptions are listed, each with its reason."""
 
 from __future__ import annotations
 
@@ -10,13 +10,8 @@ import pytest
 from tests.repository.files import ROOT, place, written_files
 from tests.repository.walks import BEFORE, walks
 
-FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
 
-LONG_FILES = {
-    "tests/engine/scenarios.py": "a table of requests: data",
-    "tests/expressions/cases.py": "a table of expressions: data",
-}
 LONG_FUNCTIONS = {
     "tests/rehearsal/spelt_within.py:painted": "classes that are made within one function, and their design",
     "tests/rehearsal/test_made_of.py:spelled": "one body that has all that a write can hold",
@@ -32,15 +27,6 @@ def test_a_module_says_what_lives_in_it(path: Path) -> None:
     if path.name == "__init__.py" and "tests" in path.parts and not text:
         return
     assert ast.get_docstring(ast.parse(text)), f"{place(path)} needs a docstring: what lives there, and what doesn't"
-
-
-def test_files_have_one_subject() -> None:
-    """A long file has several subjects, or is data."""
-    lengths = {place(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    long = {name: length for name, length in lengths.items() if length > FILE_LINES_MAX and name not in LONG_FILES}
-    assert not long, f"over {FILE_LINES_MAX} lines: split them, or list them with a reason"
-    unneeded = [name for name in LONG_FILES if lengths.get(name, 0) <= FILE_LINES_MAX]
-    assert not unneeded, "listed as long, and short, gone or renamed"
 
 
 def test_functions_fit_on_a_screen() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from keyplan.client.transports.embedded import InProcess
 from keyplan.engine import Engine
 from keyplan.store import Store
-from tests.rivals.design import Article, Magazine, Watched
+from tests.known_bugs_elsewhere.design import Article, Magazine, Watched
 
 
 def test_two_stores_at_once_dont_mix(tmp_path: Path) -> None:

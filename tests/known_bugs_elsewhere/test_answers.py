@@ -10,7 +10,7 @@ import pytest
 
 from keyplan import Cursor, Design, Entity, Key, Page, Table, read
 from keyplan.errors import ArgumentError, DesignError, UnknownPattern
-from tests.rivals.design import Article, Magazine, Mark, Note, Watched, put_foreign
+from tests.known_bugs_elsewhere.design import Article, Magazine, Mark, Note, Watched, put_foreign
 
 
 def day(number: int) -> date:

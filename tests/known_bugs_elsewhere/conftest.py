@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.rivals.design import Magazine
+from tests.known_bugs_elsewhere.design import Magazine
 
 
 @pytest.fixture

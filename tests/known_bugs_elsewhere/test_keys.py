@@ -6,7 +6,7 @@ import pytest
 
 from keyplan import Put, Remove, Update
 from keyplan.errors import ConditionFailed, ItemExists, UpdateRefused
-from tests.rivals.design import Article, Magazine, Pair, Watched, keys_in, stored
+from tests.known_bugs_elsewhere.design import Article, Magazine, Pair, Watched, keys_in, stored
 
 
 def test_an_update_by_instance_leaves_no_stale_index_key(magazine: Magazine) -> None:

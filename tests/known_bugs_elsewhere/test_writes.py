@@ -10,7 +10,7 @@ import pytest
 
 from keyplan import Add, Check, Create, Delete, Put, Update
 from keyplan.errors import ConditionFailed, RequestError, StoreError, TransactionFailed, WriteFailed
-from tests.rivals.design import Article, Draft, Halving, Magazine, Note, Pair, Watched, stored
+from tests.known_bugs_elsewhere.design import Article, Draft, Halving, Magazine, Note, Pair, Watched, stored
 
 NOTE = Note(owner="o", day=date(2026, 1, 1), name="n")
 
