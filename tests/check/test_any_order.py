@@ -18,7 +18,7 @@ from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.traffic import traffic_from
 from keyplan.design.traffic.files import Traffic, traffic_of
 from keyplan.errors import TrafficError
-from tests.cost.test_reports import drawn
+from tests.cost.random_traffic import drawn
 from tests.rehearsal.test_writes import DESIGNS
 
 NAMES = (

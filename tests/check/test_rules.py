@@ -14,7 +14,7 @@ from keyplan.check.rule import Rule
 from keyplan.check.rules import RULES
 from keyplan.design.traffic.files import traffic_from
 from tests.check.made_pages import FOLDER, GROUPS, INDEX, examples, made_index, made_page, page_of
-from tests.cost.test_many import Network
+from tests.cost.test_partially_read_results import Network
 
 CODES = [rule.code for rule in RULES]
 

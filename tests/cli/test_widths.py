@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from keyplan.cli import listening
 from keyplan.cli.group import cli
+from tests.cli.command_files import files
 from tests.cli.support import run
-from tests.cli.test_texts import files
 
 __all__ = ["files"]
 

@@ -14,7 +14,7 @@ from opentelemetry.trace import StatusCode
 
 from keyplan.errors import ItemNotFound
 from keyplan.telemetry import Telemetry
-from tests.client.test_watching import NOTE, Notes
+from tests.client.test_hooks import NOTE, Notes
 
 
 def test_a_call_is_a_span_and_its_requests_are_spans_beneath() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.stores import CALLERS, STORES, Caller
+from tests.contract.stores import CALLERS, STORES, WAYS, Caller
 
 
-@pytest.fixture(params=[(store, way) for store in STORES for way in CALLERS], ids="-".join)
+@pytest.fixture(params=WAYS)
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
     """The design of this folder, opened on an empty store."""
     store, way = request.param

@@ -11,11 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
+
 from keyplan import Design, Entity
 from tests.contract.design import Everything
 from tests.contract.remote import dynamodb_local, our_server
 
-__all__ = ["CALLERS", "OPENERS", "STORES", "AsyncCaller", "Caller", "SyncCaller"]
+__all__ = ["CALLERS", "OPENERS", "STORES", "WAYS", "AsyncCaller", "Caller", "SyncCaller"]
 
 OPENERS: dict[str, Callable[[type[Any], Path], Any]] = {
     "memory": lambda design, folder: design.open(":memory:", secret="s"),
@@ -123,3 +125,11 @@ class AsyncCaller:
 
 
 CALLERS: dict[str, Callable[[Design], Caller]] = {"sync": SyncCaller, "async": AsyncCaller}
+
+EVERY_RUN = {("memory", "sync"), ("server", "async")}
+WAYS = [
+    pytest.param((store, way), id=f"{store}-{way}", marks=() if (store, way) in EVERY_RUN else pytest.mark.nightly)
+    for store in OPENERS
+    for way in CALLERS
+]
+"""Each store with each caller, as parameters of a fixture; all but two run in ``make nightly`` only."""

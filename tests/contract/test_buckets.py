@@ -15,14 +15,14 @@ from keyplan.design.compiled.buckets import Buckets
 from keyplan.errors import ArgumentError, CursorError, ItemNotReadable, KeyFieldError
 from keyplan.testing import verify
 from tests.contract.buckets import Reading, Repair, Timed, Total, Visit, VisitRow
-from tests.contract.stores import CALLERS, OPENERS, Caller
+from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 from tests.contract.test_patterns import paged
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 KINDS: tuple[Literal["heat", "damp"], ...] = ("heat", "damp")
 
 
-@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+@pytest.fixture(params=WAYS)
 def timed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
     """The design on an empty store."""
     store, way = request.param

@@ -15,13 +15,13 @@ import pytest
 from keyplan import Range
 from keyplan.testing import verify
 from tests.contract.reading import Color, Level, Note, Reading, Task, TaskKeys, TaskRow, Thing, Weight
-from tests.contract.stores import CALLERS, OPENERS, Caller
+from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 from tests.contract.test_patterns import paged
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+@pytest.fixture(params=WAYS)
 def reading(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
     """The design on an empty store."""
     store, way = request.param

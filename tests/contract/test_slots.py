@@ -25,7 +25,7 @@ from keyplan import (
     write,
 )
 from keyplan.errors import ArgumentError, DesignError
-from tests.contract.stores import CALLERS, OPENERS, Caller
+from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 
 
 class Likes(Entity):
@@ -78,7 +78,7 @@ class Posts(Design):
         yield Update(Likes, post_id=post_id).set(cents=Add(cents)).or_create()
 
 
-@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+@pytest.fixture(params=WAYS)
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
     store, way = request.param
     caller = CALLERS[way](OPENERS[store](Posts, tmp_path))

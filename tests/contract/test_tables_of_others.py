@@ -35,7 +35,7 @@ from keyplan import (
 from keyplan.errors import ConditionFailed
 from tests.contract.forms import MOMENT, WHOLE, Reading, Readings
 from tests.contract.remote import local_address, new_table, server_address
-from tests.contract.stores import CALLERS, OPENERS, Caller
+from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", Number("sentAt"))
@@ -116,7 +116,7 @@ STORES: dict[str, Callable[[Path], App]] = {
 }
 
 
-@pytest.fixture(params=[(store, way) for store in STORES for way in CALLERS], ids="-".join)
+@pytest.fixture(params=WAYS)
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
     store, way = request.param
     caller = CALLERS[way](STORES[store](tmp_path))

@@ -1,5 +1,5 @@
 """What is known of each kind of field as an operand: its stored type, what it can be compared with, what stands within
-it, and what a value is sent as. Where operands stand in conditions is in ``test_condition_texts.py``.
+it, and what a value is sent as. Where operands stand in conditions is in ``condition_cases.py``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel
 from keyplan import Entity, Field, Index, Key, Number, Stored, Ttl, Version
 from keyplan.design.compiled.operands import NUMBER, TEXT, UNKNOWN, part_of, stored_field
 from keyplan.design.compiled.operands import Stored as Operand
+from tests.design.condition_cases import Level, Mixed, Place
 from tests.design.items import compiled
-from tests.design.test_condition_texts import Level, Mixed, Place
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, 250_000, tzinfo=UTC)
 BY_RANK = Index("BY_RANK", "rank", Number("score"))

@@ -15,7 +15,7 @@ from keyplan.design.compiled.plans import ThroughPlan
 from keyplan.explain.explanation import explain
 from keyplan.explain.rehearsals import nothing
 from keyplan.explain.wording import consistent
-from tests.explain.test_ways import Club
+from tests.explain.test_rare_read_shapes import Club
 
 
 class Note(Entity):

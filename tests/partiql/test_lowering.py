@@ -10,7 +10,7 @@ from keyplan.expressions import tree
 from keyplan.partiql import StatementFault, parse
 from keyplan.partiql.lowering import Lowering
 from keyplan.partiql.syntax import Select
-from tests.partiql.test_forms import shown
+from tests.partiql.statement_cases import shown
 
 PARAMETERS: list[dict[str, Any]] = [{"S": "p"}, {"NS": ["1"]}, {"L": []}, {"BS": ["QQ=="]}]
 

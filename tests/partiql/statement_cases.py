@@ -1,4 +1,4 @@
-"""What each form of a statement is read as, or how it is refused: agreed upon."""
+"""A parsed statement as one line of text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whole estimates of the tests' designs under traffic drawn at random, at made-up prices, as they were agreed upon:
-each request with its arithmetic, what is stored, every bill with its charges, what was assumed.
-"""
+"""Random traffic for a design, drawn from a seed."""
 
 from __future__ import annotations
 

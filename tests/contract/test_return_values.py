@@ -10,7 +10,7 @@ import pytest
 
 from keyplan import Add, Create, Design, Entity, Key, Put, Table, Tokens, Unique, Update, Version, Writes, write
 from keyplan.errors import ArgumentError, ConditionFailed, ItemExists, RequestError, TransactionFailed, UpdateRefused
-from tests.contract.stores import CALLERS, OPENERS, Caller
+from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 
 
 class Account(Entity):
@@ -95,7 +95,7 @@ class Bank(Design):
         yield Put(account).previous()  # type: ignore[misc]
 
 
-@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+@pytest.fixture(params=WAYS)
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
     store, way = request.param
     caller = CALLERS[way](OPENERS[store](Bank, tmp_path))

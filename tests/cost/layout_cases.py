@@ -1,6 +1,4 @@
-"""What is laid out for a read: partitions and items under names, in the order of the places that are known of them, and
-what its stand-ins ask. Beside the finds of typical calls the same with the partitions the other way round.
-"""
+"""Designs whose typical reads are laid out."""
 
 from __future__ import annotations
 
@@ -11,6 +9,6 @@ from tests.contract.buckets import Timed
 from tests.contract.design import Everything
 from tests.contract.reading import Reading
 from tests.cost.test_large_reads import Store
-from tests.cost.test_many import Network
+from tests.cost.test_partially_read_results import Network
 
 DESIGNS: dict[str, Any] = {cls.__name__: cls for cls in (Network, Store, Apart, Everything, Reading, Timed)}

@@ -15,7 +15,7 @@ from keyplan.design.traffic.typical import Typical
 from keyplan.errors import TrafficError
 from keyplan.testing.costs import metering
 from tests.cost.actual import metered, predicted
-from tests.cost.test_layouts import DESIGNS as ALL
+from tests.cost.layout_cases import DESIGNS as ALL
 from tests.cost.ways import Ways
 
 

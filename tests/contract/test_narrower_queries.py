@@ -12,13 +12,13 @@ import pytest
 from keyplan import CallRecord, Range
 from keyplan.testing import verify
 from tests.contract.apart import Apart, Between, Ends, First, Last, Letter, Many, Pair, Parcel
-from tests.contract.stores import CALLERS, OPENERS, Caller
+from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 from tests.contract.test_patterns import paged
 
 DAYS = [date(2026, 3, 1), date(2026, 3, 2)]
 
 
-@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+@pytest.fixture(params=WAYS)
 def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
     store, way = request.param
     caller = CALLERS[way](OPENERS[store](Apart, tmp_path))

@@ -1,8 +1,5 @@
 # mypy: disable-error-code="empty-body"
-"""What conditions become, word by word: the text over attributes, what each value is compared with and sent as, or why
-it is refused. Whether the answers are right is shown in ``test_conditions.py``; here is every kind of field, at every
-place of a condition.
-"""
+"""An entity with a field of each kind, for the tests of conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked for seldom: what is left undone, what is gone, the ends of several, and who is told of what."""
+"""Requests that are rare: changes that do nothing, missing tables, boundaries and who is notified."""
 
 from __future__ import annotations
 

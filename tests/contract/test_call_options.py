@@ -16,13 +16,13 @@ from keyplan.errors import ArgumentError, ConditionFailed, CursorError, ItemNotR
 from keyplan.plain.answers import answer_json
 from keyplan.testing import verify
 from tests.contract.asking import BY_RANK, BY_START, Asking, Job, Parcel, Step, Ticket, Watch
-from tests.contract.stores import CALLERS, OPENERS, Caller
+from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 from tests.contract.test_patterns import paged
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+@pytest.fixture(params=WAYS)
 def asking(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
     """The design on an empty store."""
     store, way = request.param

@@ -1,4 +1,4 @@
-"""What commands print of a design, as it was agreed upon: their tables, their arithmetic, their Markdown and JSON."""
+"""The files that the tests of commands read."""
 
 from __future__ import annotations
 
