@@ -36,12 +36,12 @@ def serving(studio: Studio) -> Generator[tuple[str, str]]:
         finally:
             server.should_exit = True
             thread.join()
-            if studio.planner is not None:
-                studio.planner.close()
+            if studio.runner is not None:
+                studio.runner.close()
 
 
 @contextmanager
-def serving_studio(design: Design) -> Generator[tuple[str, str]]:
+def serving_studio(design: Design, *, executes: bool = True) -> Generator[tuple[str, str]]:
     """The address of a design's studio, and its token."""
-    with serving(Studio(of_design(design))) as result:
+    with serving(Studio(of_design(design), executes=executes)) as result:
         yield result

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import linecache
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from keyplan.client.conversations import Conversation, Request, Transport
 from keyplan.errors import RequestError, StoreError
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.browsing import Endpoint
-from keyplan.studio.changing import Source, change_json, loaded
+from keyplan.studio.changing import Source, change_made, loaded, source_of
 from keyplan.studio.collections import picture
 from keyplan.studio.describing import item_json
 from keyplan.studio.editing import edit_json
@@ -178,7 +177,10 @@ def test_what_cannot_be_estimated_has_no_price() -> None:
     assert (rack["failure"], rack["usd_million"]) == (None, 0.0625)
     assert build["failure"] is not None
     assert (build["usd_million"], build["usd_month"], build["calls"]) == (None, None, 0)
-    answer = change_json(Racks, "from tests.studio.test_bounds import Racks\n", None)
+    source = source_of(Racks)
+    assert source is not None
+    text = "from tests.studio.test_bounds import Racks\n"
+    answer = change_made(source, text, text)
     assert [prices["questions"] for prices in answer["prices"]] == [{"rack": 0.0625, "build": None}] * 2
     assert [prices["failures"] for prices in answer["prices"]] == [[f"W1 build: {build['failure']}"]] * 2
 
@@ -452,16 +454,6 @@ def test_without_a_design_a_question_has_no_path(subject: Subject) -> None:
     assert (path["steps"], path["answer"], path["error"]) == ([], None, None)
 
 
-def test_a_file_is_read_whatever_is_in_it_and_leaves_no_trace(tmp_path: Path) -> None:
-    path = tmp_path / "odd.py"
-    path.write_bytes(b"x = '\xff'\n")
-    source = Source(path, "Odd", None)
-    assert source.text() == "x = '\ufffd'\n"
-    before = [*sys.path]
-    loaded(source, source.text())
-    assert sys.path == before
-
-
 def test_a_file_that_has_changed_is_read_anew(tmp_path: Path) -> None:
     """Also by what looks up the lines of a function."""
     source = Source(tmp_path / "changing.py", "Odd", None)
@@ -471,18 +463,10 @@ def test_a_file_that_has_changed_is_read_anew(tmp_path: Path) -> None:
         assert "".join(linecache.getlines(str(source.path))) == text
 
 
-def test_a_module_finds_its_neighbours_first_and_those_of_its_package(tmp_path: Path) -> None:
-    for folder in ("elsewhere", "own"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "neighbour_of_odd.py").write_text(f"place = {folder!r}\n")
-    sys.path.insert(0, str(tmp_path / "elsewhere"))
-    try:
-        text = "import neighbour_of_odd\nfrom .school import School\nassert neighbour_of_odd.place == 'own'\n"
-        made = loaded(Source(tmp_path / "own" / "odd.py", "School", "tests.studio"), text)
-    finally:
-        sys.path.remove(str(tmp_path / "elsewhere"))
-        sys.modules.pop("neighbour_of_odd", None)
-    assert made is School
+def test_module_imports_its_neighbors_and_its_package(tmp_path: Path) -> None:
+    (tmp_path / "neighbor_of_odd.py").write_text("place = 'own'\n")
+    text = "import neighbor_of_odd\nfrom .school import School\nassert neighbor_of_odd.place == 'own'\n"
+    assert loaded(Source(tmp_path / "odd.py", "School", "tests.studio"), text) is School
 
 
 def test_what_is_looked_at_of_a_large_collection(subject: Subject) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -133,24 +132,6 @@ def test_what_is_asked_of_the_table_itself_is_asked_here(studio: Studio) -> None
     others = Studio(browsing.subject, endpoint=replace(endpoint, others=True))
     with pytest.raises(StoreError, match="has no table other"):
         others.at("other")
-
-
-@pytest.mark.parametrize("name", ["anew", "attributes", "stop", "again"])
-def test_a_plan_is_asked_for_with_what_is_true(name: str, studio: Studio) -> None:
-    asked: list[dict[str, Any]] = []
-
-    def plan_json(**wanted: Any) -> dict[str, Any]:
-        asked.append(wanted)
-        return {"state": "none"}
-
-    planner: Any = SimpleNamespace(plan_json=plan_json)
-    planning = Studio(studio.subject, planner=planner)
-    nothing = {**dict.fromkeys(("anew", "attributes", "stop", "again"), False), "text": None, "known": None}
-    for value in (True, False, 1, "true"):
-        run(planning, "plan", {name: value, "text": "", "version": "v"})
-        assert asked.pop() == {**nothing, name: value is True, "text": "", "known": "v"}
-    run(planning, "plan", {})
-    assert asked == [nothing]
 
 
 def test_what_was_shown_longest_ago_is_forgotten(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,14 +4,11 @@ numbers that are given; and each question of two systems, asked by what is there
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from keyplan.client.conversations import Pause
-from keyplan.studio import planning
 from keyplan.studio.application import _static
 from keyplan.studio.collections import Collection, Entry, Picture, Place
 from keyplan.studio.layout import laid_out
@@ -20,69 +17,6 @@ from keyplan.studio.paths import followed
 from keyplan.studio.sampling import Count
 
 # Questions by what is there
-
-
-# Plans that are kept
-
-
-class Process:
-    """A planning process that isn't begun."""
-
-    def __init__(self) -> None:
-        self.killed = 0
-
-    def kill(self) -> None:
-        self.killed += 1
-
-
-def test_some_plans_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The last eight that were made; what is being made ends when another is asked for."""
-    asked: list[Any] = []
-
-    def job(process: Any) -> Any:
-        own = SimpleNamespace(
-            process=process, state="done", made={"plans": []}, error=None, progress={}, ask=asked.append, stopped=0
-        )
-        own.stop = lambda: setattr(own, "stopped", own.stopped + 1)
-        return own
-
-    def begun(_command: list[str], **more: Any) -> Process:
-        assert more["start_new_session"] is True  # Ctrl-C in the terminal is the studio's
-        return Process()
-
-    monkeypatch.setattr("subprocess.Popen", begun)
-    monkeypatch.setattr(planning, "_Job", job)
-    source: Any = SimpleNamespace(path=tmp_path / "x.py", class_name="X", package="", text=lambda: "text")
-    planner = planning.Planner(source)
-    versions = [planner.plan_json(text=str(number))["version"] for number in range(9)]
-    assert len(asked) == len(set(versions)) == 9
-    assert list(planner._jobs) == versions[1:]
-    for text, again, times in (("8", False, 9), ("1", False, 9), ("1", True, 10), ("0", False, 11), ("2", False, 12)):
-        planner.plan_json(text=text, again=again)
-        assert len(asked) == times, text
-    last = planner.plan_json(text="0")
-    assert planner.plan_json(text="0", known=last["version"]) == {
-        "version": last["version"],
-        "state": "done",
-        "unchanged": True,
-    }
-    running: Any = planner._jobs[last["version"]]
-    running.state = "running"
-    running.progress = {"done": 3}
-    assert planner.plan_json(text="0", again=True) == {
-        "version": last["version"],
-        "state": "running",
-        "file": str(source.path),
-        "done": 3,
-    }
-    assert planner.plan_json(text="0", stop=True)["state"] == "running"
-    assert (running.stopped, len(asked)) == (1, 12)
-    assert planner.plan_json(text="elsewhere", stop=True)["state"] == "none"
-    planner.plan_json(text="another")
-    assert (running.process.killed, last["version"] in planner._jobs) == (1, False)
-    planner.close()
-    assert all(each.process.killed == 0 for each in planner._jobs.values())  # type: ignore[attr-defined]
-    assert planning.Planner(None).plan_json()["state"] == "failed"
 
 
 # The map

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +16,8 @@ from keyplan.planner import plan
 from keyplan.planner.planning import provisional_design
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.changing import Source, loaded, source_of
-from keyplan.studio.planning import Planner
-from keyplan.studio.planning_process import _stop_at_end, answered, read
+from keyplan.studio.module_process import answered, read
+from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.subject import Subject, of_uncompiled
 from tests.studio.school import School
 
@@ -28,7 +26,13 @@ TEXT = SHOP.text()
 
 
 def request(text: str = TEXT, source: Source = SHOP, **more: Any) -> dict[str, Any]:
-    given = {"path": str(source.path), "class_name": source.class_name, "package": source.package, "traffic": None}
+    given = {
+        "path": str(source.path),
+        "class_name": source.class_name,
+        "package": source.package,
+        "traffic": None,
+        "task": "plan",
+    }
     return {**given, "text": text, "anew": False, "attributes": False, **more}
 
 
@@ -53,7 +57,7 @@ def rows_of(made: Any) -> dict[str, dict[str, Any]]:
 
 def test_plans_stand_side_by_side_as_the_planner_makes_them(made: Any) -> None:
     with deferred():
-        design = loaded(SHOP, TEXT, kept=True)
+        design = loaded(SHOP, TEXT)
     assert isinstance(design, type)
     plans = plan(design)
     assert [head["summary"] for head in made["plans"]] == [each.summary for each in plans]
@@ -139,13 +143,6 @@ def test_stopped_it_shows_the_best_so_far() -> None:
     assert stopped["plans"][0]["verified"] is None
 
 
-@pytest.fixture
-def planner() -> Iterator[Planner]:
-    made = Planner(SHOP)
-    yield made
-    made.close()
-
-
 SMALL = """
 from keyplan import Design, Entity, Id, Table, read
 
@@ -161,46 +158,9 @@ class Store(Design):
 """
 
 
-def ended(planner: Planner, **given: Any) -> dict[str, Any]:
-    """The answer once the process has ended; a test has a limit of its own."""
-    answer = planner.plan_json(**given)
-    while answer["state"] == "running":
-        time.sleep(0.05)
-        answer = planner.plan_json(**given)
-    return answer
-
-
-def test_the_process_is_asked_after_and_its_plans_are_kept(planner: Planner) -> None:
-    answer = ended(planner, text=SMALL)
-    assert (answer["state"], answer["error"]) == ("done", None)
-    assert answer["made"] == json.loads(json.dumps(asked(request(SMALL), silent)["made"]))
-    unchanged = {"version": answer["version"], "state": "done", "unchanged": True}
-    assert planner.plan_json(text=SMALL, known=answer["version"]) == unchanged
-
-
-def test_a_process_that_is_stopped_or_dies_says_so(planner: Planner) -> None:
-    assert planner.plan_json(stop=True)["state"] == "none"
-    assert planner.plan_json()["state"] == "running"
-    planner.plan_json(stop=True)
-    answer = ended(planner)
-    assert answer["error"] is None or answer["error"]["message"] == "stopped before there was a plan"
-    dying = "import os, sys\nprint('long ' * 500, 'dying', file=sys.stderr, flush=True)\nos._exit(3)\n"
-    answer = ended(planner, text=dying)
-    assert (answer["state"], answer["error"]["message"]) == ("failed", "the planning ended without a plan")
-    assert (len(answer["error"]["hint"]), answer["error"]["hint"][-10:]) == (1999, "ong  dying"), (
-        "without the line's end"
-    )
-
-
-def test_who_closes_the_input_interrupts() -> None:
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - the signal's handler runs a moment later
-        _stop_at_end(io.StringIO("{}"))
-        time.sleep(60)
-
-
 def test_the_studios_traffic_goes_along() -> None:
     with deferred():
-        design = loaded(SHOP, TEXT, kept=True)
+        design = loaded(SHOP, TEXT)
     assert isinstance(design, type)
     compiled = provisional_design(design)
     document = {
@@ -208,7 +168,7 @@ def test_the_studios_traffic_goes_along() -> None:
         "entities": {"Order": {"count": 9}},
     }
     traffic = traffic_from(document, compiled, source="traffic.toml")
-    sent = Planner(SHOP, traffic).traffic
+    sent = ModuleRunner(SHOP, traffic).traffic
     assert sent is not None
     assert sent["patterns"] == document["patterns"]
     answer: Any = asked(request(TEXT.replace("def pay(", "def pay_for("), traffic=sent), silent)
@@ -217,20 +177,11 @@ def test_the_studios_traffic_goes_along() -> None:
 
 def test_a_design_that_cannot_be_compiled_has_plans_and_nothing_else(subject: Subject) -> None:
     with deferred():
-        design = loaded(SHOP, TEXT, kept=True)
+        design = loaded(SHOP, TEXT)
     assert isinstance(design, type)
-    unplanned = Studio(of_uncompiled(design), planner=Planner(None))
+    unplanned = Studio(of_uncompiled(design), runner=ModuleRunner(SHOP))
     assert run(unplanned, "start", {})["views"] == ["plan"]
-    assert run(unplanned, "plan", {})["error"]["message"].startswith("the design's class stands in no file")
     with pytest.raises(StoreError, match="no store"):
         run(unplanned, "data", {})
     with pytest.raises(RequestError):
         run(Studio(subject), "plan", {"text": 3})
-    with pytest.raises(RequestError, match="a table without a design"):
-        run(Studio(of_uncompiled(design)), "plan", {})
-
-
-def test_without_a_file_that_can_be_read_it_is_said_so(tmp_path: Path) -> None:
-    gone = Planner(Source(tmp_path / "gone.py", "Store", None)).plan_json()
-    assert gone["error"]["message"] == "the file can't be read: No such file or directory"
-    assert Planner(None).plan_json()["error"]["message"].startswith("the design's class stands in no file")

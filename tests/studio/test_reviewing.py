@@ -17,7 +17,7 @@ from keyplan.design.traffic.files import read_traffic
 from keyplan.errors import Refused, RequestError, UnknownPattern
 from keyplan.explain.explanation import explain
 from keyplan.opening import Design
-from keyplan.studio.changing import change_json, source_of
+from keyplan.studio.changing import change_made, source_of
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, run_json
 from keyplan.studio.subject import Subject, of_design
@@ -131,16 +131,10 @@ def opened(tmp_path: Path) -> Any:
     del sys.modules["changing_school"]
 
 
-def test_the_file_is_compared_when_it_has_changed(opened: tuple[type[Design], Path]) -> None:
-    design, path = opened
-    first = change_json(design, None, None)
-    assert first["same"]
-    assert first["error"] is None
-    assert change_json(design, None, first["version"]) == {"version": first["version"], "unchanged": True}
-    path.write_text(CHANGED.replace("YEAR#{year}", "IN_YEAR#{year}"), encoding="utf-8")
-    result = change_json(design, None, first["version"])
-    assert {(change["code"], change["severity"]) for change in result["changes"]} >= {("key-changed", "migrate")}
-    assert 'class="row k0 update"' in result["map"]["svg"]
+def changed(design: type[Design], text: str) -> dict[str, Any]:
+    source = source_of(design)
+    assert source is not None
+    return change_made(source, CHANGED, text)
 
 
 @pytest.mark.parametrize(
@@ -150,48 +144,42 @@ def test_the_file_is_compared_when_it_has_changed(opened: tuple[type[Design], Pa
         ("PUPIL#{pupil_id}", "PUPIL#{pupil}", "fault", None),
         ("from __future__ import annotations", "1/0", "ZeroDivisionError", 4),
         ("from keyplan import (", "import nothing\nfrom keyplan import (", "ModuleNotFoundError", 6),
-        ("class School(Design)", "class Other(Design)", "isn't there any more", None),
+        ("class School(Design)", "class Other(Design)", "no design School", None),
         ("from __future__ import annotations", "raise SystemExit(3)", "SystemExit", 4),
     ],
 )
-def test_a_module_that_cannot_be_compiled_says_so(
+def test_error_of_a_module_has_its_line(
     opened: tuple[type[Design], Path], before: str, after: str, says: str, line: int | None
 ) -> None:
     design, _ = opened
-    result = change_json(design, CHANGED.replace(before, after), None)
+    result = changed(design, CHANGED.replace(before, after))
     assert says in result["error"]["message"]
     assert line is None or result["error"]["line"] == line
-    assert result["map"] is None
 
 
-def test_faults_of_a_design_stand_where_they_belong(opened: tuple[type[Design], Path]) -> None:
+def test_design_errors_have_their_places(opened: tuple[type[Design], Path]) -> None:
     design, _ = opened
-    result = change_json(design, CHANGED.replace('Key("COURSE#{course_id}", "#COURSE")', 'Key("X#{no}", "Y")'), None)
+    result = changed(design, CHANGED.replace('Key("COURSE#{course_id}", "#COURSE")', 'Key("X#{no}", "Y")'))
     assert [fault["place"] for fault in result["error"]["faults"]] == ["Course.primary"]
 
 
-def test_a_scratch_copy_leaves_the_file_and_the_open_design(opened: tuple[type[Design], Path]) -> None:
-    design, path = opened
+def test_changed_key_is_marked_on_the_map(opened: tuple[type[Design], Path]) -> None:
+    design, _ = opened
+    assert changed(design, CHANGED)["same"] is True
+    result = changed(design, CHANGED.replace("YEAR#{year}", "IN_YEAR#{year}"))
+    assert {(change["code"], change["severity"]) for change in result["changes"]} >= {("key-changed", "migrate")}
+    assert 'class="row k0 update"' in result["map"]["svg"]
+
+
+def test_added_pattern_has_a_price(opened: tuple[type[Design], Path]) -> None:
+    design, _ = opened
     added = CHANGED.replace(
         '    @write("W1")',
         '    @read("Q9")\n    def course(self, course_id: str) -> Course | None:\n        ...\n\n    @write("W1")',
     )
-    modules = {*sys.modules}
-    result = change_json(design, added, None)
+    result = changed(design, added)
     assert [change["code"] for change in result["changes"]] == ["pattern-added"]
     assert result["prices"][1]["questions"]["course"] is not None
-    assert "+    def course" in result["patch"]
-    assert path.read_text(encoding="utf-8") == CHANGED
-    assert "course" not in design.compiled.patterns
-    assert not [name for name in {*sys.modules} - modules if name.startswith("keyplan_studio_scratch")]
-
-
-def test_a_design_without_a_file_is_no_error() -> None:
-    class Nowhere(School):
-        """A copy of it."""
-
-    Nowhere.__module__ = "nowhere"
-    assert source_of(Nowhere) is None or change_json(Nowhere, None, None)["same"] is not None
 
 
 # Traffic

@@ -38,7 +38,7 @@ Examples:
 )
 @click.argument("name", metavar="DESIGN|URL")
 @db_option
-@click.option("--port", type=click.IntRange(0, 65535), default=8800, show_default=True, help="0 takes any free one.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on.  [default: a free one]")
 @click.option(
     "--sample", type=click.IntRange(min=1), metavar="N", help="Write a sample of N main items, if the table is empty."
 )
@@ -46,7 +46,7 @@ Examples:
     "--write/--read-only",
     "writable",
     default=None,
-    help="Whether data may be changed.  [default: only in a store on this machine]",
+    help="Allow changes of data. --read-only also runs no changed code.  [default: only in a store on this machine]",
 )
 @click.option(
     "--traffic",
@@ -112,6 +112,8 @@ def _open_design(
     try:
         result = find(name)
     except DesignError as error:
+        if writable is False:
+            raise
         studio = _unplanned(name, traffic)
         click.echo(
             f"{studio.subject.name} can't be compiled yet: {error.message}.\n  its plans   {address}\nCtrl-C stops it."
@@ -137,13 +139,14 @@ def _unplanned(name: str, traffic: Path | None) -> Studio:
     from keyplan.planner.planning import provisional_design
     from keyplan.studio.actions import Studio
     from keyplan.studio.changing import source_of
-    from keyplan.studio.planning import Planner
+    from keyplan.studio.module_runs import ModuleRunner
     from keyplan.studio.subject import of_uncompiled
 
     with deferred():
         design = find(name).design
     loads = None if traffic is None else read_traffic(traffic, provisional_design(design))
-    return Studio(of_uncompiled(design), planner=Planner(source_of(design), loads))
+    source = source_of(design)
+    return Studio(of_uncompiled(design), runner=None if source is None else ModuleRunner(source, loads))
 
 
 def studio_of(design: Design, *, writable: bool | None = None, traffic: Traffic | None = None) -> Studio:
@@ -151,4 +154,4 @@ def studio_of(design: Design, *, writable: bool | None = None, traffic: Traffic 
     from keyplan.studio.actions import Studio
     from keyplan.studio.subject import of_design
 
-    return Studio(of_design(design, writable=writable), traffic)
+    return Studio(of_design(design, writable=writable), traffic, executes=writable is not False)

@@ -21,7 +21,7 @@ from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.items import Item, key_of, place_attributes
 from keyplan.studio.maps import map_json
-from keyplan.studio.planning import Planner
+from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, run_json
 from keyplan.studio.sampling import ROWS
@@ -34,26 +34,30 @@ EACH_MAX = 10
 """Collections of one kind that the map can be asked for."""
 SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
-"""What a design can be looked at in."""
+"""The views of a design."""
+RUN_VIEWS = {"plan", "change"}
+"""The views that run the design's module."""
 
 
 @dataclass
 class Studio:
-    """One studio: what it looks at. ``traffic`` is what a traffic file says of the design; without a design,
-    ``endpoint`` has the tables to choose from. ``planner`` makes plans of the design's keys: where nothing else is
-    looked at, of a design that can't be compiled yet. ``seen`` are items that were shown, by identity.
+    """One studio. ``traffic`` is the content of a traffic file; without a design, ``endpoint`` has the tables to choose
+    from. ``runner`` runs the design's module for the Change and Plan views; unless ``executes``, there is none, and
+    neither are these views. ``seen`` are the items that were shown, by identity.
     """
 
     subject: Subject
     traffic: Traffic | None = None
     endpoint: Endpoint | None = None
-    planner: Planner | None = None
+    runner: ModuleRunner | None = None
+    executes: bool = True
     seen: dict[str, Item] = field(default_factory=dict[str, Item])
     _others: dict[str, Studio] = field(default_factory=dict[str, "Studio"], repr=False)
 
     def __post_init__(self) -> None:
-        if self.planner is None and self.subject.design is not None:
-            self.planner = Planner(source_of(type(self.subject.design)), self.traffic)
+        source = None if self.subject.design is None else source_of(type(self.subject.design))
+        if self.executes and self.runner is None and source is not None:
+            self.runner = ModuleRunner(source, self.traffic)
 
     def at(self, table: str | None, *, anew: bool = False) -> Studio:
         """The studio of another table of the endpoint, described ``anew`` or as it was before. Raises RequestError
@@ -90,8 +94,12 @@ def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
 
 def _start(studio: Studio, _given: Given) -> dict[str, Any]:
     names = [] if studio.endpoint is None else studio.endpoint.names()
-    unplanned = {"views": ["plan"]} if studio.subject.design is None and studio.planner is not None else {}
-    return {**start_json(studio.subject), **unplanned, "tables": names if len(names) > 1 else []}
+    start = start_json(studio.subject)
+    if studio.runner is None:
+        start["views"] = [view for view in start["views"] if view not in RUN_VIEWS]
+    elif studio.subject.design is None:
+        start["views"] = ["plan"]
+    return {**start, "tables": names if len(names) > 1 else []}
 
 
 def start_json(subject: Subject) -> dict[str, Any]:
@@ -177,22 +185,33 @@ def _edit(studio: Studio, given: Given) -> dict[str, Any]:
 
 
 def _change(studio: Studio, given: Given) -> dict[str, Any]:
-    return change_json(type(needed(studio.subject)), _scratch(given), text_of(given, "version"))
+    design = type(needed(studio.subject))
+    runner = _runner(studio)
+    return change_json(design, _ran(runner, "change", {}, given), runner.source)
 
 
 def _plan(studio: Studio, given: Given) -> dict[str, Any]:
-    if studio.planner is None:
-        raise RequestError("a table without a design has no questions that keys could be planned for")
-    wanted = {name: given.get(name) is True for name in ("anew", "attributes", "stop", "again")}
-    return studio.planner.plan_json(**wanted, text=_scratch(given), known=text_of(given, "version"))
+    return _ran(_runner(studio), "plan", {name: given.get(name) is True for name in ("anew", "attributes")}, given)
 
 
-def _scratch(given: Given) -> str | None:
-    """The scratch copy, which may be empty; None where there is none. Raises RequestError."""
+def _runner(studio: Studio) -> ModuleRunner:
+    if studio.runner is None:
+        raise RequestError(
+            "this studio doesn't run the design's module",
+            hint="start it for a design in a file, without --read-only",
+        )
+    return studio.runner
+
+
+def _ran(runner: ModuleRunner, task: str, options: Given, given: Given) -> dict[str, Any]:
+    """A runner's answer. The page sends ``run`` for the file itself, and for a text that the user ran. Raises
+    RequestError.
+    """
     text = given.get("text")
     if text is not None and not isinstance(text, str):
         raise _wrong("text", "isn't a text")
-    return text
+    flags = {name: given.get(name) is True for name in ("run", "stop", "again")}
+    return runner.answer(task, options, text=text, known=text_of(given, "version"), **flags)
 
 
 def _map(studio: Studio, given: Given) -> dict[str, Any]:

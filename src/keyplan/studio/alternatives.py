@@ -1,6 +1,6 @@
 """Plans side by side, as the page shows them: a row for each thing that can differ, a cell for each plan.
 
-How plans are made is the planner's matter, how the page comes to them ``planning.py``'s.
+``module_process.py`` makes the plans, ``module_runs.py`` runs it.
 """
 
 from __future__ import annotations

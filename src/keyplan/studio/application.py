@@ -47,6 +47,7 @@ def studio_application(studio: Studio, access: Access) -> Starlette:
         "content-security-policy": policy,
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",  # another site's page can't steer a window that it opened
         "cache-control": "no-cache",
     }
     html = page_html(studio.subject.name, imports)

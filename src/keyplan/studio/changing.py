@@ -1,8 +1,8 @@
-"""A design's module watched, and a changed design compared with the one that is looked at.
+"""A changed module of a design, compared with the design that is open.
 
-The module is read anew when its file changes, and so is a scratch copy that the page edits, under a name of its own:
-neither replaces the design that the studio is open on. What can't be compiled is said with its place; what can is
-compared (``keyplan.diff``), priced before and after, and drawn from its templates with what changes marked.
+``change_json`` describes the text without executing it. ``change_made`` executes it, in the studio's child process: it
+reports the errors of a module that can't be compiled; otherwise the differences (``keyplan.diff``), the prices before
+and after, and the map of the templates with the changes marked.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from keyplan.studio.drawing import COLOURS, drawing
 from keyplan.studio.layout import laid_out
 from keyplan.studio.reviewing import REGION
 
-__all__ = ["Source", "change_json", "loaded", "source_of"]
+__all__ = ["Source", "change_json", "change_made", "loaded", "source_of"]
 
-SCRATCH = "keyplan_studio_scratch"
+MODULE = "keyplan_studio_module"
 _MARKS = {Severity.BREAKS: "delete", Severity.MIGRATE: "update", Severity.CALLERS: "check", Severity.SAFE: "put"}
 
 
@@ -63,43 +63,32 @@ def source_of(design: type[Design]) -> Source | None:
     return Source(Path(path), design.__name__, getattr(module, "__package__", None) or None)
 
 
-def change_json(design: type[Design], text: str | None, known: str | None) -> dict[str, Any]:
-    """What the file, or a scratch copy of it, changes. ``known`` is the version that the page has: where it is still
-    that, nothing more is said.
-    """
-    source = source_of(design)
-    if source is None:
-        return {"file": None, "version": "", "text": "", "same": True, "error": None, "changes": [], "map": None}
+def change_json(design: type[Design], answer: dict[str, Any], opened: Source) -> dict[str, Any]:
+    """A runner's answer with the text's difference from the file, and the names that an editor completes."""
+    if answer.get("unchanged") or "text" not in answer:
+        return answer
     try:
-        stored = source.text()
-    except OSError as error:
-        return {"file": str(source.path), "version": "", "error": _problem(f"the file can't be read: {error.strerror}")}
-    given = stored if text is None else text
-    version = hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:16]
-    if version == known:
-        return {"version": version, "unchanged": True}
-    result: dict[str, Any] = {
-        "file": str(source.path),
-        "version": version,
-        "text": given,
-        "same": False,
-        "error": None,
-        "changes": [],
-        "prices": None,
-        "map": None,
-        "patch": _patch(source, stored, given),
-        "words": _words(design),
-    }
-    made = loaded(source, given)
+        patch = _patch(opened, opened.text(), answer["text"])
+    except OSError:  # there is no file that a patch could apply to
+        patch = ""
+    return {**answer, "patch": patch, "words": _words(design)}
+
+
+def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
+    """The effects of a text, compared with the ``opened`` one. Executes both."""
+    made = loaded(source, text)
     if not isinstance(made, type):
-        return {**result, "error": made}
-    compared = difference(design.compiled, made.compiled)
+        return {"error": made}
+    before = made if text == opened else loaded(source, opened)
+    if not isinstance(before, type):
+        message = f"the module as it was opened can't be compiled any more: {before['message']}"
+        return {"error": {**before, "message": message, "hint": "restart the studio", "line": None}}
+    compared = difference(before.compiled, made.compiled)
     return {
-        **result,
         "same": not compared.changes,
         "summary": compared.summary,
         "changes": [change.as_json() for change in compared.changes],
-        "prices": [_prices(design), _prices(made)],
+        "prices": [_prices(before), _prices(made)],
         "map": _map(made, compared),
     }
 
@@ -124,44 +113,42 @@ def _patch(source: Source, stored: str, given: str) -> str:
 # Loading
 
 
-def loaded(source: Source, text: str, *, kept: bool = False) -> type[Design] | dict[str, Any]:
-    """The design of a text, or what is wrong with it. ``kept``: its module stays importable, so that its classes know
-    their file.
+def loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
+    """The design of a text, or the error of the module. Executes it, so only the child process calls this. The module
+    stays importable, so that its classes know their file.
     """
     digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
-    name = f"{SCRATCH}_{digest}"
+    name = f"{MODULE}_{digest}"
     module = ModuleType(name)
     module.__file__ = str(source.path)
     module.__package__ = source.package or ""
     sys.modules[name] = module  # annotations are looked up there
     folder = str(source.path.parent)
+    if folder not in sys.path:
+        sys.path.append(folder)  # at the end: a neighbor file must not shadow an installed module
     try:
         code = compile(text, str(source.path), "exec")
         linecache.checkcache(str(source.path))
-        sys.path.insert(0, folder)
-        exec(code, module.__dict__)  # noqa: S102 - the file that the studio was started with, or its owner's own copy
+        exec(code, module.__dict__)  # noqa: S102 - the file named on the command line, or a text that the user ran
     except DesignError as error:
         return _design_problem(error, source)
     except KeyplanError as error:
         return _problem(str(error), _line(error, source))
     except SyntaxError as error:
         return _problem(f"{type(error).__name__}: {error.msg}", error.lineno)
+    except MemoryError:
+        return _problem("the module used up its memory, and was stopped")
     except (Exception, SystemExit) as error:
         if is_interrupt(error):
             raise KeyboardInterrupt from error
         return _problem(f"{type(error).__name__}: {error}", _line(error, source))
-    finally:
-        if folder in sys.path:
-            sys.path.remove(folder)
-        if not kept:
-            sys.modules.pop(name, None)
     result = module.__dict__.get(source.class_name)
     if (
         not isinstance(result, type)
         or not issubclass(result, Design)
         or not (is_deferred() or hasattr(result, "compiled"))
     ):
-        return _problem(f"{source.class_name} isn't there any more", None)
+        return _problem(f"the module has no design {source.class_name}", None)
     return result
 
 

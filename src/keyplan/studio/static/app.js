@@ -19,6 +19,7 @@ const VIEWS = [
 const start = signal(null);
 const failed = signal(null);
 const loaded = signal({});
+const tried = signal(false); // a token was entered
 
 async function open() {
   failed.value = null;
@@ -64,11 +65,13 @@ function Head({ about, current }) {
 function Gate() {
   const enter = (event) => {
     event.preventDefault();
-    setToken(new FormData(event.target).get("token"));
+    const text = new FormData(event.target).get("token").trim();
+    setToken(text.match(/[?&]token=([^&#]+)/)?.[1] ?? text); // the whole address does too
+    tried.value = true;
     open();
   };
   return html`<main class="gate"><h1>Studio</h1>
-    <p>This studio belongs to whoever started it. Open the address that the terminal shows, or enter its token.</p>
+    <p>${tried.value ? "This token is wrong, or of an earlier start. " : ""}Open the address in the terminal that runs the studio, or enter its token here. Each tab needs it once.</p>
     <form onSubmit=${enter}><label for="token">Token</label><input id="token" name="token" autocomplete="off" required /><button class="main">Open</button></form></main>`;
 }
 

@@ -2,27 +2,46 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, Folded, ask, download, go, html, link, packed, rest, restless, unpacked, usd } from "./lib.js";
+import { Fault, Folded, allowRun, ask, download, go, html, link, mayRun, packed, rest, restless, unpacked, usd } from "./lib.js";
 
 const state = signal(null); // the answer that is shown
 const failed = signal(null);
 const scratch = signal(null); // the text of the scratch copy; null: the file is watched
-const WAIT_MS = 1200;
+const edition = signal(0); // another text has been put into the editor
+const WAIT_MS = 1200, SOON_MS = 250;
 const HEADINGS = { breaks: "breaks deployed data", migrate: "needs work on deployed data", callers: "changes what callers see", safe: "safe" };
 
 // The scratch copy stands in the address, behind the #, packed.
 const keepScratch = async (text) => rest({ scratch: text === null ? null : await packed(text) });
 
-let asking = false;
-async function look(force) {
+let asking = 0, soon = 0;
+async function look(force, more = {}) {
   if (asking && !force) return;
-  asking = true;
+  clearTimeout(soon);
+  const mine = asking = Date.now() + Math.random();
+  const before = state.value, text = scratch.value;
+  const version = force || before?.state === "running" ? null : before?.version ?? null;
   try {
-    const answer = await ask("change", { text: scratch.value, version: force ? null : state.value?.version ?? null });
-    if (!answer.unchanged) state.value = answer;
+    const answer = await ask("change", { text, version, run: mayRun(text), ...more });
+    if (mine !== asking) return;
+    // Until a run ends, the result before it stays visible
+    if (!answer.unchanged) state.value = answer.state === "running" && before?.state !== "none" ? { ...before, error: null, ...answer } : answer;
+    if (answer.state === "running") soon = setTimeout(() => look(false), SOON_MS);
     failed.value = null;
-  } catch (error) { failed.value = error.error ?? { message: String(error) }; }
-  finally { asking = false; }
+  } catch (error) { if (mine === asking) failed.value = error.error ?? { message: String(error) }; }
+  finally { if (mine === asking) asking = 0; }
+}
+const run = () => { allowRun(scratch.value); look(true, { again: true }); };
+
+async function fromAddress(packedText) {
+  try {
+    const text = await unpacked(packedText);
+    if (text === scratch.value) return;
+    scratch.value = text;
+    edition.value += 1;
+    state.value = null;
+    look(true);
+  } catch { go({ scratch: null }, { replace: true }); }
 }
 
 function Map({ map }) {
@@ -54,7 +73,7 @@ function Editor({ text, words, line, onChange }) {
       const completes = cm.completeFromList(words.map((label) => ({ label, type: /^[A-Z]/.test(label) ? "class" : "property" })));
       editor.current = new cm.EditorView({
         root, parent: root,
-        state: cm.EditorState.create({ doc: text, extensions: [cm.basicSetup, cm.python(), cm.indentUnit.of("    "), theme, cm.syntaxHighlighting(shades), cm.EditorState.languageData.of(() => [{ autocomplete: completes }]), cm.EditorView.contentAttributes.of({ "aria-label": "The scratch copy of the design's module" }), cm.EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.doc.toString()); })] }),
+        state: cm.EditorState.create({ doc: text, extensions: [cm.basicSetup, cm.python(), cm.indentUnit.of("    "), theme, cm.syntaxHighlighting(shades), cm.EditorState.languageData.of(() => [{ autocomplete: completes }]), cm.EditorView.contentAttributes.of({ "aria-label": "The scratch copy of the design's module" }), cm.EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.doc.toString(), update.transactions.some((each) => each.isUserEvent("input.paste") || each.isUserEvent("input.drop"))); })] }),
       });
       editor.current.cm = cm;
     });
@@ -80,29 +99,31 @@ function Prices({ prices }) {
 
 export function View({ about, params }) {
   useEffect(() => {
-    if (params.scratch && scratch.value === null) unpacked(params.scratch).then((text) => { scratch.value = text; look(true); }, () => go({ scratch: null }, { replace: true }));
+    if (params.scratch) fromAddress(params.scratch);
     else if (scratch.value !== null && !params.scratch) keepScratch(scratch.value);
   }, []);
-  useEffect(() => { look(!state.value); const clock = setInterval(() => { if (!document.hidden) look(false); }, WAIT_MS); return () => clearInterval(clock); }, []);
+  useEffect(() => { if (!params.scratch || scratch.value !== null) look(!state.value); const clock = setInterval(() => { if (!document.hidden) look(false); }, WAIT_MS); return () => clearInterval(clock); }, []);
   const comparison = state.value;
   if (!comparison) return failed.value ? html`<${Fault} error=${failed.value} again=${() => look(true)} />` : html`<p class="opening">Reading the module …</p>`;
   const typing = useRef(0);
-  const typed = (text) => { scratch.value = text; clearTimeout(typing.current); typing.current = setTimeout(() => { look(false); keepScratch(text); }, 350); };
+  const typed = (text, foreign) => { if (mayRun(scratch.value) && !foreign) allowRun(text); scratch.value = text; clearTimeout(typing.current); typing.current = setTimeout(() => { look(false); keepScratch(text); }, 350); };
   const save = () => download(`${about.name}.patch`, comparison.patch, "text/x-patch");
   return html`
     <div class="page change">
-      <header class="bar"><h2>${comparison.file === null ? "No file" : comparison.error ? "It can't be compiled" : comparison.same ? (scratch.value === null ? "As it is open" : "No change yet") : comparison.summary}</h2>
-        <code class="quiet">${comparison.file ?? "the design's class stands in no file"}</code>
-        ${comparison.file === null ? null : scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { scratch.value = comparison.text; keepScratch(comparison.text); }}>Edit a scratch copy</button>`
+      <header class="bar"><h2>${comparison.state === "none" ? "Not run" : comparison.state === "running" ? "Running" : comparison.error ? "It can't be compiled" : comparison.same ? (scratch.value === null ? "As it is open" : "No change yet") : comparison.summary}</h2>
+        <code class="quiet">${comparison.file}</code>
+        ${comparison.state === "running" ? html`<button onClick=${() => look(true, { stop: true })}>Stop</button>` : scratch.value !== null && (comparison.state === "none" || comparison.error) ? html`<button class="main" onClick=${run}>Run</button>` : null}
+        ${scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { allowRun(comparison.text); scratch.value = comparison.text; keepScratch(comparison.text); }}>Edit a scratch copy</button>`
           : html`<span class="badge">scratch copy: the file stays as it is</span>${comparison.patch ? html`<button onClick=${save}>Save the patch</button><button onClick=${() => navigator.clipboard?.writeText(comparison.patch)}>Copy the patch</button>` : null}<button onClick=${() => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); }}>Back to the file</button>`}</header>
       <${Fault} error=${failed.value} />
       <div class=${scratch.value === null ? "one" : "two even"}>
-        ${scratch.value === null ? null : html`<${Editor} text=${scratch.value} words=${comparison.words ?? []} line=${comparison.error?.line ?? null} onChange=${typed} />`}
+        ${scratch.value === null ? null : html`<${Editor} key=${edition.value} text=${scratch.value} words=${comparison.words ?? []} line=${comparison.error?.line ?? null} onChange=${typed} />`}
         <div>
+          ${comparison.state === "none" ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link, the clipboard or a dropped file. Running it executes Python with your rights: read it first.</p>` : null}
           ${comparison.error ? html`<div class="fault" role="alert"><p><b>${comparison.error.message}</b>${comparison.error.line ? html` <code>line ${comparison.error.line}</code>` : null}</p>${comparison.error.hint ? html`<p>${comparison.error.hint}</p>` : null}
             ${comparison.error.faults?.length ? html`<ul>${comparison.error.faults.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}
             ${comparison.error.faults?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the keys that are missing</a></p>` : null}</div>` : null}
-          ${comparison.error || comparison.file === null ? null : comparison.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
+          ${comparison.error || !comparison.changes ? null : comparison.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
             <ul class="findings">${comparison.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
               <p>${change.what}</p>${change.effect ? html`<p class="quiet">${change.effect}</p>` : null}${change.action ? html`<p class="hint">→ ${change.action}</p>` : null}</li>`)}</ul>
             ${comparison.prices ? html`<${Prices} prices=${comparison.prices} />` : null}`}

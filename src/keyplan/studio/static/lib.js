@@ -6,14 +6,14 @@ import htm from "htm";
 
 export const html = htm.bind(h);
 
-// The token: it comes in the address once, and is kept for this origin; it is never in a link.
+// The token comes in the address once, and is kept for this tab only; it is never in a link.
 
 const here = new URL(location.href);
 const given = here.searchParams.get("token");
 export const embedded = globalThis.KEYPLAN_EXPORT ?? null;
 const TOKEN = "keyplan-studio-token";
 if (given && !embedded) {
-  localStorage.setItem(TOKEN, given);
+  sessionStorage.setItem(TOKEN, given);
   here.searchParams.delete("token");
   history.replaceState(null, "", here);
 }
@@ -34,7 +34,7 @@ export async function ask(action, given = {}, signal_ = undefined) {
   try {
     const response = await fetch(`do/${action}`, {
       method: "POST",
-      headers: { "content-type": "application/json", "x-keyplan-token": localStorage.getItem(TOKEN) ?? "" },
+      headers: { "content-type": "application/json", "x-keyplan-token": sessionStorage.getItem(TOKEN) ?? "" },
       body: JSON.stringify({ table: address.value.table, ...given }),
       signal: signal_,
     });
@@ -51,7 +51,7 @@ export async function ask(action, given = {}, signal_ = undefined) {
 }
 
 export function setToken(text) {
-  localStorage.setItem(TOKEN, text.trim());
+  sessionStorage.setItem(TOKEN, text.trim());
   refused.value = false;
 }
 
@@ -83,6 +83,12 @@ export function go(changes, { replace = false, base = address.value } = {}) {
   history[replace ? "replaceState" : "pushState"](null, "", to === "./" ? location.pathname : to);
   reread();
 }
+
+// A module's text from a link, the clipboard or a dropped file runs only after the user has pressed Run on it. This is the
+// text that may run; typing goes on from it.
+let runnable = null;
+export const mayRun = (text) => text === null || text === runnable;
+export function allowRun(text) { runnable = text; }
 
 // What changes many times a second is put into the address when it rests.
 let resting = 0, waiting = {};

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Fault, Folded, ask, download, go, html, link, many, packed, unpacked, view } from "./lib.js";
+import { Fault, Folded, allowRun, ask, download, go, html, link, many, mayRun, packed, unpacked, view } from "./lib.js";
 
 const shown = signal(null); // the answer that is shown: plans, or what is wrong
 const running = signal(null); // how far the planning is
@@ -18,7 +18,7 @@ async function look(wanted, more = {}) {
   try {
     const text = wanted.scratch ? await unpacked(wanted.scratch).catch(() => null) : null;
     if (wanted.scratch && text === null) { go({ scratch: null }, { replace: true }); return; } // a link that was cut
-    const answer = await ask("plan", { anew: wanted.anew, attributes: wanted.attributes, text, version: shown.value?.version ?? null, ...more });
+    const answer = await ask("plan", { anew: wanted.anew, attributes: wanted.attributes, text, run: mayRun(text), version: shown.value?.version ?? null, ...more });
     if (mine !== asking) return;
     failed.value = null;
     running.value = answer.state === "running" ? answer : null;
@@ -46,7 +46,7 @@ function Row({ row, of, about, count }) {
 }
 
 function Head({ plan, about, params }) {
-  const changes = async () => go({ view: "change", scratch: await packed(plan.module) }, { base: {} });
+  const changes = async () => { allowRun(plan.module); go({ view: "change", scratch: await packed(plan.module) }, { base: {} }); };
   const opened = Number(params.declares) === plan.number;
   return html`<th scope="col"><div class="plan-head"><h3>Plan ${plan.number}${plan.number === 1 ? html` <span class="badge first">the first</span>` : plan.best ? null : html` <span class="badge">never better than plan 1</span>`}</h3>
     <p>${plan.summary}</p>${plan.why ? html`<p class="quiet">Not the first: ${plan.why}</p>` : null}
@@ -93,10 +93,12 @@ export function View({ about, params }) {
         <label>Keys that stand <select value=${wanted.anew ? "1" : ""} onChange=${(event) => go({ anew: event.target.value, declares: null })}><option value="">stay as they are</option><option value="1">are left out of account</option></select></label>
         <label>Index keys <select value=${wanted.attributes ? "1" : ""} onChange=${(event) => go({ attributes: event.target.value, declares: null })}><option value="">are joined texts</option><option value="1">have several attributes</option></select></label>
         ${plans.length > 1 && !waits ? html`<label><input type="checkbox" checked=${only} onChange=${(event) => go({ only: event.target.checked ? "1" : null })} /> Only what differs</label>` : null}
-        ${waits || !answer ? null : html`<button onClick=${() => look(wanted, { again: true })}>Plan again</button>`}
+        ${waits || !answer || answer.state === "none" ? null : html`<button onClick=${() => look(wanted, { again: true })}>Plan again</button>`}
         ${wanted.scratch ? html`<span class="badge">of the scratch copy</span><a href=${link({ scratch: null })}>of the file</a>` : null}</header>
       <${Fault} error=${failed.value} />
       ${waits ? (running.value ? html`<${Progress} wanted=${wanted} />` : html`<p class="opening">Reading the module …</p>`) : null}
+      ${!waits && answer?.state === "none" && wanted.scratch ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link. Running it executes Python with your rights: read it first. <button class="main" onClick=${() => { allowRun(answer.text); shown.value = null; look(wanted); }}>Run</button></p>
+        <pre class="json" tabindex="0" aria-label="The text of the link">${answer.text}</pre>` : null}
       ${!waits && answer?.error ? html`<${Error} error=${answer.error} about=${about} scratch=${wanted.scratch} />` : null}
       ${!waits && made ? html`
         ${plans[0].stopped ? html`<p class="note">Stopped: this is the best so far, and isn't verified.</p>` : null}

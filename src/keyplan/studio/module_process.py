@@ -1,8 +1,9 @@
-"""The process that plans a design's keys for the studio: a request on standard input, progress and plans on its output.
+"""The process that runs a design's module for the studio: a request on standard input, answers on standard output.
 
-The request is one line of JSON. Whatever is asked, standard input stays open while an answer is wanted: when it is
-closed, the best so far is the answer, as with Ctrl-C. Each line of the output is an object with ``progress``, ``made``
-or ``error``.
+The request is one line of JSON. When standard input is closed, the process ends: with the best plan so far, if it has
+one. Each line of the output is an object with ``progress``, or the result: ``made``, ``error``, or a change's members.
+
+The limits bound mistakes such as an endless loop. They are no sandbox: the module has the user's rights.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -26,49 +28,87 @@ from keyplan.plain.answers import error_json, json_text
 from keyplan.planner import Plan, plan, spare_indexes
 from keyplan.planner.planning import provisional_design
 from keyplan.studio.alternatives import side_by_side
-from keyplan.studio.changing import Source, loaded
+from keyplan.studio.changing import Source, change_made, loaded
 
 __all__ = ["answered", "main", "read"]
 
 Tell = Callable[[Mapping[str, Any]], None]
 
+CPU_SECONDS = {"change": 30, "plan": 240}
+"""CPU time that a task may use."""
+MEMORY_BYTES = 4 << 30
+"""Address space that the process may use."""
+
 
 def main() -> None:
-    """Answer the request that standard input has."""
+    """Answer the request on standard input."""
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what the design's module prints is no answer
+    os.dup2(2, 1)  # the output of the module is no answer
 
     def tell(answer: Mapping[str, Any]) -> None:
         out.write(f"{json_text(answer)}\n".encode())
         out.flush()
 
     request = json.loads(sys.stdin.readline())
+    limit(CPU_SECONDS[request["task"]], MEMORY_BYTES)
+    planning = threading.Event()
+    threading.Thread(target=_stop_at_end, args=(sys.stdin, planning, tell), daemon=True).start()
     try:
+        if request["task"] == "change":
+            tell(change_made(_source(request), request["opened"], request["text"]))
+            return
         design = read(request)
         if not isinstance(design, type):
             tell({"error": design})
             return
-        # Only now: what is interrupted while a module is read looks like a fault of the module.
-        threading.Thread(target=_stop_at_end, args=(sys.stdin,), daemon=True).start()
+        planning.set()
         tell(answered(design, request, tell))
     except (KeyboardInterrupt, SchemaError) as error:
         if not is_interrupt(error):
             raise
-        tell({"error": {"message": "stopped before there was a plan", "hint": None, "faults": []}})
-    except BrokenPipeError:  # nobody waits for it any more
+        tell(_STOPPED)
+    except BrokenPipeError:  # the studio has ended
         os._exit(0)
 
 
-def _stop_at_end(given: TextIO) -> None:
+def limit(cpu_seconds: int, memory_bytes: int) -> None:
+    """Limit this process, where the system can (not on Windows); a macOS kernel ignores the memory limit."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ModuleNotFoundError:
+        return
+    for name, soft, hard in (
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1),
+        (resource.RLIMIT_AS, memory_bytes, memory_bytes),
+    ):
+        with suppress(OSError, ValueError):  # a lower limit holds already
+            resource.setrlimit(name, (soft, hard))
+
+
+_STOPPED: Mapping[str, Any] = {
+    "error": {"message": "stopped before there was a result", "hint": None, "line": None, "faults": []}
+}
+
+
+def _stop_at_end(given: TextIO, planning: threading.Event, tell: Tell) -> None:
     given.read()
-    _thread.interrupt_main()
+    if planning.is_set():  # the planner turns an interrupt into the best plans so far
+        _thread.interrupt_main()
+    else:  # the module's own code may catch an interrupt
+        with suppress(OSError):
+            tell(_STOPPED)
+        os._exit(0)
+
+
+def _source(request: Mapping[str, Any]) -> Source:
+    return Source(Path(request["path"]), request["class_name"], request["package"])
 
 
 def read(request: Mapping[str, Any]) -> type[Design] | dict[str, Any]:
-    """The design that a request speaks of, not compiled; or what is wrong with its module."""
-    source = Source(Path(request["path"]), request["class_name"], request["package"])
+    """The design of a request, not compiled; or the error of its module."""
     with deferred():
-        return loaded(source, request["text"], kept=True)
+        return loaded(_source(request), request["text"])
 
 
 def answered(design: type[Design], request: Mapping[str, Any], tell: Tell) -> Mapping[str, Any]:

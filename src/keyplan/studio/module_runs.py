@@ -1,0 +1,200 @@
+"""Runs a design's module in a child process, for the Change and Plan views.
+
+The server process never executes the module's text again after the design is open. A child process does, with limits on
+its CPU time and memory (``module_process.py``). The page polls for the result, and can stop the process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from keyplan.design.traffic.files import Traffic
+from keyplan.plain.answers import json_text
+from keyplan.studio.changing import Source
+
+__all__ = ["ModuleRunner"]
+
+KEPT_MAX = 8
+"""Results that are kept, by the task, the text and the options."""
+OUTPUT_MAX = 2000
+"""Characters of the error output of a failed process that are reported."""
+STOP_SECONDS = 10
+"""Time between the request to stop, after which the best plan so far is the result, and the kill."""
+
+
+@dataclass
+class _Job:
+    """One child process: its progress, then its result or error."""
+
+    task: str
+    process: subprocess.Popen[str]
+    state: str = "running"
+    progress: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    result: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def start(self, request: Mapping[str, Any]) -> None:
+        """Send the request, and read the answers in a thread."""
+        with suppress(OSError):  # the process has ended already: its output says why
+            self._input.write(json_text(request) + "\n")
+            self._input.flush()
+        threading.Thread(target=self._follow, daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask for the best result so far; kill the process if it doesn't end."""
+        with suppress(OSError):
+            self._input.close()
+        timer = threading.Timer(STOP_SECONDS, self.process.kill)
+        timer.daemon = True
+        timer.start()
+
+    @property
+    def _input(self) -> IO[str]:
+        return _pipe(self.process.stdin)
+
+    def _follow(self) -> None:
+        """Read the process's output until it ends."""
+        output: list[str] = []
+        errors = threading.Thread(target=lambda: output.append(_tail(_pipe(self.process.stderr))), daemon=True)
+        errors.start()
+        for line in _pipe(self.process.stdout):
+            answer = json.loads(line)
+            if "progress" in answer:
+                self.progress = answer["progress"]
+            else:
+                self.result = answer
+        status = self.process.wait()
+        errors.join()
+        if not self.result:
+            self.result = {"error": _ended(status, "".join(output).strip())}
+        self.state = "failed" if self.result.get("error") else "done"
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with suppress(OSError):
+                _pipe(stream).close()
+
+
+def _pipe(stream: IO[str] | None) -> IO[str]:
+    assert stream is not None  # noqa: S101 - each is a pipe
+    return stream
+
+
+def _tail(stream: IO[str]) -> str:
+    """The end of a stream, however much it carries."""
+    kept = ""
+    while part := stream.read(OUTPUT_MAX):
+        kept = (kept + part)[-OUTPUT_MAX:]
+    return kept
+
+
+def _ended(status: int, output: str) -> dict[str, Any]:
+    if status == -signal.SIGXCPU:
+        return _error("the module used up its CPU time, and was stopped", "look for an endless loop")
+    if status == -signal.SIGKILL:
+        return _error("the module was stopped")
+    return _error("the process ended without a result", output or None)
+
+
+def _error(message: str, hint: str | None = None) -> dict[str, Any]:
+    return {"message": message, "hint": hint, "line": None, "faults": []}
+
+
+class ModuleRunner:
+    """The runs of one module: at most one per task at a time. Its ``opened`` text is the one of the open design."""
+
+    def __init__(self, source: Source, traffic: Traffic | None = None, *, opened: str | None = None) -> None:
+        self.source = source
+        self.opened = source.text() if opened is None else opened
+        self.traffic = None if traffic is None else _document(traffic)
+        self._jobs: dict[str, _Job] = {}
+        self._lock = threading.Lock()
+
+    def answer(
+        self,
+        task: str,
+        options: Mapping[str, Any],
+        *,
+        text: str | None = None,
+        known: str | None = None,
+        run: bool = True,
+        stop: bool = False,
+        again: bool = False,
+    ) -> dict[str, Any]:
+        """The result of a task (``change`` or ``plan``) for a text, or for the file as it is now; or its progress.
+
+        The ``state`` is ``none``, ``running``, ``done`` or ``failed``. Without ``run`` nothing is started. A new run
+        ends the task's other run. ``stop`` asks for the best result so far, ``again`` runs a finished task once more.
+        If the page has the ``known`` version, the answer is only that it is unchanged.
+        """
+        try:
+            text = self.source.text() if text is None else text
+        except OSError as error:
+            message = f"the file can't be read: {error.strerror}"
+            return {"version": "", "state": "failed", "file": str(self.source.path), "error": _error(message)}
+        wanted = {"task": task, **options, "text": text}
+        name = hashlib.sha256(json_text(wanted).encode("utf-8", "replace")).hexdigest()[:16]
+        with self._lock:
+            job = self._jobs.get(name)
+            if stop:
+                if job is not None and job.state == "running":
+                    job.stop()
+            elif run and (job is None or (again and job.state != "running")):
+                job = self._start(name, wanted)
+        state = "none" if job is None else job.state
+        answer = {"version": name, "state": state, "file": str(self.source.path), "text": text}
+        if job is not None and state == "running":
+            return {**answer, **job.progress}
+        if known == name:
+            return {"version": name, "state": state, "unchanged": True}
+        return {**answer, "error": None, **({} if job is None else job.result)}
+
+    def close(self) -> None:
+        """End the running processes."""
+        with self._lock:
+            for job in self._jobs.values():
+                if job.state == "running":
+                    job.process.kill()
+
+    def _start(self, name: str, wanted: Mapping[str, Any]) -> _Job:
+        for other, job in list(self._jobs.items()):
+            if job.state == "running" and job.task == wanted["task"]:
+                job.process.kill()
+                del self._jobs[other]
+        while len(self._jobs) >= KEPT_MAX:
+            self._jobs.pop(next(iter(self._jobs))).process.kill()
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "keyplan.studio.module_process"],  # -P: not the working directory's modules
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONIOENCODING": "utf-8"},
+            start_new_session=True,  # Ctrl-C in the terminal ends the studio, which closes the process's input
+        )
+        job = self._jobs[name] = _Job(wanted["task"], process)
+        place = {"path": str(self.source.path), "class_name": self.source.class_name, "package": self.source.package}
+        job.start({**wanted, **place, "traffic": self.traffic, "opened": self.opened})
+        return job
+
+
+def _document(traffic: Traffic) -> dict[str, Any]:
+    """A traffic as the document of a traffic file."""
+    data = json.loads(json_text({"table": _members(traffic.table)}))
+    data["patterns"] = {name: dict(load.given) for name, load in traffic.patterns.items() if load.given}
+    data["entities"] = {name: _members(stored) for name, stored in traffic.entities.items()}
+    made: dict[str, Any] = json.loads(json_text(data))
+    return made
+
+
+def _members(value: Any) -> dict[str, Any]:
+    return {name: each for name, each in vars(value).items() if each is not None}
