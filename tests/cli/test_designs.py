@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from textwrap import dedent
-from types import ModuleType
 
 import pytest
 
-from keyplan.cli.designs import _stands_in, apart, find
+from keyplan.cli.designs import apart, find
 from tests.cli.support import json_of, run
 
 DESIGN = """
@@ -135,15 +134,6 @@ def test_ctrl_c_that_pydantic_made_an_error_of_ends_as_ctrl_c_does(notes: Path) 
     notes.write_text(dedent(text).replace("KeyboardInterrupt", "ValueError"))
     refused = run("explain", str(notes))
     assert (refused.exit_code, "SchemaError" in refused.stderr) == (2, True)
-
-
-def test_what_has_no_file_stands_in_no_folder(folder: Path) -> None:
-    module = ModuleType("helper")
-    assert not _stands_in(folder, module)
-    module.__file__ = str(folder / "helper.py")
-    assert _stands_in(folder, module)
-    module.__name__ = "keyplan.helper"
-    assert not _stands_in(folder, module)
 
 
 def test_of_several_that_are_near_the_nearest_is_meant(folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.cli.designs import _file_name, _imported, apart, find, find_all
+from keyplan.cli.designs import apart, find, find_all
 from keyplan.errors import UnknownDesign
 
 DESIGN = """
@@ -84,18 +84,6 @@ def test_folders_are_looked_in_once_and_first(folder: Path) -> None:
     assert sys.path.count(str(folder)) == 1
 
 
-def test_a_file_is_imported_under_a_name_of_its_own(folder: Path) -> None:
-    """By its place: files of the same name are two modules, and annotations are found in each."""
-    one, where, class_name = _imported("notes.py:MyNotes")
-    other, _, no_class = _imported("package/notes.py")
-    assert (where, class_name, no_class) == ("notes.py", "MyNotes", "")
-    assert one.__name__ != other.__name__
-    assert one.__name__.startswith("keyplan_design_notes_")
-    assert len(one.__name__) == len("keyplan_design_notes_") + 8
-    assert (sys.modules[one.__name__], sys.modules[other.__name__]) == (one, other)
-    assert str(one.__file__) == str(folder / "notes.py")
-
-
 def test_what_was_imported_beside_is_forgotten_of_files_alone(folder: Path) -> None:
     """What a module's name means stays imported, as does what was there before, and what stands elsewhere."""
     path = list(sys.path)
@@ -114,11 +102,3 @@ def test_what_was_imported_beside_is_forgotten_of_files_alone(folder: Path) -> N
     with apart("borrowed_too.py") as forgotten:
         find("borrowed_too.py")
     assert "notes" in forgotten
-
-
-@pytest.mark.parametrize(
-    ("class_name", "file"),
-    [("Notes", "notes"), ("MyNotes", "my-notes"), ("HTTPNotes", "httpnotes"), ("Notes2Go", "notes2-go"), ("X", "x")],
-)
-def test_the_name_of_a_designs_file(class_name: str, file: str) -> None:
-    assert _file_name(class_name) == file

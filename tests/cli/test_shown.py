@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from io import StringIO
-from typing import Any
 
 import pytest
 from rich.console import Console
 
-from keyplan.cli import cost_tables, explain, show
+from keyplan.cli import cost_tables, show
 from keyplan.cost.bills import Payer
 from keyplan.cost.estimate import estimate
 from keyplan.cost.pricelist import price_list
@@ -41,18 +40,6 @@ def test_the_first_requests_are_shown(number: int) -> None:
     assert sum("why" in line for line in lines) == min(number, 12)
     said = [line for line in lines if "--json" in line]
     assert said == ([] if number <= 12 else [f"and {number - 12} request{'s' * (number > 13)} more (--json shows all)"])
-
-
-@pytest.mark.parametrize("number", [3, 4, 5, 9])
-def test_the_first_requests_of_an_explanation_are_shown(number: int) -> None:
-    request = type("Asked", (), {"operation": "Query", "parameters": {"a": 1}})()
-    explanation: Any = type("Explained", (), {"requests": [request] * number})()
-    out = StringIO()
-    explain._show_requests(Console(file=out, width=100), explanation)
-    text = out.getvalue()
-    assert text.count("Query") == min(number, 4)
-    assert ("more (--json shows all)" in text) is (number > 4)
-    assert number <= 4 or f"and {number - 4} more" in text
 
 
 def test_a_pattern_is_named_by_its_id_too() -> None:

@@ -11,17 +11,14 @@ from typing import Any
 import pytest
 
 from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, read
-from keyplan.client import buckets, reads, updates
+from keyplan.client import buckets, reads
 from keyplan.client.conversations import converse
-from keyplan.client.logs import _Line
 from keyplan.client.segments import SegmentsReader
 from keyplan.client.target import Target
-from keyplan.client.usage import Usage, _items
+from keyplan.client.usage import Usage
 from keyplan.client.value_sets import COMBINATIONS_MAX, value_sets
-from keyplan.design.compiled.plans import FilterValue, ScanPlan
-from keyplan.errors import ArgumentError, CursorError
-from keyplan.expressions.rules import LIST_INDEX_MAX
-from keyplan.wire.limits import IN_OPTIONS_MAX
+from keyplan.design.compiled.plans import ScanPlan
+from keyplan.errors import ArgumentError
 
 BY_TREE = Index("by-tree", "tpk", "tsk")
 BY_NAME = Index("by-name", "pk", "nsk", local=True)
@@ -71,48 +68,6 @@ def test_buckets_and_values_are_so_many_together() -> None:
     assert buckets.bucket_sets(_bucketed(0), half) == []
     with pytest.raises(ArgumentError, match=r"3 days of at × .* of a are .* combinations"):
         buckets.bucket_sets(_bucketed(3), half)
-
-
-def test_a_cursor_is_of_a_bucket_that_is_asked_for() -> None:
-    sets: list[tuple[str, dict[str, Any]]] = [("a", {}), ("b", {}), ("c", {})]
-    assert [bucket for bucket, _ in buckets._beginning(sets, ["a"])] == ["a", "b", "c"]
-    assert [bucket for bucket, _ in buckets._beginning(sets, ["b"])] == ["b", "c"]
-    with pytest.raises(CursorError, match="isn't of the time"):
-        buckets._beginning(sets, ["d"])
-
-
-def test_a_filter_takes_so_many_options() -> None:
-    value: Any = SimpleNamespace(parameter="of", encode=lambda value: {"N": str(value)}, tag="N")
-    assert len(reads._options(":f", value, range(IN_OPTIONS_MAX))) == IN_OPTIONS_MAX
-    assert reads._options(":f", value, [2, 1, 2]) == {":f_0": {"N": "2"}, ":f_1": {"N": "1"}}
-    assert reads._options(":f", value, []) == {}
-    with pytest.raises(ArgumentError, match=f"of has {IN_OPTIONS_MAX + 1} values"):
-        reads._options(":f", value, range(IN_OPTIONS_MAX + 1))
-
-
-@pytest.mark.parametrize(("tag", "option"), [("S", {"B": "AA=="}), ("N", {"B": "AA=="}), ("B", {"BOOL": False})])
-def test_no_options_are_one_of_another_type(tag: str, option: dict[str, Any]) -> None:
-    value: Any = FilterValue("of", lambda value: {tag: value}, tag, many=True)
-    assert reads._never(":f", value) == {":f_0": option}
-    condition: Any = SimpleNamespace(text="#a IN (:f) AND #b = :f2", constants={}, names={}, parameters={":f": value})
-    members = reads.filter_members(condition, {"of": []})
-    assert (members["text"], members["values"]) == ("#a IN (:f_0) AND #b = :f2", {":f_0": option})
-
-
-@pytest.mark.parametrize(
-    ("step", "wrong"),
-    [
-        (0, ""), (LIST_INDEX_MAX, ""), (LIST_INDEX_MAX + 1, "no list has an element"), ("a", ""), ("x" * 65_535, ""),
-        ("x" * 65_536, "65,535 bytes"), ("é" * 32_768, "65,535 bytes"), ("", "isn't empty"),
-        ("\ud800", "valid Unicode"),
-    ],
-)  # fmt: skip
-def test_steps_of_a_path_that_an_expression_takes(step: int | str, wrong: str) -> None:
-    if not wrong:
-        updates._check_step(step, "here")
-        return
-    with pytest.raises(ArgumentError, match=wrong):
-        updates._check_step(step, "here")
 
 
 def test_a_global_index_is_never_read_consistently() -> None:
@@ -194,48 +149,9 @@ def test_a_page_of_segments_is_shared_among_those_that_go_on() -> None:
     assert [step.parameters["Limit"] for step in small] == [reads.FILTERED_PAGE // 4 + 1] * 4
 
 
-KEY, ITEM = {"pk": {"S": "k"}}, {"pk": {"S": "i"}, "a": {"N": "1"}}
-
-
-@pytest.mark.parametrize(
-    ("operation", "parameters", "named"),
-    [
-        ("GetItem", {"Key": KEY}, [(KEY, False)]),
-        ("UpdateItem", {"Key": KEY}, [(KEY, False)]),
-        ("DeleteItem", {"Key": KEY}, [(KEY, False)]),
-        ("PutItem", {"Item": ITEM}, [(ITEM, True)]),
-        ("BatchGetItem", {"RequestItems": {"t": {"Keys": [KEY]}}}, [(KEY, False)]),
-        ("BatchWriteItem", {"RequestItems": {"t": [{"PutRequest": {"Item": ITEM}}, {"DeleteRequest": {"Key": KEY}}]}},
-         [(ITEM, True), (KEY, False)]),
-        ("TransactWriteItems", {"TransactItems": [{"Put": {"Item": ITEM}}, {"Update": {"Key": KEY}}]},
-         [(ITEM, True), (KEY, False)]),
-        ("TransactGetItems", {"TransactItems": [{"Get": {"Key": KEY}}]}, [(KEY, False)]),
-        ("Query", {}, []),
-    ],
-)  # fmt: skip
-def test_the_items_that_a_request_names(operation: str, parameters: dict[str, Any], named: list[Any]) -> None:
-    call: Any = SimpleNamespace(operation=operation, parameters=parameters)
-    assert list(_items(call)) == named
-
-
 def test_ten_keys_are_the_hottest() -> None:
     usage = Usage(Trees.table)
     for number in range(12):
         usage._count((None, f"k{number:02d}"), float(number), 1.0)
     assert [each.key for each in usage.hottest()] == [f"k{number:02d}" for number in range(11, 1, -1)]
     assert len(usage.hottest(3)) == 3
-
-
-def test_a_line_of_the_log_says_how_often_it_was_sent() -> None:
-    lines = []
-    for retries, units in ((0, 0.0), (1, 1.0), (2, 2.5)):
-        record: Any = SimpleNamespace(
-            operation="GetItem", parameters={"TableName": "t"}, read_units=units, write_units=0.0, latency_ms=1.25,
-            retries=retries, error=None, pattern="A1",
-        )  # fmt: skip
-        lines.append(str(_Line(record)))
-    assert lines == [
-        "A1: GetItem t, 1.2 ms",
-        "A1: GetItem t, 1 read unit, 1.2 ms, sent again 1 time",
-        "A1: GetItem t, 2.5 read units, 1.2 ms, sent again 2 times",
-    ]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from keyplan.cost import answering, facts, skeleton
-from keyplan.cost.calls import _failing_request, estimate_write
+from keyplan.cost.calls import estimate_write
 from keyplan.cost.differences import Difference
 from keyplan.cost.facts import Facts
 from keyplan.cost.mixing import mixed
@@ -26,8 +24,6 @@ from keyplan.design.traffic.typical import Typical
 from keyplan.errors import PriceError
 from keyplan.rehearsal.account import Accounts
 from tests.cli.clinic import Clinic
-
-MB = 1024 * 1024
 
 
 @pytest.mark.parametrize("written", ["0", "0.000000125", "12", 0.5, "-0.1", "abc", "", "NaN", "Infinity", None, [1]])
@@ -56,50 +52,6 @@ def test_partitions() -> None:
 
 
 # Pages
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_page_ends_at_its_limit_or_at_a_megabyte(seed: int) -> None:
-    chance = Random(seed)
-    for _ in range(60):
-        sizes = [chance.choice((1, 400_000, MB // 2, MB - 1, MB)) for _ in range(chance.randint(0, 5))]
-        partition: Any = SimpleNamespace(met=[SimpleNamespace(size_bytes=size) for size in sizes])
-        begin = chance.randint(0, len(sizes))
-        within = chance.randint(0, len(sizes))
-        limit = chance.choice((None, 1, 2, 3, 9))
-        read, stopped = 0, False
-        for at in range(begin, within):  # as the service says it: one after another, until either is reached
-            read += 1
-            if sum(sizes[begin : at + 1]) >= MB or read == limit:
-                stopped = True
-                break
-        assert answering._page_end(partition, begin, within, limit) == (begin + read, stopped), (sizes, begin, within)
-
-
-@pytest.mark.parametrize(
-    ("given", "bounds"),
-    [
-        ("", (None, None)),
-        ("pk = :p0", (None, None)),
-        ("pk = :p0 AND #s0 BETWEEN :p1 AND :p2", ("b", "c")),
-        ("pk = :p0 AND #s0 >= :p1", ("b", None)),
-        ("pk = :p0 AND #s0 <= :p1", (None, "b")),
-        ("pk = :p0 AND #s0 = :p1", ("b", "b")),
-    ],
-)
-def test_the_bounds_of_a_request(given: str, bounds: tuple[str | None, str | None]) -> None:
-    values = {":p0": {"S": "a"}, ":p1": {"S": "b"}, ":p2": {"S": "c"}}
-    parameters = {"KeyConditionExpression": given, "ExpressionAttributeValues": values} if given else {}
-    assert answering._bounds(parameters) == bounds
-
-
-def test_many_items_are_gone_through_in_part() -> None:
-    most = facts.SIMULATED_MAX
-    assert [facts._capped(count, None) for count in (0, 1.5, most, most + 1, 4 * most)] == [
-        (0, 1), (1, 1), (most, 1), (most, (most + 1) / most), (most, 4)
-    ]  # fmt: skip
-    assert facts._capped(4 * most, 10) == (most, 1)
-    assert facts._capped(7, 10) == (7, 1)
 
 
 # Several calls as one
@@ -141,15 +93,6 @@ def test_an_average_call_takes_what_calls_take_on_average(seed: int) -> None:
         ]
 
 
-def test_requests_of_calls_that_fail() -> None:
-    lines = (Line("write", "", 4, "a"), Line("write", "GSI1", 2, "b"), Line("read", "GSI1", 1, "c"))
-    for operation, units in (("PutItem", [4, 1.5, 1]), ("BatchWriteItem", [3, 1.5, 1])):
-        made = _failing_request(Request(operation, lines), 0.25)
-        assert [line.units for line in made.lines] == units
-        assert made.lines[1].why == "b; × 0.75, since 0.25 of the calls fail a condition"
-        assert made.lines[2] is lines[2]
-
-
 # What has changed
 
 
@@ -162,18 +105,6 @@ def test_requests_of_calls_that_fail() -> None:
 )  # fmt: skip
 def test_a_difference_is_more_than_a_rounding(before: float | None, after: float | None, same: bool) -> None:
     assert Difference("read units", "x", before, after).same is same
-
-
-def test_numbers_and_texts_of_a_traffic_file() -> None:
-    assert [skeleton._number(value) for value in (None, 0, 1.0, 2.5, 1e6)] == ["0", "0", "1", "2.5", "1000000"]
-    assert skeleton._number(None, "1") == "1"
-    assert skeleton._shown("x" * 100) == "x" * 100
-    assert skeleton._shown("x" * 101) == f"{'x' * 97}..."
-    assert skeleton._shown(" a\n b ") == "a b"
-    assert [skeleton._key(name) for name in ("abc", "größe")] == ["abc", '"größe"']
-    assert [skeleton._by(value, text) for value, text in ((1, ""), (0, "x"), (None, ""), (None, "x"))] == [
-        "; as the decorator says", "; as the decorator says", "", "; x"
-    ]  # fmt: skip
 
 
 def test_behind_the_last_page_nothing_is_asked() -> None:

@@ -20,6 +20,10 @@ from tests.cli.support import json_of, run
 from tests.contract.buckets import Timed
 from tests.export.designs import NAMES, design
 
+LARGE = {"Blog", "Shop", "Social"}
+MARKED = [pytest.param(name, marks=pytest.mark.nightly if name in LARGE else ()) for name in NAMES]
+
+
 KNOWN = re.compile(r"# (\w+ = .*?) +# .*(?:assumed|its example|its default|decorator says|as counted below)$")
 """A line whose value is the one that an estimate takes."""
 
@@ -59,7 +63,7 @@ def estimated(name: str) -> Estimate:
     return estimate(design(name))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MARKED)
 def test_as_it_is_printed_it_says_nothing(name: str, tmp_path: Path) -> None:
     cls = design(name)
     traffic = read_from(skeleton(cls), cls, tmp_path)
@@ -68,7 +72,7 @@ def test_as_it_is_printed_it_says_nothing(name: str, tmp_path: Path) -> None:
     assert units(estimate(cls, traffic), cls) == units(estimated(name), cls)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MARKED)
 def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -> None:
     cls = design(name)
     text = re.sub(r"^# (?=\w+ = )", "", skeleton(cls), flags=re.MULTILINE)
@@ -76,7 +80,7 @@ def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -
     assert read_from(text, cls, tmp_path).known
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MARKED)
 def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_path: Path) -> None:
     """The assumed numbers of a read and the decorators' own, uncommented one by one, change nothing; nor do the
     table's, the sizes of items and of single values, all together. (What a write's code does with other

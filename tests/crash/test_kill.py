@@ -215,7 +215,7 @@ def run_to_piece(path: str, count: int, operation: str, params: dict[str, Any]) 
     return done.returncode != 0
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     by_h = {"IndexName": "New", "KeySchema": [{"AttributeName": "h", "KeyType": "HASH"}]}
@@ -236,7 +236,7 @@ def test_an_index_is_filled_to_its_end_by_who_comes_next(tmp_path: Path, count: 
     assert check_file(path) == []
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
     """It holds what the table was when it began, also in the eyes of those who wrote when nobody made it."""
     path = with_items(tmp_path)
@@ -252,7 +252,7 @@ def test_a_backup_is_made_by_who_comes_next(tmp_path: Path, count: int) -> None:
         assert sorted(int(each["value"]["N"]) for each in scanned) == list(range(PIECE_ITEMS))
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     recovery = {"PointInTimeRecoveryEnabled": True}
@@ -278,7 +278,7 @@ def test_a_table_is_restored_by_who_comes_next(tmp_path: Path, count: int) -> No
     assert check_file(path) == []
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_table_is_looked_through_by_who_comes_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     wanted = {"AttributeName": "h", "Enabled": True}
@@ -290,7 +290,7 @@ def test_a_table_is_looked_through_by_who_comes_next(tmp_path: Path, count: int)
     assert check_file(path) == []
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_replica_is_filled_by_who_comes_next(tmp_path: Path, count: int) -> None:
     path = with_items(tmp_path)
     replica = {"ReplicaUpdates": [{"Create": {"RegionName": REGIONS[1]}}]}
@@ -312,7 +312,7 @@ def waste_of(path: str) -> set[str]:
         return {name for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'waste%'")}
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_table_is_cleared_away_by_who_comes_next(tmp_path: Path, count: int) -> None:
     """It is deleted from the first moment on, and one of its name can be made."""
     path = with_items(tmp_path, 50)

@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-import enum
 import functools
 import operator
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from decimal import Decimal
-from typing import Annotated, Any, Literal
-from uuid import UUID
+from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field, computed_field
+from pydantic import computed_field
 
 from keyplan import Add, Design, Entity, Index, Key, Number, Table, Unique, Update, read
-from keyplan.design.stored import dependence
 from keyplan.design.stored.dependence import Dependence
 from keyplan.errors import ConditionFailed, UpdateRefused
 from tests.design.items import compiled
@@ -290,69 +286,3 @@ def test_an_update_that_would_move_the_item_from_its_primary_key_is_refused(note
         notes.transact([Update(Event, day=at.date(), event_id="1").set(at=at)])
     later = at.replace(hour=10)
     assert notes.update(event, at=later).at == later
-
-
-class Inner(BaseModel):
-    """A part of an item, with values of every kind."""
-
-    given: str = Field(examples=["special", "other"])
-    kept: int = 5
-    lacking: float | None = None
-    plain: bool
-
-
-class Refusing(BaseModel):
-    number: int = Field(gt=1000)
-
-
-class Size(enum.Enum):
-    SMALL = "s"
-    LARGE = "l"
-
-
-TEXTS: list[Any] = ["example", "", "another one", "2026-11-21", "1", "someone@example.com"]
-NUMBERS: list[Any] = [7, 0, -1, 1, 100, 1_000_000]
-MOMENTS: list[Any] = [
-    datetime(2026, 1, 2, 9, 42, 0, 123_456, tzinfo=UTC),
-    datetime(1970, 1, 1, tzinfo=UTC),
-    datetime(2135, 7, 10, 9, 42, 0, 123_456, tzinfo=UTC),
-]
-
-
-@pytest.mark.parametrize(
-    ("annotation", "expected"),
-    [
-        (str, TEXTS),
-        (object, TEXTS),
-        (int, NUMBERS),
-        (Annotated[int, "mark"], NUMBERS),
-        (int | None, [*NUMBERS, None]),
-        (Annotated[int | None, "mark"], [*NUMBERS, None]),
-        (float, [7.5, 0.0, -1.0, 1_000_000.0]),
-        (Decimal, [Decimal("7.5"), Decimal(0), Decimal(-1), Decimal(1_000_000)]),
-        (bool, [True, False]),
-        (bytes, [b"example", b""]),
-        (datetime, MOMENTS),
-        (date, [date(2026, 1, 2), date(1970, 1, 1), date(2199, 12, 31)]),
-        (UUID, [UUID(int=7), UUID(int=0)]),
-        (dict, [{}, {"a": "b"}]),
-        (dict[str, int], [{}, {"a": "b"}]),
-        (Literal["a", 2], ["a", 2]),
-        (Literal["a", 2] | None, ["a", 2, None]),
-        (Size, [Size.SMALL, Size.LARGE]),
-        (list[int], [[7, 0], [], [7]]),
-        (list, [["example", ""], [], ["example"]]),
-        (set[int], [{7, 0}, set(), {7}]),
-        (frozenset[int] | None, [frozenset({7, 0}), frozenset(), frozenset({7}), None]),
-        (tuple[int, ...], [(7, 0), (), (7,)]),
-        (tuple[int, Size], [(7, Size.SMALL)]),
-        (tuple, [("example", ""), (), ("example",)]),
-        (Inner, [Inner(given="special", kept=5, lacking=7.5, plain=True)]),
-        (Inner | None, [Inner(given="special", kept=5, lacking=7.5, plain=True), None]),
-        (Refusing, [Refusing.model_construct(number=7)]),
-        (int | str, TEXTS),
-    ],
-)
-def test_values_that_code_is_likely_to_decide_by(annotation: Any, expected: list[Any]) -> None:
-    """Usual ones, nothing, 0, empty ones, the choices, and what lies far away."""
-    assert list(dependence._values(annotation)) == expected

@@ -13,14 +13,11 @@ import apsw
 import orjson
 import pytest
 
-from keyplan.engine import Engine, Regions, history, joining, settling, vectorrules
+from keyplan.engine import Engine, Regions, history, joining, settling
 from keyplan.engine.settling import SETTLING
-from keyplan.engine.storage import waste
 from keyplan.engine.storage.changes import Changes
 from keyplan.engine.storage.transactions import Reader, Writer
-from keyplan.engine.storage.vectors import _where
 from keyplan.errors import StoreError
-from keyplan.wire.errors import ValidationException
 from tests.engine.support import answer, create, index, put, s
 from tests.engine.test_throttle import Clock
 
@@ -157,35 +154,6 @@ def test_errors_of_sqlite_that_are_expected_and_that_are_not() -> None:
         assert len(ran) == count
 
 
-def test_names_of_what_is_thrown_away_and_of_indexes() -> None:
-    connection = apsw.Connection(":memory:")
-
-    def run(text: str, values: Any) -> apsw.Cursor:
-        return connection.execute(text, values)
-
-    assert not waste.has_waste(run)
-    assert waste.clear_piece(run)
-    assert not waste.throw_away(run, "gone")
-    connection.execute(
-        "CREATE TABLE a (x); CREATE INDEX by_x ON a (x); CREATE TABLE waste_9 (x); CREATE TABLE waste_10 (x)"
-    )
-    assert [waste.free_index_name(run, name) for name in ("other", "by_x")] == ["other", "by_x_2"]
-    connection.execute("CREATE INDEX by_x_2 ON a (x)")
-    assert waste.free_index_name(run, "by_x") == "by_x_3"
-    assert waste._names(run) == ["waste_9", "waste_10"]
-    assert waste.has_waste(run)
-    assert [waste.clear_piece(run), waste.clear_piece(run), waste.has_waste(run)] == [False, True, False]
-    assert not waste.throw_away(run, "a")
-    assert not connection.execute("SELECT * FROM sqlite_schema").fetchall()
-
-
-def test_what_is_asked_of_stored_vectors() -> None:
-    assert _where([], 3, None) == ("", [])
-    assert _where([(0, "a"), (2, b"b")], 3, None) == (" WHERE t0 = ?3 AND t2 = ?4", ["a", b"b"])
-    assert _where([(1, "a")], 2, (5, 9)) == (" WHERE t1 = ?2 AND item > ?3 AND item <= ?4", ["a", 5, 9])
-    assert _where([], 1, (5, 9)) == (" WHERE item > ?1 AND item <= ?2", [5, 9])
-
-
 @pytest.mark.parametrize(
     ("note", "gone", "over"),
     [
@@ -209,25 +177,6 @@ def test_notes_that_say_nothing_any_more(note: Any, gone: bool, over: bool) -> N
     assert settling.is_over(definition, 5.0) is over
 
 
-def test_what_a_switch_of_payment_keeps_out() -> None:
-    maximum = {"OnDemandThroughput": {"MaxReadRequestUnits": 5}}
-    told = []
-    for mode in ("PROVISIONED", "PAY_PER_REQUEST"):
-        for change in ("throughput", "stream", "class", "index"):
-            states = settling.States("UPDATING", change, mode=mode, detail=" X")
-            for request in (maximum, {}):
-                try:
-                    settling._check_beside_change("orders", states, request)
-                    told.append("taken")
-                except Exception as error:  # noqa: BLE001 - which one it is, is looked at
-                    told.append(f"{getattr(error, 'message', error)}"[-62:])
-    assert [each == "taken" for each in told] == [False, True, False, True, False, True, True, True] * 2
-    assert told[0].endswith("cannot be specified when the table BillingMode is PROVISIONED")
-    assert told[8].endswith("cannot be updated while BillingMode update is in progress")
-    assert told[2].endswith("while stream status update is in progress")
-    assert told[4].endswith("while TableClass update is in progress. X")
-
-
 def test_backups_are_listed_between_two_moments_that_are_the_same() -> None:
     clock = Clock()
     with Engine.open(":memory:", clock=clock) as engine:
@@ -240,21 +189,6 @@ def test_backups_are_listed_between_two_moments_that_are_the_same() -> None:
                 assert "must be less than or equal" in result["message"]
             else:
                 assert len(result["BackupSummaries"]) == count
-
-
-def test_a_vector_index_beside_another_of_its_attribute() -> None:
-    definition: dict[str, Any] = {
-        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
-        "VectorIndexes": [{"IndexName": "A", "VectorAttribute": {"AttributeName": "v"}, "Dimensions": 2}],
-    }
-    for attribute, dimensions, is_refused in (("v", 2, False), ("v", 3, True), ("w", 2, False), ("w", 3, False)):
-        asked = {"IndexName": "B", "VectorAttribute": {"AttributeName": attribute}, "Dimensions": dimensions}
-        if is_refused:
-            with pytest.raises(ValidationException, match="Attributes cannot be redefined"):
-                vectorrules._check_definitions(definition, asked, [])
-        else:
-            vectorrules._check_definitions(definition, asked, [])
 
 
 def test_a_history_of_as_many_days_as_before_goes_on() -> None:

@@ -115,7 +115,7 @@ def kill_under_load(server: Server, round_: int, before: State) -> list[Client]:
     return clients
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.nightly), 2])
 def test_a_killed_server_has_kept_what_it_acknowledged(tmp_path: Path, workers: int) -> None:
     db = str(tmp_path / "store.db")
     state: State = {}

@@ -45,7 +45,9 @@ def test_no_pattern_scans(design: type[Design]) -> None:
     assert not [pattern.name for pattern in design.compiled.reads.values() if isinstance(pattern.plan, ScanPlan)]
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize(
+    "design", [pytest.param(design, marks=() if design is Cms else pytest.mark.nightly) for design in DESIGNS]
+)
 def test_answers_equal_a_brute_force_filter(design: type[Design]) -> None:
     stores = examples(4 if design is Shop else 10, 80)  # writes that are rare get further ones
     report = verify(design, stores=stores, seed=seed(20261121), strategies=STRATEGIES.get(design))

@@ -10,79 +10,9 @@ from typing import Any
 
 import pytest
 
-from keyplan import Design, Entity, Index, Key, Range, Table, read
-from keyplan.design.compiled.questions import ParameterKind
-from keyplan.testing import oracle
+from keyplan import Design, Entity, Index, Key, Table, read
 from keyplan.testing.oracle import Oracle, UndecidableError
 from keyplan.testing.world import Row, World
-
-F, V = oracle._Fixed, oracle._Value
-
-
-def same(value: Any, *, turned: bool = False) -> Any:
-    return V(value, turned)
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "wanted"),
-    [
-        ([], [], 0),
-        ([F("A#")], [F("A#")], 0),
-        ([F("A#")], [F("B#")], -1),
-        ([F("B#")], [F("A#")], 1),
-        ([F("A#"), same(2)], [F("A#"), same(3)], -1),
-        ([F("A#"), same(3)], [F("A#"), same(2)], 1),
-        ([F("A#"), same(3, turned=True)], [F("A#"), same(2, turned=True)], -1),
-        ([F("A#"), same(2, turned=True)], [F("A#"), same(3, turned=True)], 1),
-        ([same(2), F("A")], [same(2), F("B")], -1),
-        ([same(2), same(9)], [same(2), same(9)], 0),
-        ([same(1), F("B")], [same(2), F("A")], -1),
-        ([F("A#")], [F("A#B")], None),
-        ([F("A#B")], [F("A#")], None),
-        ([F("A#"), same(1)], [F("A#"), same(1, turned=True)], None),
-        ([F("A#")], [same(1)], None),
-        ([same(1)], [F("A#")], None),
-        ([F("A#"), same(1)], [F("A#")], None),
-        ([F("A#")], [F("A#"), same(1)], None),
-    ],
-)
-def test_which_of_two_places_comes_first(left: list[Any], right: list[Any], wanted: int | None) -> None:
-    if wanted is None:
-        with pytest.raises(UndecidableError):
-            oracle._compare(left, right)
-    else:
-        assert oracle._compare(left, right) == wanted
-
-
-KINDS = (ParameterKind.VALUE, ParameterKind.RANGE, ParameterKind.PREFIX, ParameterKind.EACH)
-HELD: list[tuple[Any, dict[ParameterKind, Any], bool]] = [
-    ("ab", {ParameterKind.VALUE: "ab", ParameterKind.PREFIX: "a", ParameterKind.EACH: ["ab", "b"]}, True),
-    ("ab", {ParameterKind.VALUE: "a", ParameterKind.PREFIX: "b", ParameterKind.EACH: ["a", "b"]}, False),
-    ("ab", {ParameterKind.RANGE: Range(ge="ab")}, True),
-    ("ab", {ParameterKind.RANGE: Range(gt="ab")}, False),
-    (None, {ParameterKind.VALUE: "a", ParameterKind.PREFIX: "", ParameterKind.EACH: ["None"]}, False),
-    (None, {ParameterKind.RANGE: Range(ge="a")}, False),
-    (None, dict.fromkeys(KINDS), True),
-    ("ab", dict.fromkeys((ParameterKind.RANGE, ParameterKind.PREFIX)), True),
-    ("ab", dict.fromkeys((ParameterKind.VALUE, ParameterKind.EACH)), False),
-]
-
-
-@pytest.mark.parametrize(("value", "asked", "holds"), HELD)
-def test_what_is_as_asked(value: Any, asked: dict[ParameterKind, Any], holds: bool) -> None:
-    assert {kind: oracle._holds(kind, value, argument) for kind, argument in asked.items()} == dict.fromkeys(
-        asked, holds
-    )
-
-
-def test_a_moment_is_cut_down_to_its_unit_in_utc() -> None:
-    east = datetime(2026, 3, 2, 1, 30, 15, 9, tzinfo=timezone(timedelta(hours=5)))
-    cut = {unit: oracle._truncated(east, unit) for unit in ("year", "month", "day", "hour")}
-    assert cut == {
-        "year": (2026,), "month": (2026, 3), "day": (2026, 3, 1), "hour": (2026, 3, 1, 20),
-    }  # fmt: skip
-    assert oracle._truncated(date(2026, 3, 2), "month") == (2026, 3)
-
 
 BY_BED = Index("by-bed", "bpk", "bsk")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -21,10 +21,9 @@ from keyplan.client.conversations import Pause, Request
 from keyplan.errors import ConditionFailed, ItemExists, TransactionFailed, ValueTaken
 from keyplan.planner import Plan
 from keyplan.planner.plans import Verified
-from keyplan.testing import Clock, checking, opened, planned, questions, verifying
+from keyplan.testing import Clock, opened, planned
 from keyplan.testing.arranging import Missed, watched
 from keyplan.testing.checking import Checker
-from keyplan.testing.invariants import _same
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
 from keyplan.testing.report import Report, RunningCounts
@@ -91,14 +90,6 @@ def test_calls_are_counted() -> None:
     assert (counts.stores, counts.items, counts.items_max) == (3, 12, 5)
 
 
-@pytest.mark.parametrize(
-    ("got", "count"),
-    [(None, 0), (0, 0), (7, 7), (False, 0), ([], 0), ([1, None], 2), ((None, [1, 2], "x"), 3), ("x", 1)],
-)
-def test_items_of_an_answer_are_counted(got: Any, count: int) -> None:
-    assert checking._count(got) == count
-
-
 def test_a_value_that_is_no_items_may_be_refused_with_the_others() -> None:
     world = World((Row(Farm.compiled.entities[Bee], Bee(name="a"), {}),), (), ())
     nothing: Any = None
@@ -156,52 +147,6 @@ def test_how_long_what_is_drawn_is() -> None:
     ours = Steps(compiled, {Ant: st.just(Ant(name="own"))})
     _drawn(ours._argument(born.signature.by_name["ants"]), own.extend)
     assert {each.name for each in own} == {"own"}
-
-
-def test_entities_are_looked_at_a_few_at_a_time() -> None:
-    class Loose(Design):
-        table = Table("loose", entities=[_entity(number) for number in range(6)])
-
-    groups = [[entity.name for entity in group] for group in verifying._related(Loose.compiled)]
-    assert groups == [["E0", "E1", "E2", "E3"], ["E4", "E5"]]
-    assert [[entity.name for entity in group] for group in verifying._related(Farm.compiled)] == [["Ant", "Bee", "Cow"]]
-
-    class Four(Design):
-        table = Table("four", entities=[_entity(number) for number in range(4)])
-
-    assert len(list(verifying._related(Four.compiled))) == 1
-
-
-def _entity(number: int) -> type[Entity]:
-    space = {"__annotations__": {"name": str}, "primary": Key(f"E{number}#{{name}}", "HEAD"), "__module__": __name__}
-    return type(f"E{number}", (Entity,), space)
-
-
-class _Daily:
-    step = timedelta(days=1)
-
-
-@pytest.mark.parametrize(
-    ("value", "later"),
-    [
-        (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 31, tzinfo=UTC)),
-        (date(2026, 1, 1), date(2026, 1, 31)),
-        (date(9999, 12, 30), date(9999, 12, 30)),
-    ],
-)
-def test_a_range_reaches_over_thirty_buckets(value: Any, later: Any) -> None:
-    buckets: Any = _Daily()
-    assert questions._some_buckets_after(value, buckets) == later
-
-
-def test_numbers_in_keys_are_equal_by_their_value() -> None:
-    assert _same({"N": "1"}, {"N": "1.0"})
-    assert not _same({"N": "1"}, {"N": "2"})
-    assert _same({"S": "1"}, {"S": "1"})
-    assert not _same({"S": "1"}, {"S": "1.0"})
-    assert not _same({"S": "1"}, {"N": "1"})
-    assert _same(None, None)
-    assert not _same(None, {"S": "1"})
 
 
 def test_nobody_waits_for_what_a_write_misses() -> None:

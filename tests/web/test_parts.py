@@ -10,7 +10,7 @@ import resource
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Annotated, Any, NamedTuple
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
@@ -18,34 +18,18 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as Asked
 
-from keyplan.client.conversations import Conversation, Request
 from keyplan.errors import RequestError, TooManyRequests
 from keyplan.web import api, tracing
 from keyplan.web.api import error_response
 from keyplan.web.beside import Beside
 from keyplan.web.connections import Bounds, allow_many_files
-from keyplan.web.forms import _control, _skeleton
 from keyplan.web.incoming import BODY_BYTES_MAX, FIELDS_MAX, query_pairs, read_body
-from keyplan.web.openapi import _in_query
 from keyplan.web.origins import is_foreign, named_host
-from keyplan.web.page import _condition, _signature
-from keyplan.web.schemas import Schemas, _Lenient, _results
+from keyplan.web.schemas import _Lenient
 from tests.web.library import Library
 from tests.web.support import TestClient
 
 # Schemas
-
-
-class Told(NamedTuple):
-    """What a write gives."""
-
-    number: Annotated[int, "from 1 on"]
-    text: str
-
-
-def test_what_an_answer_is_made_of_keeps_its_bounds() -> None:
-    write: Any = SimpleNamespace(signature=SimpleNamespace(result=Told))
-    assert dict(_results(write)) == {"number": Annotated[int, "from 1 on"], "text": str}
 
 
 def test_a_type_without_a_schema_is_any_value() -> None:
@@ -54,107 +38,7 @@ def test_a_type_without_a_schema_is_any_value() -> None:
     assert (held["type"], held.get("additionalProperties", True)) == ("object", True)
 
 
-@pytest.mark.parametrize(
-    ("schema", "value"),
-    [
-        ({"type": "integer"}, 1),
-        ({"type": "number", "minimum": 5}, 5),
-        ({"type": "integer", "default": 7}, 7),
-        ({"type": "boolean"}, False),
-        ({"type": "string"}, ""),
-        ({"type": "string", "format": "date"}, "2026-11-21"),
-        ({"type": "string", "format": "date-time"}, "2026-11-21T09:00:00Z"),
-        ({"enum": ["b", "a"]}, "b"),
-        ({"type": "array"}, []),
-        ({"type": "array", "items": {"type": "boolean"}}, [False]),
-        ({"type": "object"}, {}),
-        (
-            {"type": "object", "required": ["a", "gone"], "properties": {"a": {"type": "integer"}, "b": {}}},
-            {"a": 1},
-        ),
-        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, 1),
-        ({"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "null"}]}, ""),
-        ({"anyOf": [{"type": "object"}, {"type": "string"}]}, ""),
-        ({"$ref": "#/components/schemas/Kind"}, "novel"),
-    ],
-)
-def test_a_value_to_begin_with(schema: dict[str, Any], value: Any) -> None:
-    assert _skeleton(schema, Schemas(Library.compiled, Library.compiled.patterns.values())) == value
-
-
-@pytest.mark.parametrize(
-    ("schema", "control"),
-    [
-        ({"type": "integer", "minimum": 0, "maximum": 9, "default": 3}, 'step="1" data-kind="number" min="0" max="9" '),
-        ({"type": "number"}, 'step="any" data-kind="number" list="values-isbn"'),
-        ({"type": "boolean", "default": True}, '<option value="true" selected>true</option><option value="false">'),
-        ({"type": "boolean", "default": False}, '<option value="false" selected>'),
-        ({"type": "boolean"}, '<option value="true">true</option><option value="false">'),
-        ({"const": "x"}, 'data-kind="text"><option value="x">x</option></select>'),
-        ({"enum": ["a", "b"], "default": "b"}, '<option value="a">a</option><option value="b" selected>b</option>'),
-        ({"type": "object"}, 'rows="2" spellcheck="false">{}</textarea>'),
-        ({"type": "object", "required": ["é"], "properties": {"é": {}}}, "&quot;é&quot;: "),
-        ({"type": "array", "items": {"type": "string"}}, 'rows="4"'),
-        ({"type": "array", "items": {"type": "array", "items": {"enum": ["x"]}}}, 'rows="6"'),
-        (
-            {"type": "object", "required": [*"abcdefghijklmn"], "properties": {name: {} for name in "abcdefghijklmn"}},
-            'rows="12"',
-        ),
-        ({"type": "string", "format": "date"}, 'list="values-isbn" placeholder="2026-11-21">'),
-    ],
-)
-def test_a_schema_has_its_control(schema: dict[str, Any], control: str) -> None:
-    pattern = Library.compiled.reads["book"]
-    (parameter,) = pattern.signature.parameters
-    schemas = Schemas(Library.compiled, [pattern])
-    made = _control(pattern, parameter, schema, "book-isbn", schemas)
-    assert control in made
-    assert made.count(" required") == 1
-
-
-@pytest.mark.parametrize(
-    ("schema", "asked"),
-    [
-        ({"type": "string"}, {"type": "string"}),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}], "default": "x"}, {"type": "string", "default": "x"}),
-        ({"anyOf": [{"type": "null"}]}, {"anyOf": [{"type": "null"}]}),
-        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"anyOf": [{"type": "string"}, {"type": "integer"}]}),
-    ],
-)
-def test_a_query_string_has_no_null(schema: dict[str, Any], asked: dict[str, Any]) -> None:
-    assert _in_query(schema) == asked
-
-
 # The page
-
-
-@pytest.mark.parametrize(
-    ("question", "shown"),
-    [
-        ("a() -> X", "<code><b>a</b>() <span>→ X</span></code>"),
-        ("a(b: str) -> X | None", "<code><b>a</b>(<span>b<em>: str</em>)</span> <span>→ X | None</span></code>"),
-        (
-            "a(b: str, c: dict[str, X] = None) -> Literal['x', \"y\"]",
-            (
-                "<code><b>a</b>(<span>b<em>: str</em>,</span> <span>c<em>: dict[str, X] = None</em>)</span> "
-                "<span>→ Literal['x', \"y\"]</span></code>"
-            ),
-        ),
-        (
-            "a(b: Literal['<']) -> X",
-            "<code><b>a</b>(<span>b<em>: Literal['&lt;']</em>)</span> <span>→ X</span></code>",
-        ),
-    ],
-)
-def test_a_signature_is_shown_in_its_parts(question: str, shown: str) -> None:
-    assert _signature(question) == shown
-
-
-def test_a_key_condition_has_a_clause_a_line() -> None:
-    assert _condition('pk = A#{a}, begins_with(sk, "{b}") → pk = C#{c_d}, sk BETWEEN x AND y') == (
-        '<code><span>pk = A#<wbr><i>{a}</i></span><span>begins_<wbr>with(sk, "<i>{b}</i>")</span>'
-        '<span class="then">then</span><span>pk = C#<wbr><i>{c_<wbr>d}</i></span><span>sk BETWEEN x AND y</span></code>'
-    )
 
 
 # Errors
@@ -302,25 +186,6 @@ def test_as_many_connections_as_there_are_files_for(
 
 def test_a_site_is_idle_before_anybody_asks() -> None:
     assert Beside(Starlette(), Starlette()).is_idle.is_set()
-
-
-def test_of_a_long_call_the_first_sixty_requests_are_shown() -> None:
-    log: list[Request] = []
-
-    def conversation() -> Conversation[str]:
-        yield Request("First", {"at": [0]})
-        yield [Request("Query", {"at": number}) for number in range(1, 41)]
-        yield [Request("Query", {"at": number}) for number in range(41, 81)]
-        yield Request("Last", {})
-        return "done"
-
-    logged = tracing._logged(conversation(), log)
-    steps = [next(logged)]
-    steps += [logged.send([]) for _ in range(3)]
-    steps[0].parameters["at"].append("changed later")  # type: ignore[union-attr]
-    with pytest.raises(StopIteration, match="done"):
-        logged.send([])
-    assert [request.parameters["at"] for request in log] == [[0], *range(1, 60)]
 
 
 def test_values_to_begin_with_are_few_and_short(library: Library) -> None:
