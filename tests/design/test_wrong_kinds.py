@@ -77,7 +77,6 @@ class Thing(Entity):
 
 def test_arguments_of_declarations() -> None:
     """Each argument of each, with values of wrong kinds: the texts, in short."""
-    lines: dict[str, None] = {}
     taken: set[str] = set()
     for make, others in DECLARED.items():
         for name in inspect.signature(make).parameters:
@@ -86,7 +85,6 @@ def test_arguments_of_declarations() -> None:
                     make(**{**others, name: given})
                 except DesignError as error:
                     (fault,) = error.faults
-                    lines[str(fault).partition(", not ")[0]] = None
                     assert ", not " in fault.message
                 else:
                     taken.add(f"{make.__name__}({name}=)")
