@@ -74,12 +74,12 @@ def test_all_designs_of_a_file_are_its_own(folder: Path) -> None:
             find_all(name)
 
 
-def test_folders_are_looked_in_once_and_first(folder: Path) -> None:
+def test_folders_are_searched_once_and_last(folder: Path) -> None:
     before = list(sys.path)
     find("notes.py")
     find("two.py:Others")
     find("package/notes.py")
-    assert sys.path == [str(folder / "package"), str(folder), *[each for each in before if each != str(folder)]]
+    assert sys.path == [*before, *(each for each in (str(folder), str(folder / "package")) if each not in before)]
     find("package.notes:MyNotes")
     assert sys.path.count(str(folder)) == 1
 

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -16,7 +18,7 @@ from keyplan.studio.editing import edit_json
 from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.subject import Subject, of_design
-from tests.studio.school import School
+from tests.studio.school import Course, School
 
 
 class Thing(Entity):
@@ -114,6 +116,16 @@ def test_conditions_say_what_goes_out(school: School) -> None:
     wanted = [{"name": "number", "operator": "<", "values": ["3"]}]
     made = taken_json(of_design(school), {"form": "csv", "entity": "Report", "conditions": wanted, "limit": 1})
     assert made["text"].splitlines() == ["pupil_id,number,text", "p0,2,good", "p0,1,good"]
+
+
+@pytest.mark.parametrize("title", ["=1+1", "+1+1", "-1+1", "@x", "'=1", "''=1", "'plain", "-5", "\tx"])
+def test_formulas_in_csv_are_quoted_and_come_back(school: School, title: str) -> None:
+    subject = of_design(school)
+    school.put(Course(course_id="art", title=title))
+    text = taken_json(subject, {"form": "csv", "entity": "Course"})["text"]
+    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+    assert title == "-5" or not [cell for cell in cells if cell[:1] in tuple("=+-@\t")]
+    assert brought_json(subject, {"form": "csv", "entity": "Course", "text": text})["edits"] == []
 
 
 def test_any_items_as_csv(subject: Subject) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from keyplan.cli.options import db_option, json_option, name_argument, tells_errors
+from keyplan.cli.options import db_option, echo_json, json_option, name_argument, tells_errors
 
 __all__ = ["command"]
 
@@ -38,7 +38,7 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     from keyplan.cli.show import console, show_answer
     from keyplan.cli.texts import typed_arguments
     from keyplan.design.compiled.shapes import ShapeKind
-    from keyplan.plain.answers import answer_json, json_text, plain
+    from keyplan.plain.answers import answer_json, plain
 
     result = find(name)
     compiled = result.design.compiled
@@ -48,11 +48,11 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     with result.open(db, create=False) as design:
         if as_json and read is not None and read.shape.kind is ShapeKind.ITERATOR:
             for item in design.stream(pattern, (), known.signature.bind((), given, strict=False)):
-                click.echo(json_text(plain(item)))
+                echo_json(plain(item))
             return
         answer = answer_json(design.call(pattern, given))
     if as_json:
-        click.echo(json_text(answer))
+        echo_json(answer)
     elif answer is None and read is None:
         console().print("Done.")
     else:

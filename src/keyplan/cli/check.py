@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import json_option, tells_errors
+from keyplan.cli.options import echo_json, json_option, tells_errors
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -165,9 +165,7 @@ def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:
         if text:
             click.echo(text)
     else:
-        from keyplan.plain.answers import json_text
-
-        click.echo(json_text(as_sarif(reports) if form == "sarif" else as_json(reports), indent=2))
+        echo_json(as_sarif(reports) if form == "sarif" else as_json(reports), indent=2)
 
 
 # For people

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import json_option, tells_errors
+from keyplan.cli.options import echo_json, json_option, tells_errors
 
 if TYPE_CHECKING:
     from keyplan.cost.bills import Payer
@@ -79,7 +79,6 @@ def command(
     from keyplan.cli.show import console
     from keyplan.cost.differences import difference_json, difference_markdown
     from keyplan.cost.report import pattern_json, report_json, report_markdown
-    from keyplan.plain.answers import json_text
 
     if other is not None and (explain is not None or len(regions) > 1):
         raise click.UsageError("two designs are compared at one region's prices, and whole: without --explain")
@@ -90,17 +89,17 @@ def command(
     if other is not None:
         new = payers[1][0]
         if as_json:
-            click.echo(json_text(difference_json(first, new), indent=2))
+            echo_json(difference_json(first, new), indent=2)
         else:
             click.echo(difference_markdown(first, new), nl=False)
     elif explain is not None:
         pattern = next(estimate for estimate in first.estimate.patterns if explain in {estimate.name, estimate.id})
         if as_json:
-            click.echo(json_text(pattern_json(pattern, first), indent=2))
+            echo_json(pattern_json(pattern, first), indent=2)
         else:
             show_pattern(console(), first, pattern)
     elif as_json:
-        click.echo(json_text(report_json(first, others), indent=2))
+        echo_json(report_json(first, others), indent=2)
     elif markdown:
         click.echo(report_markdown(first, others), nl=False)
     else:

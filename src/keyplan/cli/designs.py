@@ -161,8 +161,9 @@ def _module(where: str) -> ModuleType:
 
 
 def _reachable(folder: Path) -> None:
+    """Let a design import its neighbors. The folder comes last, so that no file in it shadows an installed module."""
     if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+        sys.path.append(str(folder))
 
 
 def _not_imported(where: str, error: BaseException) -> UnknownDesign:

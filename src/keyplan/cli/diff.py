@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import FAILED, json_option, tells_errors
+from keyplan.cli.options import FAILED, echo_json, json_option, tells_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,14 +58,13 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
     from keyplan.diff.changes import Severity
     from keyplan.diff.report import difference
     from keyplan.errors import RequestError
-    from keyplan.plain.answers import json_text
 
     if as_markdown and as_json:
         raise RequestError("--markdown and --json are two forms", hint="choose one")
     before, after = _both(old, new)
     result = difference(before.design.compiled, after.design.compiled)
     if as_json:
-        click.echo(json_text(result.as_json(), indent=2))
+        echo_json(result.as_json(), indent=2)
     elif as_markdown:
         click.echo(result.markdown(), nl=False)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import db_option, json_option, name_argument, tells_errors
+from keyplan.cli.options import db_option, echo_json, json_option, name_argument, tells_errors
 
 if TYPE_CHECKING:
     from keyplan.client.tables import Difference
@@ -53,9 +53,7 @@ def command(name: str, db: str | None, *, as_json: bool) -> None:
         wanted = result.design.table.create_request(table)
         listed = converse(drift(wanted, there, result.design.compiled.ttl_attribute), store)
     if as_json:
-        from keyplan.plain.answers import json_text
-
-        click.echo(json_text({"table": table, "differences": [asdict(difference) for difference in listed]}))
+        echo_json({"table": table, "differences": [asdict(difference) for difference in listed]})
     else:
         _show(listed, table, where)
     if any(difference.serious for difference in listed):

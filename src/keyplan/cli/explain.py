@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import json_option, name_argument, tells_errors
+from keyplan.cli.options import echo_json, json_option, name_argument, tells_errors
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +52,6 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
     from keyplan.cli.show import console
     from keyplan.cli.texts import typed_arguments
     from keyplan.errors import RequestError
-    from keyplan.plain.answers import json_text
 
     if as_markdown and as_json:
         raise RequestError("--markdown and --json are two forms", hint="choose one")
@@ -60,7 +59,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
     if pattern is None:
         result = explained_all(design)
         if as_json:
-            click.echo(json_text([each.as_json() for each in result], indent=2))
+            echo_json([each.as_json() for each in result], indent=2)
         elif as_markdown:
             click.echo(design_markdown(result), nl=False)
         else:
@@ -70,7 +69,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
     given = typed_arguments(known.signature, arguments) if arguments else None
     pattern_explained = explained(design, pattern, given)
     if as_json:
-        click.echo(json_text(pattern_explained.as_json(), indent=2))
+        echo_json(pattern_explained.as_json(), indent=2)
     elif as_markdown:
         click.echo(pattern_markdown(pattern_explained), nl=False)
     else:

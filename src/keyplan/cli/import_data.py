@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from keyplan.cli.options import db_option, json_option, name_argument, printable, tells_errors
+from keyplan.cli.options import db_option, echo_json, json_option, name_argument, printable, tells_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,8 +80,6 @@ def _source(system: System, given: str) -> Path:
 
 def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
     """Print what was done, and what wasn't. ``db`` is None where nothing was to be written."""
-    from keyplan.plain.answers import json_text
-
     if as_json:
         faults = [
             {
@@ -92,7 +90,7 @@ def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
             for element in report.faults
         ]
         shown = {"loaded": report.loaded, "counts": dict(report.counts), "faults": faults}
-        click.echo(json_text({**shown, "more_faults": report.more_faults, "written": db is not None}))
+        echo_json({**shown, "more_faults": report.more_faults, "written": db is not None})
         return
     for fault in report.faults:
         click.echo(printable(str(fault)), err=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from keyplan.errors import KeyplanError
 
-__all__ = ["db_option", "json_option", "name_argument", "printable", "tells_errors"]
+__all__ = ["db_option", "echo_json", "json_option", "name_argument", "printable", "tells_errors"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,13 +29,24 @@ db_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, errors too.")
 
-_UNSHOWN = (*range(9), *range(11, 32), *range(0x7F, 0xA0), *range(0xD800, 0xE000))
-_CONTROL = dict.fromkeys(_UNSHOWN, "\N{REPLACEMENT CHARACTER}")
+_BIDIRECTIONAL = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_UNSHOWN = (*range(9), *range(11, 32), *range(0x7F, 0xA0), *range(0xD800, 0xE000), *_BIDIRECTIONAL)
+_REPLACED = dict.fromkeys(_UNSHOWN, "\N{REPLACEMENT CHARACTER}")
+_ESCAPED = {code: f"\\u{code:04x}" for code in _UNSHOWN}
 
 
 def printable(text: str) -> str:
-    """The text without control characters (nothing stored can steer a terminal) and halves of surrogate pairs."""
-    return text.translate(_CONTROL)
+    """The text with control characters, bidirectional controls and lone surrogates replaced: stored text can't steer
+    the terminal, nor reorder what it shows.
+    """
+    return text.translate(_REPLACED)
+
+
+def echo_json(value: Any, *, indent: int | None = None) -> None:
+    """Print JSON data. The characters that ``printable`` replaces are escaped, so that nothing is lost."""
+    from keyplan.plain.answers import json_text
+
+    click.echo(json_text(value, indent=indent).translate(_ESCAPED))
 
 
 def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
@@ -63,9 +74,9 @@ def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _tell(error: KeyplanError, *, as_json: bool) -> None:
-    from keyplan.plain.answers import error_json, json_text
+    from keyplan.plain.answers import error_json
 
     if as_json:
-        click.echo(json_text(error_json(error)))
+        echo_json(error_json(error))
         return
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {printable(str(error))}", err=True)

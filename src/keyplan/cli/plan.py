@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from keyplan.cli.options import json_option, name_argument, printable, tells_errors
+from keyplan.cli.options import echo_json, json_option, name_argument, printable, tells_errors
 
 if TYPE_CHECKING:
     from keyplan.planner import Plan, PlannedKey
@@ -57,9 +57,7 @@ def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, wri
     changed = rewritten(best) if write and not stopped else None
     spare = [] if anew or _new_keys(best) else spare_indexes(design)
     if as_json:
-        from keyplan.plain.answers import json_text
-
-        click.echo(json_text({**comparison(plans), "spare_indexes": spare}))
+        echo_json({**comparison(plans), "spare_indexes": spare})
     else:
         _show(plans, spare)
     for line in words:

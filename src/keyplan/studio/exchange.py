@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -74,7 +75,7 @@ def _csv(rows: Sequence[Mapping[str, Any] | None]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row or {}))
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(names)
+    writer.writerow([_quoted(name) for name in names])
     writer.writerows([[_cell((row or {}).get(name)) for name in names] for row in rows])
     return out.getvalue()
 
@@ -82,7 +83,20 @@ def _csv(rows: Sequence[Mapping[str, Any] | None]) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else json_text(value)
+    return _quoted(value) if isinstance(value, str) else json_text(value)
+
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+def _quoted(text: str) -> str:
+    """The text for a CSV cell: a spreadsheet takes ``=...`` for a formula, and an apostrophe before it for a text."""
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def _unquoted(text: str) -> str:
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def _unwrapped(value: Mapping[str, Any]) -> Any:
@@ -233,14 +247,14 @@ def _csv_rows(text: str, entity: CompiledEntity | None, faults: list[Fault]) -> 
     try:
         for cells in reader:
             if names is None:
-                names = cells
+                names = [_unquoted(cell) for cell in cells]
             elif any(cells):
                 place = f"line {reader.line_num}"
                 if len(cells) > len(names):
                     faults.append(Fault(place, f"has {len(cells)} cells, the first line {len(names)}"))
                     continue
                 pairs = zip(names, cells, strict=False)
-                yield place, {name: _value(entity, name, cell) for name, cell in pairs if cell}
+                yield place, {name: _value(entity, name, _unquoted(cell)) for name, cell in pairs if cell}
     except csv.Error as error:
         faults.append(Fault(f"line {reader.line_num}", f"isn't CSV: {error}"))
 
