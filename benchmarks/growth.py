@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks import over_http
 from benchmarks.lean import request_bytes, run
-from keyplan.engine import Engine
+from keyplan.store import Engine
 
 SMALL = 1000
 PER_PARTITION = 16

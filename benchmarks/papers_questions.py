@@ -18,9 +18,9 @@ from typing import Any
 
 from benchmarks.papers_alternatives import AuthorsApart, CardsOnMemberships, TopicsFiltered, TopicsInTable
 from keyplan import Delete, Design, Put, now
+from keyplan.analysis.cost.pricelist import price_list
 from keyplan.client.conversations import Request, Transport
-from keyplan.cost.pricelist import price_list
-from keyplan.values.sizes import item_size
+from keyplan.dynamodb.values.sizes import item_size
 from keyplan_systems.papers.design import (
     Author,
     Membership,

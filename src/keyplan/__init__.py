@@ -8,9 +8,9 @@ from keyplan._version import __version__
 if TYPE_CHECKING:
     from pydantic import Field
 
-    from keyplan.client.usage import Usage
-    from keyplan.client.watching import CallRecord, PatternRecord
-    from keyplan.design.declared.actions import (
+    from keyplan.client.call_records import CallRecord, PatternRecord
+    from keyplan.client.usage_report import Usage
+    from keyplan.model.declared.actions import (
         Add,
         Append,
         Batch,
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
         Update,
         Writes,
     )
-    from keyplan.design.declared.entity import Entity
-    from keyplan.design.declared.fields import Id, Slots, Tokens, Ttl, Version, now, ulid
-    from keyplan.design.declared.forms import Stored
-    from keyplan.design.declared.indexes import Binary, Index, Number
-    from keyplan.design.declared.keys import Key, Unique
-    from keyplan.design.declared.parameters import Cursor, Each, Page, Prefix, Range, Through
-    from keyplan.design.declared.patterns import read, write
-    from keyplan.design.declared.styles import KeyStyle, Label
-    from keyplan.design.declared.table import Table
-    from keyplan.design.declared.unreadable import Unreadable
-    from keyplan.design.declared.views import View
-    from keyplan.opening import Design
-    from keyplan.together import transact
+    from keyplan.model.declared.entity import Entity
+    from keyplan.model.declared.fields import Id, Slots, Tokens, Ttl, Version, now, ulid
+    from keyplan.model.declared.indexes import Binary, Index, Number
+    from keyplan.model.declared.key_styles import KeyStyle, Label
+    from keyplan.model.declared.keys import Key, Unique
+    from keyplan.model.declared.parameters import Cursor, Each, Page, Prefix, Range, Through
+    from keyplan.model.declared.patterns import read, write
+    from keyplan.model.declared.stored_as import Stored
+    from keyplan.model.declared.table import Table
+    from keyplan.model.declared.unreadable import Unreadable
+    from keyplan.model.declared.views import View
+    from keyplan.session.design import Design
+    from keyplan.session.multi_design import transact
 
 __all__ = [
     "Add",
@@ -91,9 +91,9 @@ __all__ = [
 
 _MODULES = {
     "pydantic": ("Field",),
-    "keyplan.client.usage": ("Usage",),
-    "keyplan.client.watching": ("CallRecord", "PatternRecord"),
-    "keyplan.design.declared.actions": (
+    "keyplan.client.usage_report": ("Usage",),
+    "keyplan.client.call_records": ("CallRecord", "PatternRecord"),
+    "keyplan.model.declared.actions": (
         "Add",
         "Append",
         "Batch",
@@ -108,19 +108,19 @@ _MODULES = {
         "Update",
         "Writes",
     ),
-    "keyplan.design.declared.entity": ("Entity",),
-    "keyplan.design.declared.fields": ("Id", "Slots", "Tokens", "Ttl", "Version", "now", "ulid"),
-    "keyplan.design.declared.forms": ("Stored",),
-    "keyplan.design.declared.keys": ("Key", "Unique"),
-    "keyplan.design.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
-    "keyplan.design.declared.patterns": ("read", "write"),
-    "keyplan.design.declared.indexes": ("Binary", "Index", "Number"),
-    "keyplan.design.declared.styles": ("KeyStyle", "Label"),
-    "keyplan.design.declared.table": ("Table",),
-    "keyplan.design.declared.unreadable": ("Unreadable",),
-    "keyplan.design.declared.views": ("View",),
-    "keyplan.opening": ("Design",),
-    "keyplan.together": ("transact",),
+    "keyplan.model.declared.entity": ("Entity",),
+    "keyplan.model.declared.fields": ("Id", "Slots", "Tokens", "Ttl", "Version", "now", "ulid"),
+    "keyplan.model.declared.stored_as": ("Stored",),
+    "keyplan.model.declared.keys": ("Key", "Unique"),
+    "keyplan.model.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
+    "keyplan.model.declared.patterns": ("read", "write"),
+    "keyplan.model.declared.indexes": ("Binary", "Index", "Number"),
+    "keyplan.model.declared.key_styles": ("KeyStyle", "Label"),
+    "keyplan.model.declared.table": ("Table",),
+    "keyplan.model.declared.unreadable": ("Unreadable",),
+    "keyplan.model.declared.views": ("View",),
+    "keyplan.session.design": ("Design",),
+    "keyplan.session.multi_design": ("transact",),
 }
 """Where each name lives. A module is imported when a name of it is first asked for: ``keyplan --help`` needs none."""
 

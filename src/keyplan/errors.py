@@ -19,7 +19,7 @@
 
 Every error says what went wrong (``message``), where (``place``: ``Blog.latest_posts``, ``items[3].title``), and what
 to do (``hint``). The code is a promise: it stays when the words change. DynamoDB's own errors by type live in
-``keyplan.wire.errors``; no error is made anywhere else.
+``keyplan.dynamodb.service_errors``; no error is made anywhere else.
 """
 
 from __future__ import annotations

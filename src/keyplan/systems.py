@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from keyplan.errors import Fault, KeyplanError, RequestError, UnknownDesign
 from keyplan.web.origins import is_foreign, named_host
-from keyplan.web.turns import in_turn
+from keyplan.web.request_queue import in_turn
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from keyplan.opening import Design
+    from keyplan.session.design import Design
 
 __all__ = [
     "FAULTS_KEPT",

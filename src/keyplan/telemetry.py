@@ -1,7 +1,7 @@
 """OpenTelemetry: a span for each call of a pattern with its requests beneath, and metrics by pattern.
 
 ``blog.store.watch(Telemetry())`` is all there is to do; it needs the extra ``otel``. What is said of a call is in
-``keyplan.client.watching``; where spans and metrics go is the SDK's business, and the application's.
+``keyplan.client.call_records``; where spans and metrics go is the SDK's business, and the application's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from opentelemetry import metrics, trace
 from opentelemetry.trace import SpanKind, StatusCode
 
 from keyplan._version import __version__
-from keyplan.client.watching import CallRecord, PatternRecord
+from keyplan.client.call_records import CallRecord, PatternRecord
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider

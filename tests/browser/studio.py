@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from keyplan.opening import Design
+from keyplan.session.design import Design
 from keyplan.studio.access import Access
 from keyplan.studio.actions import Studio
 from keyplan.studio.application import Beside, studio_application

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from keyplan.design.deferral import deferred
+from keyplan.model.deferral import deferred
 from keyplan.studio.actions import Studio
 from keyplan.studio.changing import Source, loaded
 from keyplan.studio.exported import page_file

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from keyplan.opening import Design
+from keyplan.session.design import Design
 from keyplan.studio.actions import start_json
 from keyplan.studio.exported import page_file
 from keyplan.studio.subject import of_design

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keyplan.check.findings import Report
+from keyplan.analysis.check.findings import Report
 
 __all__ = ["texts_of"]
 

@@ -11,12 +11,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from keyplan.check.findings import Finding, Report, Severity
-from keyplan.check.rule import Rule
-from keyplan.check.rules import RULES
-from keyplan.check.running import check, refused
+from keyplan.analysis.check.checking import check, refused
+from keyplan.analysis.check.findings import Finding, Report, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rules import RULES
+from keyplan.analysis.traffic.traffic_file import read_traffic
 from keyplan.cli.designs import find
-from keyplan.design.traffic.files import read_traffic
 from keyplan.errors import DesignError
 from tests.repository.examples import Block, blocks_of
 from tests.repository.files import ROOT

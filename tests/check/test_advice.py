@@ -26,7 +26,7 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.check import Finding, check
+from keyplan.analysis.check import Finding, check
 from tests.check.made_pages import Example
 
 

@@ -11,13 +11,13 @@ from random import Random
 import pytest
 
 from keyplan import Design
-from keyplan.check.rules import RULES
-from keyplan.check.subject import Subject
-from keyplan.cost.calls import with_counts
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.traffic import traffic_from
-from keyplan.design.traffic.files import Traffic, traffic_of
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.rules import RULES
+from keyplan.analysis.cost.typical_calls import with_counts
+from keyplan.analysis.traffic import traffic_from
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.errors import TrafficError
+from keyplan.model.compiled.compiled_design import CompiledDesign
 from tests.cost.random_traffic import drawn
 from tests.rehearsal.test_writes import DESIGNS
 

@@ -6,7 +6,7 @@ decide.
 from __future__ import annotations
 
 from keyplan import Add, Create, Delete, Design, Entity, Index, Key, Put, Table, Update, Writes, read, write
-from keyplan.check import check
+from keyplan.analysis.check import check
 from keyplan.errors import Refused
 
 BY_EMAIL = Index("by-email", "epk", "esk")

@@ -26,13 +26,13 @@ from keyplan import (
     ulid,
     write,
 )
-from keyplan.check.demand import demands
-from keyplan.check.kinds import length_max, numbers_in, values_of
-from keyplan.check.subject import Subject
-from keyplan.check.taken import Demand
-from keyplan.cost.estimate import estimate
-from keyplan.cost.units import TABLE
-from keyplan.design.traffic.files import traffic_from
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.demand import demands
+from keyplan.analysis.check.field_kinds import length_max, numbers_in, values_of
+from keyplan.analysis.check.peak_demand import Demand
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.cost.unit_counts import TABLE
+from keyplan.analysis.traffic.traffic_file import traffic_from
 from keyplan.errors import TrafficError
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.shop.design import Shop

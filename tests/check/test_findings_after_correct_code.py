@@ -33,8 +33,8 @@ from keyplan import (
     ulid,
     write,
 )
-from keyplan.check import check
-from keyplan.design.traffic import traffic_from
+from keyplan.analysis.check import check
+from keyplan.analysis.traffic import traffic_from
 from tests.contract.buckets import Timed
 
 BY_MOOD = Index("by-mood", "mpk", "msk")

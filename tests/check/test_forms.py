@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.check.baseline import compared, read_baseline, write_baseline
-from keyplan.check.findings import Finding, Report, Severity, Source
-from keyplan.check.forms import as_github, as_json, as_sarif, place_in_source
-from keyplan.check.rules import RULES
+from keyplan.analysis.check.baseline import compared, read_baseline, write_baseline
+from keyplan.analysis.check.findings import Finding, Report, Severity, Source
+from keyplan.analysis.check.report_formats import as_github, as_json, as_sarif, place_in_source
+from keyplan.analysis.check.rules import RULES
 from keyplan.errors import RequestError
 
 HERE = Path(__file__)

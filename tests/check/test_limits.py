@@ -11,10 +11,10 @@ import pytest
 from pydantic import create_model
 
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Put, Range, Table, Through, Writes, read, write
-from keyplan.check import Severity, check
-from keyplan.check.rules.projection_faults import PROJECTED_NAMES_PER_INDEX_MAX
-from keyplan.design.traffic import traffic_from
-from keyplan.wire.limits import PROJECTED_NAMES_PER_TABLE_MAX
+from keyplan.analysis.check import Severity, check
+from keyplan.analysis.check.rules.projection_faults import PROJECTED_NAMES_PER_INDEX_MAX
+from keyplan.analysis.traffic import traffic_from
+from keyplan.dynamodb.limits import PROJECTED_NAMES_PER_TABLE_MAX
 
 
 class Reading(Entity):

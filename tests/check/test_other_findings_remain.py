@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Key, Table, Ttl, read
-from keyplan.check import check
-from keyplan.design.traffic import traffic_from
+from keyplan.analysis.check import check
+from keyplan.analysis.traffic import traffic_from
 
 
 class Visit(Entity):

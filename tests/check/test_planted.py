@@ -30,7 +30,7 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.check import Report, check
+from keyplan.analysis.check import Report, check
 from keyplan.errors import ItemNotFound
 
 

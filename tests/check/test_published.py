@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.check import Report, check
-from keyplan.check.running import refused
+from keyplan.analysis.check import Report, check
+from keyplan.analysis.check.checking import refused
+from keyplan.analysis.traffic.traffic_file import traffic_from
 from keyplan.cli.designs import find
-from keyplan.design.traffic.files import traffic_from
 from keyplan.errors import DesignError
 from tests.repository.files import ROOT
 

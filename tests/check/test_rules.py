@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.check import check
-from keyplan.check.findings import Severity
-from keyplan.check.rule import Rule
-from keyplan.check.rules import RULES
-from keyplan.design.traffic.files import traffic_from
+from keyplan.analysis.check import check
+from keyplan.analysis.check.findings import Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rules import RULES
+from keyplan.analysis.traffic.traffic_file import traffic_from
 from tests.check.made_pages import FOLDER, GROUPS, INDEX, examples, made_index, made_page, page_of
 from tests.cost.test_partially_read_results import Network
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Key, Page, Put, Table, Writes, read, write
-from keyplan.check import Report, Severity, check
-from keyplan.check.baseline import compared
-from keyplan.check.findings import Finding
-from keyplan.design.traffic import traffic_from
+from keyplan.analysis.check import Report, Severity, check
+from keyplan.analysis.check.baseline import compared
+from keyplan.analysis.check.findings import Finding
+from keyplan.analysis.traffic import traffic_from
 from keyplan.errors import DesignError
 
 

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyplan import Design
-from keyplan.check import check
-from keyplan.check.running import refused
-from keyplan.design.declared.load import Load
-from keyplan.design.traffic.files import Stored, TableSettings, Traffic
+from keyplan.analysis.check import check
+from keyplan.analysis.check.checking import refused
+from keyplan.analysis.traffic.traffic_file import Stored, TableSettings, Traffic
 from keyplan.errors import DesignError
+from keyplan.model.declared.pattern_load import Load
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.papers.design import Papers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from keyplan import Design, Entity, Key, Table, read
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from keyplan_systems.cms import Article, Cms
 from tests.cli.support import LIBRARY, run
 

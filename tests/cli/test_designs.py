@@ -138,7 +138,7 @@ def test_ctrl_c_that_pydantic_made_an_error_of_ends_as_ctrl_c_does(notes: Path) 
 
 def test_of_several_that_are_near_the_nearest_is_meant(folder: Path) -> None:
     (folder / "several.py").write_text(
-        "from keyplan import Design\nfrom keyplan.design.deferral import deferred\n"
+        "from keyplan import Design\nfrom keyplan.model.deferral import deferred\n"
         "with deferred():\n    class Ordersets(Design): ...\n    class Orders(Design): ...\n"
     )
     assert "did you mean Orders?" in run("explain", "several.py:Order").stderr

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.cli.support import run
 
 NOTES = """

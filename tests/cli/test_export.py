@@ -15,8 +15,8 @@ import yaml
 
 from keyplan.cli.designs import find
 from keyplan.cli.export import _CLASSES, _FORMATS, _VIEWS, _items, _scanned
-from keyplan.export.deployment import STREAM_VIEWS, TABLE_CLASSES
-from keyplan.export.formats import FORMATS
+from keyplan.formats.deployment_options import STREAM_VIEWS, TABLE_CLASSES
+from keyplan.formats.registry import FORMATS
 from tests.cli.support import LIBRARY, run
 from tests.export.test_cloudformation import Loader
 

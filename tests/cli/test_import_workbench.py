@@ -10,7 +10,7 @@ import pytest
 
 from keyplan.cli import import_workbench
 from keyplan.errors import DesignError, Fault
-from keyplan.workbench.module import MadeModule
+from keyplan.formats.workbench.module import MadeModule
 from tests.cli.support import LIBRARY, json_of, run
 from tests.workbench.support import table
 

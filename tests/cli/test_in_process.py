@@ -245,7 +245,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         progress(1, 2)
         return SimpleNamespace(**{"plans": plans, **outcome})
 
-    monkeypatch.setitem(sys.modules, "keyplan.testing.planned", SimpleNamespace(verified=answered))
+    monkeypatch.setitem(sys.modules, "keyplan.testing.plan_verification", SimpleNamespace(verified=answered))
     return outcome
 
 
@@ -328,7 +328,7 @@ def test_what_is_said_of_plans_that_are_not_verified(
     refused = run("plan", "shop.py:Store", "--write")
     assert (refused.exit_code, (folder / "shop.py").read_text()) == (2, SHOP)
     assert "plan 1: Store.orders gives another answer" in refused.stderr
-    monkeypatch.setitem(sys.modules, "keyplan.testing.planned", None)
+    monkeypatch.setitem(sys.modules, "keyplan.testing.plan_verification", None)
     unverified = run("plan", "shop.py:Store")
     assert unverified.exit_code == 0
     assert "pip install 'keyplan[testing]'" in unverified.stderr

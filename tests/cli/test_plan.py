@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.testing import planned, verifying
+from keyplan.testing import plan_verification as planned
+from keyplan.testing import verifying
 from keyplan.testing.report import Report
 from tests.cli.support import json_of, program, run
 

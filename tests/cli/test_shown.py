@@ -11,11 +11,11 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from keyplan.analysis.cost.bills import Payer
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.cost.pricelist import price_list
+from keyplan.analysis.cost.unit_counts import Line, Request
 from keyplan.cli import cost_tables, show
-from keyplan.cost.bills import Payer
-from keyplan.cost.estimate import estimate
-from keyplan.cost.pricelist import price_list
-from keyplan.cost.units import Line, Request
 from tests.cli.clinic import Clinic
 from tests.cli.support import LIBRARY, run
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Put, Table, Writes, read, write
-from keyplan.client import tables
+from keyplan.client import table_setup as tables
 from keyplan.client.conversations import Request
 from keyplan.client.transports.embedded import InProcess
-from keyplan.engine import Engine
 from keyplan.errors import DesignError, StoreError
-from keyplan.store import Store
+from keyplan.session.stores import Store
+from keyplan.store import Engine
 from tests.client.test_tables import Note, Notes, Slow
 
 

@@ -31,9 +31,9 @@ from keyplan import (
     write,
 )
 from keyplan.client.conversations import Request
-from keyplan.client.findings import Findings
+from keyplan.client.read_observations import Findings
 from keyplan.client.transactions import Refusal
-from keyplan.client.writes import Operation
+from keyplan.client.write_compiler import Operation
 from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, TransactionFailed, ValueTaken, WriteFailed
 from tests.client.support import record
 

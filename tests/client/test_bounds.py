@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Number, Prefix, Range, Table, read
-from keyplan.client.answers import Answer
-from keyplan.client.bounds import order_of, text_of
 from keyplan.client.conversations import converse
-from keyplan.client.parted import PartedReader
+from keyplan.client.key_conditions import order_of, text_of
+from keyplan.client.results import Answer
+from keyplan.client.split_queries import PartedReader
 from keyplan.client.target import Target
-from keyplan.design.compiled.compiler import compile_read
-from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import ArgumentError
+from keyplan.model.compiled.compiler import compile_read
+from keyplan.model.stored.stored_entity import CompiledEntity
 from tests.client.support import Recorder
 from tests.contract.apart import Apart
 

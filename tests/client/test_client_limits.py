@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 
 from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, read
-from keyplan.client import buckets, reads
+from keyplan.client import read_plans as reads
+from keyplan.client import time_buckets as buckets
+from keyplan.client.argument_combinations import COMBINATIONS_MAX, value_sets
 from keyplan.client.conversations import converse
 from keyplan.client.segments import SegmentsReader
 from keyplan.client.target import Target
-from keyplan.client.usage import Usage
-from keyplan.client.value_sets import COMBINATIONS_MAX, value_sets
-from keyplan.design.compiled.plans import ScanPlan
+from keyplan.client.usage_report import Usage
 from keyplan.errors import ArgumentError
+from keyplan.model.compiled.plans import ScanPlan
 
 BY_TREE = Index("by-tree", "tpk", "tsk")
 BY_NAME = Index("by-name", "pk", "nsk", local=True)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import strategies as st
 
 from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, Through, read
+from keyplan.analysis.explain.explanation import explain
 from keyplan.errors import DesignError
-from keyplan.explain.explanation import explain
 from keyplan.testing import verify
 from tests.client.support import record
 from tests.design.refused import told

@@ -27,9 +27,9 @@ from keyplan import (
     write,
 )  # fmt: skip
 from keyplan.client.transports.credentials import Credentials
-from keyplan.design.compiled.plans import Known
-from keyplan.design.compiled.questions import ParameterKind
-from keyplan.engine import Engine
+from keyplan.model.compiled.plans import Known
+from keyplan.model.compiled.signatures import ParameterKind
+from keyplan.store import Engine
 from keyplan.testing import Clock
 
 GSI1 = Index("GSI1", "gsi1pk", Number("gsi1sk"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from keyplan_systems.cms import Article, ArticleVersion, Cms, TagArticle
 from tests.client.support import record
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
-from keyplan.design.compiled.shares import PARALLEL_MAX, Ask, Place, Shares
 from keyplan.errors import ItemNotReadable
+from keyplan.model.compiled.partition_shares import PARALLEL_MAX, Ask, Place, Shares
 from tests.client.support import record
 
 GSI = Index("GSI1", "gsi1pk", "gsi1sk")

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from keyplan import CallRecord, PatternRecord
+from keyplan.client.call_records import RunningCall
 from keyplan.client.transports.workers import Workers
-from keyplan.client.watching import RunningCall
 from keyplan.errors import Fault, StoreError
-from keyplan.store import Store
+from keyplan.session.stores import Store
 from keyplan.systems import FAULTS_KEPT, LoadReport
 
 

@@ -18,7 +18,7 @@ from typing_extensions import TypeAliasType
 
 from keyplan import Design, Entity, Key, Put, Table, read
 from keyplan.client.conversations import Conversation, Pause, converse
-from keyplan.client.streams import stream, stream_async
+from keyplan.client.item_iterators import stream, stream_async
 from keyplan.errors import StoreError
 from tests.client.support import record
 

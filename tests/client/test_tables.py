@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Table, read
-from keyplan.client import tables
+from keyplan.client import table_setup as tables
 from keyplan.client.conversations import Request, converse
 from keyplan.client.transports.embedded import InProcess
-from keyplan.engine import Engine
 from keyplan.errors import StoreError
-from keyplan.store import Store, open_store
+from keyplan.session.stores import Store, open_store
+from keyplan.store import Engine
 
 # mypy: disable-error-code="empty-body"
 

@@ -33,7 +33,7 @@ from keyplan import (
 )
 from keyplan.errors import ConditionFailed, UpdateRefused
 from keyplan.testing.invariants import check_invariants
-from keyplan.testing.world import scan
+from keyplan.testing.stored_world import scan
 from tests.client.support import record
 
 GSI = Index("GSI", "gsipk", "gsisk")

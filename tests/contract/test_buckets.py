@@ -11,8 +11,8 @@ from typing import Any, Literal
 import pytest
 
 from keyplan import CallRecord, Range, Unreadable
-from keyplan.design.compiled.buckets import Buckets
 from keyplan.errors import ArgumentError, CursorError, ItemNotReadable, KeyFieldError
+from keyplan.model.compiled.time_bucket_keys import Buckets
 from keyplan.testing import verify
 from tests.contract.buckets import Reading, Repair, Timed, Total, Visit, VisitRow
 from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller

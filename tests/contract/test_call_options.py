@@ -13,7 +13,7 @@ import pytest
 
 from keyplan import CallRecord, Cursor, Design, Page, Range, Table, Unreadable, Update, read
 from keyplan.errors import ArgumentError, ConditionFailed, CursorError, ItemNotReadable, UpdateRefused
-from keyplan.plain.answers import answer_json
+from keyplan.formatting.results import answer_json
 from keyplan.testing import verify
 from tests.contract.asking import BY_RANK, BY_START, Asking, Job, Parcel, Step, Ticket, Watch
 from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller

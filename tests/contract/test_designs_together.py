@@ -27,7 +27,7 @@ from keyplan import (
     transact,
     write,
 )
-from keyplan.cost.estimate import estimate_pattern
+from keyplan.analysis.cost.estimate import estimate_pattern
 from keyplan.errors import ConditionFailed, ItemExists, RequestError, TransactionFailed
 from keyplan.testing import opened
 from tests.contract.stores import OPENERS

@@ -12,19 +12,22 @@ from dataclasses import dataclass
 from functools import total_ordering
 from typing import Any
 
-from keyplan import expressions
-from keyplan.client.answer_filters import answer_filter_of
-from keyplan.client.answers import _last_member
-from keyplan.client.bounds import key_condition, order_of, partition_texts
-from keyplan.client.buckets import bucket_sets
-from keyplan.client.junctions import end_values
-from keyplan.client.reads import QueryReader, filter_members
+from keyplan.analysis.cost.read_ranges import End, ExpectedItem, ExpectedRange, Found
+from keyplan.analysis.cost.simulated_reads import requests_of
+from keyplan.analysis.cost.unit_counts import Request
+from keyplan.analysis.rehearsal.running import Asked, Stored
+from keyplan.client.argument_combinations import value_sets
+from keyplan.client.extra_item_filters import answer_filter_of
+from keyplan.client.junction_reads import end_values
+from keyplan.client.key_conditions import key_condition, order_of, partition_texts
+from keyplan.client.read_plans import QueryReader, filter_members
+from keyplan.client.results import _last_member
 from keyplan.client.target import Target
-from keyplan.client.value_sets import value_sets
-from keyplan.cost.reading import requests_of
-from keyplan.cost.stretches import End, ExpectedItem, ExpectedRange, Found
-from keyplan.cost.units import Request
-from keyplan.design.compiled.plans import (
+from keyplan.client.time_buckets import bucket_sets
+from keyplan.dynamodb import expressions
+from keyplan.dynamodb.values import Item, item_size
+from keyplan.model.compiled.item_sizes import entry_of
+from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
@@ -33,16 +36,13 @@ from keyplan.design.compiled.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.indexes import Index
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.traffic.sizes import entry_of
-from keyplan.opening import Design
-from keyplan.rehearsal.running import Asked, Stored
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.indexes import Index
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
+from keyplan.session.design import Design
 from keyplan.testing.costs import Metered
-from keyplan.testing.world import items_of
-from keyplan.values import Item, item_size
+from keyplan.testing.stored_world import items_of
 
 Units = tuple[str, tuple[tuple[str, float], ...]]
 

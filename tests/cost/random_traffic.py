@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.compiled.plans import ReadPattern
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import ReadPattern
 
 
 def drawn(design: CompiledDesign, random: Random, *, replicated: bool) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from enum import Enum
 import pytest
 
 from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Slots, Table, Ttl, Update, Writes, read, write
-from keyplan.cost.estimate import estimate
-from keyplan.design.declared import examples
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.dynamodb.values.sizes import value_size
+from keyplan.model.declared import example_values as examples
 from keyplan.testing import assert_cost
-from keyplan.values.sizes import value_size
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

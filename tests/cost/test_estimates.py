@@ -33,14 +33,14 @@ from keyplan import (
     ulid,
     write,
 )
-from keyplan.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
-from keyplan.cost.units import TABLE, batch_get
-from keyplan.design.declared.problems import Problem
-from keyplan.design.traffic.files import traffic_from
-from keyplan.design.traffic.sizes import entry_bytes
-from keyplan.design.traffic.typical import Typical
+from keyplan.analysis.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
+from keyplan.analysis.cost.unit_counts import TABLE, batch_get
+from keyplan.analysis.traffic.traffic_file import traffic_from
+from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.dynamodb.values import item_size
 from keyplan.errors import Refused, UnknownPattern
-from keyplan.values import item_size
+from keyplan.model.compiled.item_sizes import entry_bytes
+from keyplan.model.declared.declaration_errors import Problem
 from keyplan_systems.cms import Cms
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")

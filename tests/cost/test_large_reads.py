@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, Through, View, read
-from keyplan.cost.reading import requests_of
-from keyplan.design.compiled.questions import ParameterKind
+from keyplan.analysis.cost.simulated_reads import requests_of
+from keyplan.model.compiled.signatures import ParameterKind
 from tests.cost.actual import Actual
 from tests.cost.test_prediction import compare_pages
 

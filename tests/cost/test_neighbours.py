@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Key, Table, read
-from keyplan.check import check
-from keyplan.cost.estimate import estimate
-from keyplan.design.traffic.files import traffic_from
-from keyplan.explain.explanation import explain
+from keyplan.analysis.check import check
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.explain.explanation import explain
+from keyplan.analysis.traffic.traffic_file import traffic_from
 from keyplan.testing.costs import metering
 from tests.contract.apart import BY_DAY, KEYS, Apart, Between, First, Last, Letter, Many, Parcel
 from tests.cost import test_prediction

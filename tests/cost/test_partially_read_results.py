@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from keyplan import Cursor, Design, Each, Entity, Key, Page, Table, Through, read
-from keyplan.cost import facts
-from keyplan.cost.estimate import estimate
-from keyplan.design.declared.load import COUNT_MAX
-from keyplan.design.traffic.files import traffic_from
+from keyplan.analysis.cost import read_facts as facts
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.traffic.traffic_file import traffic_from
+from keyplan.model.declared.pattern_load import COUNT_MAX
 
 
 class User(Entity):

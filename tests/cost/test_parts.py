@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from keyplan.cost.calls import estimate_write
-from keyplan.cost.differences import Difference
-from keyplan.cost.facts import Facts
-from keyplan.cost.mixing import mixed
-from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
-from keyplan.cost.pricelist import METERS, read_price_list
-from keyplan.cost.reading import requests_of
-from keyplan.cost.stretches import ExpectedRange, Found
-from keyplan.cost.units import Line, Request, total_units
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.traffic.files import traffic_of
-from keyplan.design.traffic.typical import Typical
+from keyplan.analysis.cost.cost_difference import Difference
+from keyplan.analysis.cost.hot_partitions import busiest_share, saturating_rate, shards_for
+from keyplan.analysis.cost.pricelist import METERS, read_price_list
+from keyplan.analysis.cost.read_facts import Facts
+from keyplan.analysis.cost.read_ranges import ExpectedRange, Found
+from keyplan.analysis.cost.simulated_reads import requests_of
+from keyplan.analysis.cost.typical_calls import estimate_write
+from keyplan.analysis.cost.unit_counts import Line, Request, total_units
+from keyplan.analysis.cost.weighted_requests import mixed
+from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.traffic.traffic_file import traffic_of
+from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.errors import PriceError
-from keyplan.rehearsal.account import Accounts
+from keyplan.model.compiled.plans import ReadPattern
 from tests.cli.clinic import Clinic
 
 

@@ -15,32 +15,32 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from keyplan.analysis.cost.read_facts import Facts
+from keyplan.analysis.cost.simulated_reads import requests_of
+from keyplan.analysis.cost.simulated_writes import requests_of_write, write_cost
+from keyplan.analysis.cost.unit_counts import Request
+from keyplan.analysis.rehearsal.running import rehearse
+from keyplan.analysis.traffic.traffic_file import traffic_of
+from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.client.conversations import converse
-from keyplan.cost.facts import Facts
-from keyplan.cost.reading import requests_of
-from keyplan.cost.units import Request
-from keyplan.cost.writing import requests_of_write, write_cost
-from keyplan.design.compiled.model import CompiledDesign, WritePattern
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.compiled.questions import ParameterKind
-from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.design.declared.actions import Action, Create, Delete, Put, Update
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import kind_of
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.traffic.files import traffic_of
-from keyplan.design.traffic.typical import Typical
 from keyplan.errors import KeyplanError
-from keyplan.opening import Design
-from keyplan.rehearsal.running import rehearse
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.compiled.signatures import ParameterKind
+from keyplan.model.declared.actions import Action, Create, Delete, Put, Update
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.session.design import Design
 from keyplan.systems import system, system_names
-from keyplan.testing.arranging import Missed, watched
 from keyplan.testing.costs import metering
+from keyplan.testing.missing_items import Missed, watched
 from keyplan.testing.model import Model
-from keyplan.testing.questions import Asker
+from keyplan.testing.pattern_arguments import Asker
 from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Call, Change, Erase, Step, Steps, Write
-from keyplan.testing.world import identity_of, scan
+from keyplan.testing.stored_world import identity_of, scan
 from tests.contract.buckets import Timed
 from tests.contract.design import Everything
 from tests.contract.reading import Reading

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from keyplan.cost.bills import Payer
-from keyplan.cost.estimate import estimate
-from keyplan.cost.pricelist import FOLDER, METERS, price_list, priced_regions, read_price_list
-from keyplan.cost.renew import main, price_lists
-from keyplan.cost.words import bill_usd, without
-from keyplan.design.traffic.files import read_traffic, traffic_from
+from keyplan.analysis.cost.bills import Payer
+from keyplan.analysis.cost.cost_wording import bill_usd, without
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.cost.pricelist import FOLDER, METERS, price_list, priced_regions, read_price_list
+from keyplan.analysis.cost.update_prices import main, price_lists
+from keyplan.analysis.traffic.traffic_file import read_traffic, traffic_from
+from keyplan.dynamodb.regions import near_region
 from keyplan.errors import PriceError
-from keyplan.wire.regions import near_region
 from keyplan_systems.cms import Cms
 from tests.cli.support import run
 
@@ -66,7 +66,7 @@ def test_a_region_without_a_list_has_no_price_and_says_how_to_get_them() -> None
     result = price_list("eu-central-1")
     assert dict(result.usd) == {}
     assert result.price("ReadRequestUnits") is None
-    assert "keyplan.cost.renew" in result.source
+    assert "keyplan.analysis.cost.update_prices" in result.source
     assert result.said == "eu-central-1, of which none are known"
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.cost.facts import Facts
-from keyplan.cost.writing import write_cost
-from keyplan.design.traffic.files import traffic_of
-from keyplan.design.traffic.typical import Typical
+from keyplan.analysis.cost.read_facts import Facts
+from keyplan.analysis.cost.simulated_writes import write_cost
+from keyplan.analysis.traffic.traffic_file import traffic_of
+from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.errors import DesignError
 from tests.cost.test_prediction import Compared, called, check, stored
 from tests.designs.designs import design_of

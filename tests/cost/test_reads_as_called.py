@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Literal
 
 from keyplan import Create, Design, Entity, Index, Key, Page, Put, Table, Update, Writes, now, read, write
+from keyplan.analysis.cost.estimate import estimate_pattern
 from keyplan.cli.explained import explained
-from keyplan.cost.estimate import estimate_pattern
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

@@ -25,14 +25,14 @@ from keyplan import (
     ulid,
     write,
 )
-from keyplan.check.demand import demands
-from keyplan.check.subject import Subject
-from keyplan.cost.calls import with_counts
-from keyplan.cost.estimate import Estimate, estimate
-from keyplan.cost.units import TABLE
-from keyplan.design.traffic.files import traffic_from
-from keyplan.design.traffic.sizes import OVERHEAD_BYTES
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.demand import demands
+from keyplan.analysis.cost.estimate import Estimate, estimate
+from keyplan.analysis.cost.typical_calls import with_counts
+from keyplan.analysis.cost.unit_counts import TABLE
+from keyplan.analysis.traffic.traffic_file import traffic_from
 from keyplan.errors import TrafficError
+from keyplan.model.compiled.item_sizes import OVERHEAD_BYTES
 
 BY_OWNER = Index("BY_OWNER", "owner_pk", "owner_sk")
 DAY = 86_400

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from keyplan import Cursor, Design, Entity, Key, Page, Table, read
-from keyplan.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
-from keyplan.cost.skeleton import skeleton
-from keyplan.design.declared.load import Load
-from keyplan.design.traffic.files import Stored, TableSettings, Traffic, read_traffic, traffic_of
+from keyplan.analysis.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
+from keyplan.analysis.cost.traffic_template import skeleton
+from keyplan.analysis.traffic.traffic_file import Stored, TableSettings, Traffic, read_traffic, traffic_of
+from keyplan.model.declared.pattern_load import Load
 from tests.cli.support import json_of, run
 from tests.contract.buckets import Timed
 from tests.export.designs import NAMES, design

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.cost import facts as facts_module
-from keyplan.cost.facts import Facts
-from keyplan.design.traffic.files import traffic_from
-from keyplan.design.traffic.typical import Typical
+from keyplan.analysis.cost import read_facts as facts_module
+from keyplan.analysis.cost.read_facts import Facts
+from keyplan.analysis.traffic.traffic_file import traffic_from
+from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.errors import TrafficError
 from keyplan.testing.costs import metering
 from tests.cost.actual import metered, predicted

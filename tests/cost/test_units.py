@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from keyplan import Index
-from keyplan.cost import answering, layout, units
-from keyplan.cost.stretches import ExpectedItem, ExpectedRange
-from keyplan.cost.units import Line, Request
+from keyplan.analysis.cost import simulated_layout as layout
+from keyplan.analysis.cost import simulated_responses as answering
+from keyplan.analysis.cost import unit_counts as units
+from keyplan.analysis.cost.read_ranges import ExpectedItem, ExpectedRange
+from keyplan.analysis.cost.unit_counts import Line, Request
 from tests.rehearsal.kennels import BY_NAME
 
 LOCAL = Index("beside", "pk", "lsk", local=True)

@@ -9,18 +9,27 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Page, Table, Update, Writes, read, write
-from keyplan.cost.bills import Payer, break_even, capacity_units, storage_break_even
-from keyplan.cost.estimate import EntityEstimate, Estimate, PatternEstimate, estimate
-from keyplan.cost.mutations import lines_of
-from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
-from keyplan.cost.pricelist import price_list
-from keyplan.cost.units import TABLE, Direction, Line, Request, batch_get, get_item, local_query_units, page_read
-from keyplan.cost.words import number
-from keyplan.design.declared.load import Load
-from keyplan.design.traffic.files import TableSettings, Traffic, traffic_from
-from keyplan.design.traffic.sizes import ItemSizes
-from keyplan.rehearsal.mutations import Mutation
-from keyplan.values import item_size
+from keyplan.analysis.cost.bills import Payer, break_even, capacity_units, storage_break_even
+from keyplan.analysis.cost.cost_wording import number
+from keyplan.analysis.cost.estimate import EntityEstimate, Estimate, PatternEstimate, estimate
+from keyplan.analysis.cost.hot_partitions import busiest_share, saturating_rate, shards_for
+from keyplan.analysis.cost.item_changes import lines_of
+from keyplan.analysis.cost.pricelist import price_list
+from keyplan.analysis.cost.unit_counts import (
+    TABLE,
+    Direction,
+    Line,
+    Request,
+    batch_get,
+    get_item,
+    local_query_units,
+    page_read,
+)
+from keyplan.analysis.rehearsal.mutations import Mutation
+from keyplan.analysis.traffic.traffic_file import TableSettings, Traffic, traffic_from
+from keyplan.dynamodb.values import item_size
+from keyplan.model.compiled.item_sizes import ItemSizes
+from keyplan.model.declared.pattern_load import Load
 
 GB = 1024**3
 MONTH_SECONDS = 2_628_000

@@ -12,9 +12,10 @@ import signal
 import sys
 from contextlib import suppress
 
-from keyplan.engine import Engine, Regions, effort
-from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import DynamoDBError
+from keyplan.store import Engine, Regions
+from keyplan.store import work_budget as effort
+from keyplan.store.storage.sqlite import Storage
 from tests.crash.writer import TABLE, item
 
 ROWS = 5

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, Regions, check_file
-from keyplan.engine.s3.folder import PARTIAL, Bucket
+from keyplan.store import Engine, Regions, check_file
+from keyplan.store.transfer.bucket_folder import PARTIAL, Bucket
 from tests.crash.pieces import REGIONS
 from tests.crash.writer import KEYS, TABLE, THREADS, item, key, s
 from tests.seeds import examples
@@ -330,7 +330,7 @@ def test_a_table_is_cleared_away_by_who_comes_next(tmp_path: Path, count: int) -
 
 
 EXPORTS = (
-    "import json, os, signal, sys; from keyplan.engine import Engine; from keyplan.engine.s3 import exports\n"
+    "import json, os, signal, sys; from keyplan.engine import Engine; from keyplan.store.transfer import exports\n"
     "write, left = exports.write_record, [5]\n"
     "def written(*given):\n"
     "    left[0] -= 1\n"

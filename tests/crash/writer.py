@@ -12,7 +12,7 @@ import sys
 import threading
 from typing import Any
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 
 TABLE = "orders"
 THREADS = 3

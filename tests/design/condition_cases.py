@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel, computed_field
 
 from keyplan import Design, Entity, Field, Key, Stored, Table, Ttl
-from keyplan.design.compiled.model import CompiledDesign
+from keyplan.model.compiled.compiled_design import CompiledDesign
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from keyplan import Entity, Index, Table
-from keyplan.design.compiled.model import compile_design
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.reading import reader_of
+from keyplan.model.compiled.compiled_design import compile_design
+from keyplan.model.stored.item_reading import reader_of
+from keyplan.model.stored.stored_entity import CompiledEntity
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

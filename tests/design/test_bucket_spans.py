@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyplan import Range
-from keyplan.design.compiled.buckets import BUCKET, BUCKETS_MAX, Buckets
 from keyplan.errors import ArgumentError, KeyFieldError
+from keyplan.model.compiled.time_bucket_keys import BUCKET, BUCKETS_MAX, Buckets
 
 UNITS = ["year", "month", "day", "hour", "minute", "second"]
 TICK = timedelta(microseconds=1)

@@ -10,14 +10,14 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Page, Range, Table, View, read
-from keyplan.check.running import check
-from keyplan.cost.estimate import estimate_pattern
-from keyplan.cost.skeleton import skeleton
-from keyplan.design.compiled.buckets import BUCKETS_MAX
-from keyplan.design.traffic.files import traffic_from
-from keyplan.diff.patterns import pattern_changes
+from keyplan.analysis.check.checking import check
+from keyplan.analysis.cost.estimate import estimate_pattern
+from keyplan.analysis.cost.traffic_template import skeleton
+from keyplan.analysis.diff.pattern_changes import pattern_changes
+from keyplan.analysis.explain.explanation import explain
+from keyplan.analysis.traffic.traffic_file import traffic_from
 from keyplan.errors import DesignError
-from keyplan.explain.explanation import explain
+from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
 from keyplan.web.openapi import openapi
 from tests.contract.buckets import Timed
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.design.compiled.choosing import lacking_while_none, rank
-from keyplan.design.stored.templates import Literal_
+from keyplan.model.compiled.key_choice import lacking_while_none, rank
+from keyplan.model.stored.key_templates import Literal_
 
 GLOBAL, LOCAL = SimpleNamespace(local=False), SimpleNamespace(local=True)
 TIME = SimpleNamespace(field="at")

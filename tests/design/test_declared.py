@@ -23,9 +23,9 @@ from keyplan import (
     Unique,
     View,
 )
-from keyplan.design.declared.indexes import KeyAttribute
-from keyplan.design.declared.load import Load, checked_load
 from keyplan.errors import ArgumentError
+from keyplan.model.declared.indexes import KeyAttribute
+from keyplan.model.declared.pattern_load import Load, checked_load
 
 BOUNDS: dict[str, Any] = {"ge": int.__ge__, "gt": int.__gt__, "le": int.__le__, "lt": int.__lt__}
 

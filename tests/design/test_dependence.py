@@ -13,8 +13,8 @@ import pytest
 from pydantic import computed_field
 
 from keyplan import Add, Design, Entity, Index, Key, Number, Table, Unique, Update, read
-from keyplan.design.stored.dependence import Dependence
 from keyplan.errors import ConditionFailed, UpdateRefused
+from keyplan.model.stored.computed_fields import Dependence
 from tests.design.items import compiled
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")

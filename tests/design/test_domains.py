@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NewType
 import pytest
 from typing_extensions import TypeAliasType
 
-from keyplan.design.compiled.constants import domain_of
+from keyplan.model.compiled.constants import domain_of
 
 
 class Colour(enum.Enum):

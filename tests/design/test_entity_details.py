@@ -11,9 +11,9 @@ import pytest
 from pydantic import ConfigDict, Field, computed_field
 
 from keyplan import Entity, Index, Key, Label, Number, Stored, Tokens, Ttl, Unique, Version, View
-from keyplan.design.stored.entity import CompiledEntity, faults_of, reject_unknown
-from keyplan.design.stored.views import asking_for, seen_as, shrunk
 from keyplan.errors import ArgumentError, ItemNotReadable, ItemTooLarge, RequestError
+from keyplan.model.stored.stored_entity import CompiledEntity, faults_of, reject_unknown
+from keyplan.model.stored.stored_views import asking_for, seen_as, shrunk
 from tests.design.items import compiled, slowly
 
 BY_STATE, BY_SCORE = Index("BY_STATE", "spk", "ssk"), Index("BY_SCORE", "game", Number("score"))

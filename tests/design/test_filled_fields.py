@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pydantic import Field, computed_field
 
 from keyplan import Design, Entity, Index, Key, Table
-from keyplan.design.traffic.filled import CHOSEN, EXACT_MAX, combinations, unshared
-from keyplan.design.traffic.typical import Typical
+from keyplan.analysis.traffic.field_shares import CHOSEN, EXACT_MAX, combinations, unshared
+from keyplan.analysis.traffic.typical_items import Typical
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")

@@ -11,9 +11,9 @@ from uuid import UUID
 import pytest
 
 from keyplan import Page
-from keyplan.design.compiled.questions import signature_of
-from keyplan.design.stored.formats import format_for
 from keyplan.errors import ArgumentError, KeyFieldError
+from keyplan.model.compiled.signatures import signature_of
+from keyplan.model.stored.key_formats import format_for
 
 LATE = datetime(2026, 1, 2, 1, 30, tzinfo=timezone(timedelta(hours=2)))
 BARE = LATE.replace(tzinfo=None)

@@ -16,8 +16,8 @@ from pydantic import (
 )
 
 from keyplan import Design, Entity, Key, Table
-from keyplan.design.stored.reading import reader_of
 from keyplan.errors import ItemNotReadable
+from keyplan.model.stored.item_reading import reader_of
 from tests.design.items import GSI1, compiled, is_quick, round_trip, slowly
 from tests.design.test_items import CAMEL, NestedByAlias, Nothing
 

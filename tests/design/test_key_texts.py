@@ -13,9 +13,9 @@ from uuid import UUID
 import pytest
 
 from keyplan import Design, Entity, Index, Key, KeyStyle, Table
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.templates import Template
 from keyplan.errors import KeyFieldError
+from keyplan.model.stored.key_templates import Template
+from keyplan.model.stored.stored_entity import CompiledEntity
 
 INDEXES = [Index(f"BY_{number}", f"by_{number}_pk", f"by_{number}_sk") for number in range(4)]
 

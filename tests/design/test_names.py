@@ -35,11 +35,11 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.check import check
-from keyplan.cost.estimate import estimate
+from keyplan.analysis.check import check
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.explain.explanation import explain_all
+from keyplan.dynamodb.expressions import RESERVED_WORDS
 from keyplan.errors import DesignError
-from keyplan.explain.explanation import explain_all
-from keyplan.expressions import RESERVED_WORDS
 from keyplan.testing import verify
 from keyplan.web import app
 from tests.design.refused import told

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from keyplan import Add
-from keyplan.design.declared.actions import Within
-from keyplan.design.stored.within import within
+from keyplan.model.declared.actions import Within
+from keyplan.model.stored.nested_updates import within
 
 
 def test_one_change_after_the_other() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from keyplan import Add, Append, Design, Discard, Entity, Include, Key, Once, Remove, Table
-from keyplan.design.stored.outcomes import outcome
 from keyplan.errors import KeyplanError
+from keyplan.model.stored.update_outcomes import outcome
 
 
 class Tally(Entity):

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from keyplan import Binary, Entity, Index, Key, Number
-from keyplan.design.stored.dumped import Form
+from keyplan.model.stored.pydantic_values import Form
 from tests.design.items import compiled, slowly
 
 NOON = datetime(2026, 11, 21, 12, 30, 1, 250_000, tzinfo=UTC)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.design.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, QueryPlan, ScanPlan, ThroughPlan
+from keyplan.model.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, QueryPlan, ScanPlan, ThroughPlan
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
 

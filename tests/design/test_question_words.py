@@ -12,13 +12,13 @@ from uuid import UUID
 import pytest
 
 from keyplan import Design, Each, Entity, Index, Key, Range, Table, Through, Unreadable, read
-from keyplan.client.reads import ScanReader
+from keyplan.analysis.diff.entity_changes import entity_changes
+from keyplan.analysis.explain.explanation import explain
+from keyplan.client.read_plans import ScanReader
 from keyplan.client.target import Target
-from keyplan.design.compiled.plans import QueryPlan, ReadPattern
-from keyplan.design.compiled.questions import signature_of
-from keyplan.diff.entities import entity_changes
 from keyplan.errors import ArgumentError, DesignError
-from keyplan.explain.explanation import explain
+from keyplan.model.compiled.plans import QueryPlan, ReadPattern
+from keyplan.model.compiled.signatures import signature_of
 from keyplan.web.openapi import openapi
 from tests.contract.asking import Asking, Ticket
 

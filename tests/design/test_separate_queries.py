@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Range, Table, read
-from keyplan.design.compiled.plans import QueryPlan
+from keyplan.model.compiled.plans import QueryPlan
 
 
 def entity(name: str, sort: str, partition: str = "P#{p}") -> type[Entity]:

@@ -4,7 +4,7 @@ answer; each ask that is too large, too small or too many is paid for.
 
 from __future__ import annotations
 
-from keyplan.design.compiled.shares import PARALLEL_MAX, Shares
+from keyplan.model.compiled.partition_shares import PARALLEL_MAX, Shares
 
 
 def test_all_of_them_are_read_without_limits() -> None:

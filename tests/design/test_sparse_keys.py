@@ -16,10 +16,10 @@ from typing import Any, Literal, TypeAlias
 import pytest
 
 from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, read
-from keyplan.check import check
-from keyplan.cost.estimate import estimate
+from keyplan.analysis.check import check
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.explain.explanation import explain
 from keyplan.errors import ArgumentError, DesignError
-from keyplan.explain.explanation import explain
 from keyplan.testing import verify
 from tests.design.refused import told
 

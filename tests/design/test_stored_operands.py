@@ -15,8 +15,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel
 
 from keyplan import Entity, Field, Index, Key, Number, Stored, Ttl, Version
-from keyplan.design.compiled.operands import NUMBER, TEXT, UNKNOWN, part_of, stored_field
-from keyplan.design.compiled.operands import Stored as Operand
+from keyplan.model.compiled.operands import NUMBER, TEXT, UNKNOWN, part_of, stored_field
+from keyplan.model.compiled.operands import Stored as Operand
 from tests.design.condition_cases import Level, Mixed, Place
 from tests.design.items import compiled
 

@@ -16,10 +16,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyplan import Binary, Entity, Index, Key, Number, Table
-from keyplan.design.compiled.model import CompiledDesign, compile_design
-from keyplan.design.stored.templates import Template, escape, unescape
+from keyplan.dynamodb.values import key_text
 from keyplan.errors import KeyFieldError
-from keyplan.values import key_text
+from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
+from keyplan.model.stored.key_templates import Template, escape, unescape
 
 NASTY = st.text(st.sampled_from('#$ab@cd !"%&\x00\x01\x1f~\u00e9\ufffd\uffff\U0001f600'), min_size=1, max_size=6)
 TEXTS = NASTY | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

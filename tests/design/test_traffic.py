@@ -10,10 +10,10 @@ import pytest
 from pydantic import field_validator
 
 from keyplan import Design, Entity, Key, Table, Writes, read, write
-from keyplan.design.declared.load import Load
-from keyplan.design.traffic.files import Stored, read_traffic, traffic_from, traffic_of
-from keyplan.design.traffic.typical import Typical
+from keyplan.analysis.traffic.traffic_file import Stored, read_traffic, traffic_from, traffic_of
+from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.errors import DesignError, TrafficError
+from keyplan.model.declared.pattern_load import Load
 
 
 class Thing(Entity):

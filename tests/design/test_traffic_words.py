@@ -12,9 +12,9 @@ import pytest
 from pydantic import computed_field
 
 from keyplan import Create, Design, Entity, Index, Key, Table, Unique, Writes, read, write
-from keyplan.design.declared.load import Load
-from keyplan.design.traffic.files import Stored, TableSettings, read_traffic, traffic_from
+from keyplan.analysis.traffic.traffic_file import Stored, TableSettings, read_traffic, traffic_from
 from keyplan.errors import TrafficError
+from keyplan.model.declared.pattern_load import Load
 
 BY_STATE, BY_NOTE = Index("BY_STATE", "spk", "ssk"), Index("BY_NOTE", "npk", "nsk")
 

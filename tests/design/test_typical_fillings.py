@@ -11,8 +11,8 @@ import pytest
 from pydantic import computed_field, field_validator
 
 from keyplan import Design, Entity, Field, Index, Key, Table, ulid
-from keyplan.design.declared.problems import Problem
-from keyplan.design.traffic.typical import Typical
+from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.model.declared.declaration_errors import Problem
 
 ONE, TWO, THREE, FOUR = (Index(name, f"{name}pk", f"{name}sk") for name in ("one", "two", "three", "four"))
 

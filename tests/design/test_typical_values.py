@@ -16,8 +16,9 @@ from pydantic import AfterValidator, BaseModel, Field, HttpUrl, RootModel, TypeA
 from typing_extensions import TypeAliasType
 
 from keyplan import Ttl, Version
-from keyplan.design.declared import examples
-from keyplan.design.declared.examples import (
+from keyplan.model.declared import example_values as examples
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.example_values import (
     ASSUMED,
     CHOICE,
     TYPE,
@@ -29,7 +30,6 @@ from keyplan.design.declared.examples import (
     typical_value,
     varied,
 )
-from keyplan.design.declared.problems import Problem
 
 MANY = 999_999_937 * 9_973
 """After so many seconds, and so many days, the calendar begins again."""

@@ -36,7 +36,7 @@ def test_a_ulid_tells_its_moment() -> None:
 
 def test_those_of_one_process_sort_in_the_order_of_their_making(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also within a millisecond, and when the clock is put back."""
-    monkeypatch.setattr("keyplan.design.declared.fields._ulid_last", (0, 0))
+    monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))
     now = time.time_ns()
     steps = iter([0, 0, 1, 999_999, 1_000_000, -5_000_000_000, 0, 1_000_000, 2_000_000])
     monkeypatch.setattr(time, "time_ns", lambda: now + next(steps))
@@ -58,7 +58,7 @@ def test_those_of_one_moment_are_different_each_time() -> None:
 def test_the_moments_that_can_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ArgumentError, match="outside the time that a ULID can hold"):
         ulid(datetime(1970, 1, 1, tzinfo=UTC) - timedelta(milliseconds=1))
-    monkeypatch.setattr("keyplan.design.declared.fields._ulid_last", (0, 0))
+    monkeypatch.setattr("keyplan.model.declared.fields._ulid_last", (0, 0))
     monkeypatch.setattr(time, "time_ns", lambda: LAST_MS * 1_000_000 + 999_999)
     assert ms_of(ulid()) == LAST_MS
     monkeypatch.setattr(time, "time_ns", lambda: (LAST_MS + 1) * 1_000_000)

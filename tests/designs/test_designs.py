@@ -11,8 +11,8 @@ from random import Random
 
 import pytest
 
-from keyplan.check import check
-from keyplan.cost.estimate import estimate
+from keyplan.analysis.check import check
+from keyplan.analysis.cost.estimate import estimate
 from keyplan.testing import verify
 from tests.cost.test_prediction import Compared, check_reads
 from tests.designs.running import Run

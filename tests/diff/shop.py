@@ -7,8 +7,8 @@ from itertools import count
 from types import ModuleType
 
 from keyplan import Design
-from keyplan.diff.changes import Change
-from keyplan.diff.report import Difference, difference
+from keyplan.analysis.diff.changes import Change
+from keyplan.analysis.diff.diff_report import Difference, difference
 
 __all__ = ["SHOP", "changed", "codes", "compared", "loaded"]
 

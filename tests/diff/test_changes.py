@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyplan.diff.report import difference
+from keyplan.analysis.diff.diff_report import difference
 from tests.diff.shop import SHOP, codes, compared, loaded
 from tests.export.designs import NAMES, design
 

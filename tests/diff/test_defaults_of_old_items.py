@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Field, Key, Table, now
-from keyplan.diff.report import difference
+from keyplan.analysis.diff.diff_report import difference
 
 
 def _design(**fields: Any) -> type[Design]:

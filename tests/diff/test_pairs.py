@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Any
 
 from keyplan import Design, Entity, Index, Key, KeyStyle, Label, Table, Unique
-from keyplan.diff.changes import Severity
-from keyplan.diff.report import difference
+from keyplan.analysis.diff.changes import Severity
+from keyplan.analysis.diff.diff_report import difference
 
 
 class Rank(Enum):

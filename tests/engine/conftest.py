@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.storage.sqlite import Storage
+from keyplan.store import Engine
+from keyplan.store.storage.sqlite import Storage
 
 
 @pytest.fixture(params=["memory", "file"])

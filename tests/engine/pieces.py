@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, effort
-from keyplan.engine.storage.sqlite import Storage
+from keyplan.store import Engine
+from keyplan.store import work_budget as effort
+from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import index, n, pages, s
 
 TABLE = {"TableName": "orders"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
+from keyplan.store import Engine
 from tests.engine.local import comparable
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.support import answer, create, get, index, n, pages, put, s
 
 START_S = 1_790_000_000.0

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.s3 import bulk
+from keyplan.store import Engine
+from keyplan.store.transfer import bulk_operations as bulk
 from tests.engine.support import answer, create, get, n, put, s
 
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, Regions, keybounds, processes
+from keyplan.store import Engine, Regions, processes
+from keyplan.store.queries import key_bounds as keybounds
 from tests.engine.support import answer, create, index, n, put, s
 
 TABLE = {"TableName": "orders"}
-query: Any = import_module("keyplan.engine.actions.query")
-reading: Any = import_module("keyplan.engine.reading")
+query: Any = import_module("keyplan.store.operations.query")
+reading: Any = import_module("keyplan.store.queries.query_pages")
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.engine import Engine, check_file
-from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
+from keyplan.store import Engine, check_file
+from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, index, n, put, s
 
 SPOILED = {

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.storage.fairlock import FairLock
+from keyplan.dynamodb.service_errors import ConditionalCheckFailedException, TransactionCanceledException
 from keyplan.errors import DynamoDBError
-from keyplan.wire.errors import ConditionalCheckFailedException, TransactionCanceledException
+from keyplan.store import Engine
+from keyplan.store.storage.fair_lock import FairLock
 from tests.engine.support import create, get, index, n, pages, put, s
 
 CONTEXT = multiprocessing.get_context("spawn")

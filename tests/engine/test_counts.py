@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from keyplan.engine import Engine, describe
+from keyplan.store import Engine
+from keyplan.store.tables import table_description as describe
 from tests.engine.support import create, put, s
 
 LIFETIME_S = 6 * 3600.0

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, Regions
 from keyplan.errors import KeyplanError, StoreError
+from keyplan.store import Engine, Regions
 from tests.engine.support import create, index, n, s
 
 TABLE = {"TableName": "orders"}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, Regions
-from keyplan.engine.storage.transactions import Writer
 from keyplan.errors import StoreError
+from keyplan.store import Engine, Regions
+from keyplan.store.storage.storage_transactions import Writer
 from tests.engine.pieces import (
     ADD,
     ADD_VECTORS,

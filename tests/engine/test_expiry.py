@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import REMOVED_TOGETHER, Engine
-from keyplan.engine.expiry import PAST_S_MAX
-from keyplan.engine.storage.sqlite import Storage
+from keyplan.store import REMOVED_TOGETHER, Engine
+from keyplan.store.control_plane.time_to_live import PAST_S_MAX
+from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, get, n, put, s
 
 NOW_S = 1_800_000_000

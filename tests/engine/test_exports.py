@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.s3 import formats
-from keyplan.engine.s3.folder import Bucket, S3Error
+from keyplan.store import Engine
+from keyplan.store.transfer import item_formats as formats
+from keyplan.store.transfer.bucket_folder import Bucket, S3Error
 from tests.engine.support import answer, create, n, pages, put, s
 from tests.engine.test_backups import START_S, Clock, items, keep_history
 from tests.engine.test_ion import BOOK
@@ -552,8 +552,8 @@ def test_a_store_without_a_folder_has_no_buckets(clock: Clock) -> None:
 
 def test_what_is_exported_is_never_all_in_memory(engine: Engine, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Data files have a bounded number of items, and imports write a bounded number at a time."""
-    monkeypatch.setattr("keyplan.engine.s3.exports.ITEMS_OF_FILE", 7)
-    monkeypatch.setattr("keyplan.engine.s3.imports.TOGETHER", 4)
+    monkeypatch.setattr("keyplan.store.transfer.table_exports.ITEMS_OF_FILE", 7)
+    monkeypatch.setattr("keyplan.store.transfer.table_imports.TOGETHER", 4)
     fill(engine, 30)
     keep_history(engine)
     done = export(engine)

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.s3.ion import read_struct
-from keyplan.values import check_item
+from keyplan.dynamodb.values import check_item
+from keyplan.store import Engine
+from keyplan.store.transfer.ion import read_struct
 from tests.engine.support import create, n, pages, s
 from tests.engine.test_backups import Clock, keep_history
 from tests.engine.test_exports import export, lines_of, parameters, start_import

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyplan.engine import Engine
-from keyplan.engine.actions import ACTIONS
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.operations.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
 from keyplan.errors import DynamoDBError
-from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
+from keyplan.store import Engine
+from keyplan.store.operations import ACTIONS
 from tests.engine.support import answer, create, put, s
 from tests.seeds import examples
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, Regions
+from keyplan.store import Engine, Regions
 from tests.engine.support import answer, create, index
 
 INVALID = "One or more parameter values were invalid"

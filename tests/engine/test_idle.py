@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.support import answer, create, n, put, s
 
 KEY = {"pk": s("a"), "sk": s("1")}

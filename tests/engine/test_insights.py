@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.listing import page_of
-from keyplan.wire.errors import ValidationException
+from keyplan.dynamodb.service_errors import ValidationException
+from keyplan.store import Engine
+from keyplan.store.list_pages import page_of
 from tests.engine.support import answer, create
 
 

@@ -18,23 +18,27 @@ from typing import Any
 import apsw
 import pytest
 
-from keyplan.engine import Engine, Regions, joining, processes
-from keyplan.engine.database import Database
-from keyplan.engine.pieces import TableWork
-from keyplan.engine.processes import has_ended, is_given_up
-from keyplan.engine.runners import Behind
-from keyplan.engine.s3 import bulk, exports, folder, imports
-from keyplan.engine.s3.folder import Bucket, S3Error
-from keyplan.engine.storage import connections
-from keyplan.engine.storage.connections import BusyWait, FilePool, MemoryPool
-from keyplan.engine.storage.fairlock import FairLock
-from keyplan.engine.storage.layouts import StaleTableError
-from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
+from keyplan.store import Engine, Regions, processes
+from keyplan.store.background_work import Behind
+from keyplan.store.chunked_work import TableWork
+from keyplan.store.database import Database
+from keyplan.store.processes import has_ended, is_given_up
+from keyplan.store.replication import replica_backfill as joining
+from keyplan.store.storage import connections
+from keyplan.store.storage.connections import BusyWait, FilePool, MemoryPool
+from keyplan.store.storage.fair_lock import FairLock
+from keyplan.store.storage.key_layouts import StaleTableError
+from keyplan.store.storage.sqlite import Storage
+from keyplan.store.transfer import bucket_folder as folder
+from keyplan.store.transfer import bulk_operations as bulk
+from keyplan.store.transfer import table_exports as exports
+from keyplan.store.transfer import table_imports as imports
+from keyplan.store.transfer.bucket_folder import Bucket, S3Error
 from tests.engine.support import answer, create, get, index, n, put, s
 from tests.engine.test_throttle import Clock, item, opened, provisioned, refusal
 
-batch_execute_statement: Any = import_module("keyplan.engine.actions.batch_execute_statement")
+batch_execute_statement: Any = import_module("keyplan.store.operations.batch_execute_statement")
 EAST, WEST, SOUTH = "us-east-1", "us-west-2", "sa-east-1"
 
 
@@ -98,7 +102,7 @@ def test_a_lock_that_was_handed_to_who_is_interrupted_goes_on(monkeypatch: pytes
                 pass
 
         with monkeypatch.context() as patched:
-            patched.setattr("keyplan.engine.storage.fairlock.threading.Lock", Gate)
+            patched.setattr("keyplan.store.storage.fair_lock.threading.Lock", Gate)
             with pytest.raises(KeyboardInterrupt):
                 lock.acquire(5)
         assert not lock._waiting
@@ -372,10 +376,10 @@ def test_the_wal_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
                 use_wal()
         assert tries == [0, 1, 2]
     slept: list[float] = []
-    monkeypatch.setattr("keyplan.engine.storage.connections.time.sleep", slept.append)
-    monkeypatch.setattr("keyplan.engine.storage.connections.random.uniform", lambda _, longest: longest)
+    monkeypatch.setattr("keyplan.store.storage.connections.time.sleep", slept.append)
+    monkeypatch.setattr("keyplan.store.storage.connections.random.uniform", lambda _, longest: longest)
     now = [100.0]
-    monkeypatch.setattr("keyplan.engine.storage.connections.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("keyplan.store.storage.connections.time.monotonic", lambda: now[0])
     waiting = BusyWait(5.0)
     assert [waiting(number) for number in (0, 1, 2, 40)] == [True] * 4
     assert slept == pytest.approx([0.0004, 0.0006, 0.0008, 0.005])
@@ -414,8 +418,8 @@ def test_jobs_run_in_one_thread_that_ends_with_its_process() -> None:
 def test_what_cannot_be_cleared_or_gone_on_with_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    module: Any = import_module("keyplan.engine.engine")
-    database: Any = import_module("keyplan.engine.database")
+    module: Any = import_module("keyplan.store.engine")
+    database: Any = import_module("keyplan.store.database")
 
     def fail(error: Exception, *_: Any) -> None:
         raise error

@@ -13,8 +13,8 @@ from typing import Any
 import apsw
 import pytest
 
-from keyplan.engine import Engine
 from keyplan.errors import StoreError
+from keyplan.store import Engine
 from tests.engine.support import create, put, s
 
 Step = Callable[[Engine], object]

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyplan.engine.s3 import formats, ion
-from keyplan.engine.s3.ion import DEPTH_MAX, IonEndError, IonError, read_struct, write_struct
-from keyplan.values import check_item
+from keyplan.dynamodb.values import check_item
+from keyplan.store.transfer import ion
+from keyplan.store.transfer import item_formats as formats
+from keyplan.store.transfer.ion import DEPTH_MAX, IonEndError, IonError, read_struct, write_struct
 
 BOOK = """$ion_1_0 {
     Item:{

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.s3 import imports
 from keyplan.errors import StoreError
+from keyplan.store import Engine
+from keyplan.store.transfer import table_imports as imports
 from tests.engine.support import answer, create, index, s
 from tests.engine.test_backups import Clock, keep_history
 from tests.engine.test_exports import clock, export, export_arn, fill, parameters, s3, start_import
@@ -44,7 +44,7 @@ def test_a_table_is_there_when_its_import_is_done(
     path = tmp_path / "store.db"
     items = "".join(json.dumps({"Item": {"pk": s("a"), "sk": s(str(sk))}}) + "\n" for sk in range(10))
     (s3 / "bucket" / "items.json").write_text(items)
-    monkeypatch.setattr("keyplan.engine.s3.imports.TOGETHER", 4)
+    monkeypatch.setattr("keyplan.store.transfer.table_imports.TOGETHER", 4)
     by_s = index("ByS", "sk")
     key = {"TableName": "copy", "Key": {"pk": s("a"), "sk": s("0")}}
     met: list[Any] = []
@@ -93,7 +93,7 @@ def test_a_process_with_the_number_of_one_that_ended_is_another(
     with Engine.open(tmp_path / "store.db", s3=s3) as engine:
         with monkeypatch.context() as patch:
             patch.setattr(imports, "_write", killed)
-            patch.setattr("keyplan.engine.processes._started", lambda _number: "the first start")
+            patch.setattr("keyplan.store.processes._started", lambda _number: "the first start")
             with pytest.raises(KilledError):
                 start_import(engine)
         (arn,) = [each["ImportArn"] for each in engine.call("ListImports", {})["ImportSummaryList"]]
@@ -142,7 +142,7 @@ def test_a_job_that_fails_is_told_to_the_log(
     with Engine.open(tmp_path / "store.db", s3=s3) as engine:
         create(engine)
         keep_history(engine)
-        action = import_module("keyplan.engine.actions.export_table_to_point_in_time")
+        action = import_module("keyplan.store.operations.export_table_to_point_in_time")
         monkeypatch.setattr(action, "export", failing)
         arn = export(engine)["ExportArn"]
         described = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.storage import tables
-from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
+from keyplan.store import Engine
+from keyplan.store.storage import table_reads as tables
+from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, get, index, n, put, s
 from tests.engine.test_throttle import Clock
 

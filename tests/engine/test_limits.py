@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.values import item_size
+from keyplan.dynamodb.values import item_size
+from keyplan.store import Engine
 from tests.engine.support import answer, create, get, index, n, pages, put, s
 
 KIB = 1024

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.engine import Engine
 from keyplan.errors import StoreError
+from keyplan.store import Engine
 from tests.engine.support import create, get, put, s
 
 

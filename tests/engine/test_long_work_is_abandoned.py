@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, LongError, judging
-from keyplan.engine.judging import UnjudgedError
-from keyplan.engine.storage import connections
 from keyplan.errors import DynamoDBError
+from keyplan.store import Engine, LongError
+from keyplan.store.items import write_outcome as judging
+from keyplan.store.items.write_outcome import UnjudgedError
+from keyplan.store.storage import connections
 from tests.engine.support import answer, create, get, n, put, s
 
 KEY = {"pk": s("a"), "sk": s("1")}

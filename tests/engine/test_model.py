@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from keyplan.engine import Engine
-from keyplan.values import check_item, item_size, key_text
-from keyplan.wire.errors import TransactionCanceledException
+from keyplan.dynamodb.service_errors import TransactionCanceledException
+from keyplan.dynamodb.values import check_item, item_size, key_text
+from keyplan.store import Engine
 from tests.engine.support import create, index, n, pages, s
 from tests.seeds import examples
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from keyplan.engine import settling
-from keyplan.engine.processes import begin_work, end_work, this_process
-from keyplan.engine.settling import SETTLING, States
+from keyplan.store import state_delays as settling
+from keyplan.store.processes import begin_work, end_work, this_process
+from keyplan.store.state_delays import SETTLING, States
 
 PLAIN = {
     "TableClass": "STANDARD",

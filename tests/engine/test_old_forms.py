@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine import engine as module
 from keyplan.errors import StoreError
+from keyplan.store import Engine
+from keyplan.store import engine as module
 
 TABLE = "things"
 

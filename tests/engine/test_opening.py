@@ -11,9 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
+from keyplan.store import Engine
+from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, get, put, s
 
 

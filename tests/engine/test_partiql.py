@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, statements
-from keyplan.engine.statement_gets import get_of
-from keyplan.partiql import Lowering
+from keyplan.dynamodb.partiql import Lowering
+from keyplan.store import Engine
+from keyplan.store.statements import statement_plans as statements
+from keyplan.store.statements.statement_gets import get_of
 from tests.engine.support import answer, create, index, n, s
 
 BAD = "Statement wasn't well formed, can't be processed: "

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, statement_gets
-from keyplan.engine.statement_gets import get_of
-from keyplan.engine.statements import read_of
+from keyplan.store import Engine
+from keyplan.store.statements import statement_gets
+from keyplan.store.statements.statement_gets import get_of
+from keyplan.store.statements.statement_plans import read_of
 from tests.engine.support import answer, create, index, n, put, s
 from tests.engine.test_partiql import BAD, KEYED, engine
 

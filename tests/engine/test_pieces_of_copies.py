@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, Regions, backups, effort, joining, restoring
-from keyplan.engine.storage.transactions import Reader, Writer
+from keyplan.dynamodb.values import item_size
 from keyplan.errors import StoreError
-from keyplan.values import item_size
+from keyplan.store import Engine, Regions
+from keyplan.store import work_budget as effort
+from keyplan.store.backups import backup_records as backups
+from keyplan.store.backups import restoring
+from keyplan.store.replication import replica_backfill as joining
+from keyplan.store.storage.storage_transactions import Reader, Writer
 from tests.engine.pieces import (
     ADD_ATTRIBUTES,
     ADD_VECTORS,
@@ -419,7 +423,7 @@ def test_whoever_meets_a_replica_left_half_filled_goes_on(between: Any, monkeypa
         between(fail, 8 * ROWS)
         with monkeypatch.context() as patch:
             patch.setattr(joining, "_give_up", fail)
-            patch.setattr("keyplan.engine.replicas.leave", lambda *_: None)
+            patch.setattr("keyplan.store.replication.replicas.leave", lambda *_: None)
             with pytest.raises(StoreError, match="The disk failed"):
                 add_region(east, REGIONS[1])
         between(others.write, 8 * ROWS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.support import answer, create
 
 ARN = "arn:aws:dynamodb:eu-west-1:000000000000:table/orders"

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.keybounds import bounds_of, contains
-from keyplan.expressions import KeyCondition, KeyTerm
-from keyplan.values import key_text
-from keyplan.wire.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from keyplan.dynamodb.expressions import KeyCondition, KeyTerm
+from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from keyplan.dynamodb.values import key_text
+from keyplan.store import Engine
+from keyplan.store.queries.key_bounds import bounds_of, contains
 from tests.engine.support import answer, create, n, s
 
 BYTES = [bytes(each) for length in (1, 2, 3) for each in product((0, 1, 2, 3, 254, 255), repeat=length)]

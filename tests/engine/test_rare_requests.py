@@ -12,22 +12,29 @@ from typing import Any
 import orjson
 import pytest
 
-from keyplan.engine import Engine, backups, expiry, history, judging, tables, writes
-from keyplan.engine import engine as engine_module
-from keyplan.engine.backups import Copying
-from keyplan.engine.database import Database
-from keyplan.engine.errors import error_of
-from keyplan.engine.items import or_carefully
-from keyplan.engine.processes import begin_work
-from keyplan.engine.regions import Regions
-from keyplan.engine.s3 import exports, jobs
-from keyplan.engine.s3.folder import S3Error
-from keyplan.engine.statement_changes import change_of
-from keyplan.engine.streams.shards import RETENTION_S, SHARD_S
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.service_errors import CountFault, TableNotFoundException, ValidationException
+from keyplan.dynamodb.values import ValueFault
 from keyplan.errors import RequestError
-from keyplan.values import ValueFault
-from keyplan.wire.errors import CountFault, TableNotFoundException, ValidationException
-from keyplan.wire.operations import OPERATIONS
+from keyplan.store import Engine
+from keyplan.store import engine as engine_module
+from keyplan.store.backups import backup_records as backups
+from keyplan.store.backups import point_in_time as history
+from keyplan.store.backups.backup_records import Copying
+from keyplan.store.control_plane import time_to_live as expiry
+from keyplan.store.database import Database
+from keyplan.store.error_messages import error_of
+from keyplan.store.items import item_writes as writes
+from keyplan.store.items import write_outcome as judging
+from keyplan.store.items.stored_items import or_carefully
+from keyplan.store.multi_region import Regions
+from keyplan.store.processes import begin_work
+from keyplan.store.statements.statement_updates import change_of
+from keyplan.store.streams.stream_shards import RETENTION_S, SHARD_S
+from keyplan.store.tables import table as tables
+from keyplan.store.transfer import table_exports as exports
+from keyplan.store.transfer import transfer_jobs as jobs
+from keyplan.store.transfer.bucket_folder import S3Error
 from tests.engine.support import answer, create, get, index, n, put, s
 
 TABLE = {"TableName": "orders"}
@@ -366,7 +373,9 @@ def test_items_of_a_transaction_are_just_small_enough(engine: Engine, monkeypatc
     put(engine, "a", "1", x=s("x" * 90))
     items = [{"Get": {**TABLE, "Key": {"pk": s("a"), "sk": s(sk)}}} for sk in "012"]
     for bytes_max, is_refused in ((97, False), (96, True)):
-        monkeypatch.setattr(import_module("keyplan.engine.actions.transact_get_items"), "TRANSACT_BYTES_MAX", bytes_max)
+        monkeypatch.setattr(
+            import_module("keyplan.store.operations.transact_get_items"), "TRANSACT_BYTES_MAX", bytes_max
+        )
         result = answer(engine, "TransactGetItems", {"TransactItems": items})
         assert ("error" in result) == is_refused
 

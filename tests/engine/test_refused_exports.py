@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.support import answer, create
 from tests.engine.test_backups import START_S, Clock, keep_history
 from tests.engine.test_exports import ARN, export

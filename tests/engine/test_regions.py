@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, Regions
-from keyplan.engine.joining import finish_joining
-from keyplan.engine.pieces import TableWork
-from keyplan.engine.processes import begin_work
-from keyplan.engine.replicas import _set_regions
+from keyplan.store import Engine, Regions
+from keyplan.store.chunked_work import TableWork
+from keyplan.store.processes import begin_work
+from keyplan.store.replication.replica_backfill import finish_joining
+from keyplan.store.replication.replicas import _set_regions
 from tests.engine.support import answer, create, n, s
 from tests.engine.test_backups import Clock
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.support import answer, create, index, n, s
 
 ITEM = {"pk": s("a"), "sk": s("1"), "l": s("l")}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.support import answer, create, n
 from tests.engine.test_wording import INVALID, KEY, TABLE, V, message
 

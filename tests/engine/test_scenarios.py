@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.wire.operations import OPERATIONS
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.store import Engine
 from tests.engine.record import RECORDED
 from tests.engine.scenarios import SCENARIOS, Step
 from tests.engine.support import answer

@@ -13,11 +13,14 @@ import apsw
 import orjson
 import pytest
 
-from keyplan.engine import Engine, Regions, history, joining, settling
-from keyplan.engine.settling import SETTLING
-from keyplan.engine.storage.changes import Changes
-from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.errors import StoreError
+from keyplan.store import Engine, Regions
+from keyplan.store import state_delays as settling
+from keyplan.store.backups import point_in_time as history
+from keyplan.store.replication import replica_backfill as joining
+from keyplan.store.state_delays import SETTLING
+from keyplan.store.storage.storage_transactions import Reader, Writer
+from keyplan.store.storage.stream_rows import Changes
 from tests.engine.support import answer, create, index, put, s
 from tests.engine.test_throttle import Clock
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, statement_changes, statements
-from keyplan.engine.statement_changes import change_of
-from keyplan.engine.statements import write_of
+from keyplan.store import Engine
+from keyplan.store.statements import statement_plans as statements
+from keyplan.store.statements import statement_updates as statement_changes
+from keyplan.store.statements.statement_plans import write_of
+from keyplan.store.statements.statement_updates import change_of
 from tests.engine.support import answer, create, n, put, s
 
 KEYED = "WHERE pk = 'a' AND sk = '1'"

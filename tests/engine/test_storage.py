@@ -8,12 +8,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from keyplan.engine.storage import connections, tables
-from keyplan.engine.storage.layouts import Bounds, Entry, IndexLayout, StaleTableError, TableLayout, segment_of
-from keyplan.engine.storage.sql import page_values
-from keyplan.engine.storage.sqlite import Storage
-from keyplan.engine.storage.tables import StoredTable
-from keyplan.engine.storage.transactions import Reader, Writer
+from keyplan.store.storage import connections
+from keyplan.store.storage import table_reads as tables
+from keyplan.store.storage.key_layouts import Bounds, Entry, IndexLayout, StaleTableError, TableLayout, segment_of
+from keyplan.store.storage.sql import page_values
+from keyplan.store.storage.sqlite import Storage
+from keyplan.store.storage.storage_transactions import Reader, Writer
+from keyplan.store.storage.table_reads import StoredTable
 
 ALL_BYTES = 10**9
 LAYOUT = TableLayout(

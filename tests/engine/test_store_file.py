@@ -22,10 +22,10 @@ import apsw
 import pytest
 
 import keyplan
-from keyplan.engine import Engine, check_file
-from keyplan.engine.storage import connections, sql
-from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
+from keyplan.store import Engine, check_file
+from keyplan.store.storage import connections, sql
+from keyplan.store.storage.sqlite import Storage
 from tests.engine.consumer import Checkpoints, consume
 from tests.engine.support import create, get, index, n, put, s
 

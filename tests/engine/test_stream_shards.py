@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.storage.changes import StoredShard
-from keyplan.engine.streams.lifecycle import trim_stream
-from keyplan.engine.streams.shards import children
+from keyplan.store import Engine
+from keyplan.store.storage.stream_rows import StoredShard
+from keyplan.store.streams.stream_lifecycle import trim_stream
+from keyplan.store.streams.stream_shards import children
 from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
 from tests.engine.streaming import (

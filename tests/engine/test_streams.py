@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
+from keyplan.store import Engine
 from tests.engine import streaming
 from tests.engine.streaming import (
     HOUR,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.support import answer, create, index, s
 
 IN_USE = "Attempt to change a resource which is still in use: "

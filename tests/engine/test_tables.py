@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.scenarios import attributes, created, fault, index, invalid, schema
 from tests.engine.support import answer, create, get, n, pages, put, s
 

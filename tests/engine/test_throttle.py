@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
+from keyplan.store import Engine
 from tests.engine.support import create, get, index, n, put, s
 
 ARN = "arn:aws:dynamodb:local:000000000000:table/orders"

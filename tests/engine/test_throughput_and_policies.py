@@ -7,8 +7,8 @@ import io
 
 import pytest
 
-from keyplan.engine import throttle
-from keyplan.engine.s3 import formats
+from keyplan.store.simulation import throttling as throttle
+from keyplan.store.transfer import item_formats as formats
 
 
 def test_units_come_at_a_rate() -> None:

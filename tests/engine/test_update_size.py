@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.support import n, s
 from tests.engine.test_wording import engine, message, transact
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.s3.jobs import TOKEN_LIFETIME_S
+from keyplan.store import Engine
+from keyplan.store.transfer.transfer_jobs import TOKEN_LIFETIME_S
 from tests.engine.support import create, put, s
 
-judging: Any = import_module("keyplan.engine.judging")
+judging: Any = import_module("keyplan.store.items.write_outcome")
 
 
 @pytest.mark.parametrize(

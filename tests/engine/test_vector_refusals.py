@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.scenarios import fault
 from tests.engine.support import answer, create, n, s
 from tests.engine.test_vectors import KEYS, TENANTS, found, in_tenant, put, search, shop, vector, vectors

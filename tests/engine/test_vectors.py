@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.storage.vectors import Vectors
+from keyplan.store import Engine
+from keyplan.store.storage.vector_rows import Vectors
 from tests.engine.scenarios import fault
 from tests.engine.support import answer, create, n, s
 
-SEARCHING = importlib.import_module("keyplan.engine.actions.search_vectors")
+SEARCHING = importlib.import_module("keyplan.store.operations.search_vectors")
 """The module; its package has the function under this name."""
 
 
@@ -443,7 +443,7 @@ def test_vectors_of_a_large_index_are_counted_once_in_a_while(engine: Engine, mo
         return table["VectorIndexes"][0]["ItemCount"], calls
 
     monkeypatch.setattr(Vectors, "count", counting)
-    monkeypatch.setattr("keyplan.engine.describe.COUNTED_ROWS_MAX", 2)
+    monkeypatch.setattr("keyplan.store.tables.table_description.COUNTED_ROWS_MAX", 2)
     for number in range(3):
         put(engine, str(number), 1, 2, 3)
         assert told() == (number + 1, number + 1)

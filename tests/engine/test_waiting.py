@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.engine.lag import SNAPSHOTS_MAX, IndexLag
-from keyplan.engine.storage import connections
-from keyplan.engine.storage.connections import BusyWait
-from keyplan.engine.storage.sqlite import Storage
+from keyplan.store import Engine
+from keyplan.store.simulation.index_lag import SNAPSHOTS_MAX, IndexLag
+from keyplan.store.storage import connections
+from keyplan.store.storage.connections import BusyWait
+from keyplan.store.storage.sqlite import Storage
 from tests.engine.support import create, put
 
 SECOND = 1 / 128

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.store import Engine
 from tests.engine.scenarios import attributes
 from tests.engine.support import answer, create, n, s
 

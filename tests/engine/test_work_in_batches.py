@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, filling
-from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
+from keyplan.store import Engine
+from keyplan.store.control_plane import index_backfill as filling
+from keyplan.store.storage.sqlite import Storage
 from tests.engine.pieces import (
     ADD,
     ADD_VECTORS,

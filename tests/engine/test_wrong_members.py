@@ -11,10 +11,10 @@ from typing import Any
 import orjson
 import pytest
 
-from keyplan.engine import Engine, Regions
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.operations.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
 from keyplan.errors import DynamoDBError
-from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
+from keyplan.store import Engine, Regions
 from tests.engine import tour
 
 OTHERS: tuple[Any, ...] = (5, 1.5, True, "x", [], {}, [1], {"x": 1}, [[]], 10**30, "")

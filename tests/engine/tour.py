@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from keyplan.engine import Engine, Regions
 from keyplan.errors import DynamoDBError
+from keyplan.store import Engine, Regions
 from tests.engine.support import index
 
 START_S = 1_790_000_000.0

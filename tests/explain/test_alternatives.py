@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Table, Unique, read
-from keyplan.design.compiled.plans import ScanPlan, ThroughPlan
-from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.explain.explanation import explain, explain_all
+from keyplan.analysis.explain.explanation import explain, explain_all
+from keyplan.model.compiled.plans import ScanPlan, ThroughPlan
+from keyplan.model.compiled.return_types import ShapeKind
 from tests.export.designs import NAMES, design
 from tests.web.library import Library
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from keyplan import Batch, Design, Entity, Key, Put, Table, Writes, write
+from keyplan.analysis.explain.explanation import Explanation, explain, explain_all
 from keyplan.client.conversations import Request
 from keyplan.errors import AnswerError, ArgumentError, KeyFieldError, UnknownPattern
-from keyplan.explain.explanation import Explanation, explain, explain_all
 from keyplan.web.openapi import openapi
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Page, Range, Table, Through, Unique, read
-from keyplan.explain.explanation import explain
+from keyplan.analysis.explain.explanation import explain
 from tests.contract.buckets import Timed
 from tests.explain.test_explain import Listening
 

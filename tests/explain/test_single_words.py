@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Key, Put, Table, Writes, write
+from keyplan.analysis.explain.explanation import explain
+from keyplan.analysis.explain.wording import consistent
+from keyplan.analysis.explain.write_explanation import nothing
 from keyplan.client.conversations import Request
-from keyplan.design.compiled.plans import ThroughPlan
-from keyplan.explain.explanation import explain
-from keyplan.explain.rehearsals import nothing
-from keyplan.explain.wording import consistent
+from keyplan.model.compiled.plans import ThroughPlan
 from tests.explain.test_rare_read_shapes import Club
 
 

@@ -10,8 +10,8 @@ import yaml
 from cfnlint.api import lint  # type: ignore[import-untyped]
 from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
-from keyplan.export.cloudformation import cloudformation_json, cloudformation_yaml
-from keyplan.export.deployment import Deployment
+from keyplan.formats.cloudformation import cloudformation_json, cloudformation_yaml
+from keyplan.formats.deployment_options import Deployment
 from keyplan_systems.blog.design import Blog
 from tests.export.designs import NAMES, design
 

@@ -11,9 +11,9 @@ import pytest
 from botocore.validate import validate_parameters  # type: ignore[import-untyped]
 
 from keyplan.client.transports.embedded import Embedded
-from keyplan.engine import Engine
-from keyplan.export.create_table import requests
-from keyplan.export.deployment import Deployment
+from keyplan.formats.create_table import requests
+from keyplan.formats.deployment_options import Deployment
+from keyplan.store import Engine
 from tests.export.designs import NAMES, design
 from tests.export.test_cloudformation import WHOLE
 from tests.studio.school import School

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from keyplan.errors import RequestError
-from keyplan.export.deployment import Deployment, tags_of
-from keyplan.export.iam import Place
+from keyplan.formats.deployment_options import Deployment, tags_of
+from keyplan.formats.iam import Place
 
 
 def faults_of(error: pytest.ExceptionInfo[RequestError]) -> list[str]:

@@ -13,10 +13,10 @@ from cfnlint.api import lint  # type: ignore[import-untyped]
 from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from keyplan import Batch, Check, Create, Delete, Design, Entity, Key, Put, Table, Unique, Update, Writes, read, write
-from keyplan.engine import Engine
+from keyplan.analysis.rehearsal.account import Accounts
 from keyplan.errors import KeyplanError
-from keyplan.export.iam import Place, policy
-from keyplan.rehearsal.account import Accounts
+from keyplan.formats.iam import Place, policy
+from keyplan.store import Engine
 from tests.explain.test_explain import CALLS
 from tests.export.designs import NAMES, design
 from tests.web.library import Library

@@ -7,9 +7,9 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from keyplan.explain.explanation import explain_all
-from keyplan.export.markdown import Row, design_page
-from keyplan.export.mermaid import flowchart
+from keyplan.analysis.explain.explanation import explain_all
+from keyplan.formats.markdown import Row, design_page
+from keyplan.formats.mermaid import flowchart
 from tests.export.designs import NAMES, design
 
 

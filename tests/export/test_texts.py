@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keyplan.export.hcl import Block, hcl_text
-from keyplan.export.trees import Noted, json_tree, note_text, plain, quoted, yaml_text
+from keyplan.formats.hcl import Block, hcl_text
+from keyplan.formats.yaml_json import Noted, json_tree, note_text, plain, quoted, yaml_text
 from tests.seeds import examples
 
 ODD = [

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import pytest
 
 from keyplan import Design, Entity, Field, Key, Stored, Table
-from keyplan.export.deployment import Deployment
-from keyplan.export.workbench import model, model_notes
+from keyplan.formats.deployment_options import Deployment
+from keyplan.formats.workbench_export import model, model_notes
 from keyplan_systems.cms import Cms
 from keyplan_systems.cms.system import SYSTEM
 from tests.export.designs import NAMES, design

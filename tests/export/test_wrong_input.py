@@ -8,11 +8,11 @@ import json
 import pytest
 
 from keyplan.errors import RequestError
-from keyplan.export.deployment import Deployment
-from keyplan.export.formats import Inputs, export
-from keyplan.export.hcl import hcl_text
-from keyplan.export.iam import Place
-from keyplan.export.trees import Noted, json_tree, plain
+from keyplan.formats.deployment_options import Deployment
+from keyplan.formats.hcl import hcl_text
+from keyplan.formats.iam import Place
+from keyplan.formats.registry import Inputs, export
+from keyplan.formats.yaml_json import Noted, json_tree, plain
 from tests.export.designs import design
 
 

@@ -9,7 +9,7 @@ from base64 import b64decode
 from decimal import Decimal
 from typing import Any
 
-from keyplan.expressions import tree
+from keyplan.dynamodb.expressions import tree
 
 MISSING = ("missing", None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from keyplan.expressions import (
+from keyplan.dynamodb.expressions import (
     ExpressionFault,
     Placeholders,
     bind_condition,
@@ -13,7 +13,7 @@ from keyplan.expressions import (
     bind_projection,
     bind_update,
 )
-from keyplan.values import Item, check_item, less, same
+from keyplan.dynamodb.values import Item, check_item, less, same
 from tests.expressions.cases import ITEM, Case
 
 TYPES = {"pk": "S", "sk": "N"}

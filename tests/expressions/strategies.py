@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from keyplan.expressions import tree
+from keyplan.dynamodb.expressions import tree
 
 NAMES = ["a", "b", "c", "d"]
 STRINGS = ["", "a", "ab", "b", "é", "€😀"]

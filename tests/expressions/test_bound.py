@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.expressions import (
+from keyplan.dynamodb.expressions import (
     ExpressionFault,
     Placeholders,
     UpdateFault,
@@ -20,9 +20,9 @@ from keyplan.expressions import (
     parse_update,
     project_attributes,
     read_condition,
-    writer,
 )
-from keyplan.values import AttributeValue
+from keyplan.dynamodb.expressions import path_writes as writer
+from keyplan.dynamodb.values import AttributeValue
 
 X: dict[str, AttributeValue] = {":x": {"S": "x"}}
 N: dict[str, AttributeValue] = {":n": {"N": "1"}}

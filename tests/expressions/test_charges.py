@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.expressions import ExpressionFault, Placeholders, bind_update, statement_bytes
-from keyplan.expressions.parser import Parser
-from keyplan.expressions.paths import resolve
+from keyplan.dynamodb.expressions import ExpressionFault, Placeholders, bind_update, statement_bytes
+from keyplan.dynamodb.expressions.parser import Parser
+from keyplan.dynamodb.expressions.paths import resolve
 
 UPDATE, WRITING, REMOVING, STEP_WRITTEN, READING, STEP_READ = 3, 19, 1, 4, 1, 14
 VALUES: dict[str, Any] = {":s": {"S": "xyz"}, ":n": {"N": "1"}, ":l": {"L": [{"S": "ab"}]}}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.expressions import Placeholders, bind_condition
+from keyplan.dynamodb.expressions import Placeholders, bind_condition
 
 VALUES: tuple[dict[str, Any], ...] = (
     *({"S": text} for text in ("", "a", "ab", "b", "\uffff", "\U00010000")),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from keyplan.expressions import to_text, tree
-from keyplan.values import check_item
+from keyplan.dynamodb.expressions import to_text, tree
+from keyplan.dynamodb.values import check_item
 from tests.expressions.cases import Case
 from tests.expressions.local import KEY, Local, address
 from tests.expressions.record import FAMILIES, read

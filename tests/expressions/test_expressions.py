@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import keyplan.expressions
-from keyplan.expressions import (
+import keyplan.dynamodb.expressions
+from keyplan.dynamodb.expressions import (
     RESERVED_WORDS,
     ExpressionFault,
     Placeholders,
@@ -16,7 +16,7 @@ from keyplan.expressions import (
     parse_condition,
     parse_update,
 )
-from keyplan.values import AttributeValue, Item
+from keyplan.dynamodb.values import AttributeValue, Item
 
 X: Item = {":x": {"S": "x"}}
 

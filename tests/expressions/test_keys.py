@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyplan.expressions import ExpressionFault, KeyTerm, Placeholders, bind_key_condition
-from keyplan.expressions.keys import KeyCondition
+from keyplan.dynamodb.expressions import ExpressionFault, KeyTerm, Placeholders, bind_key_condition
+from keyplan.dynamodb.expressions.key_conditions import KeyCondition
 
 A, N, S = {"S": "a"}, {"N": "1"}, {"S": "s"}
 VALUES = {":a": A, ":n": N, ":s": S}

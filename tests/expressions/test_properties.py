@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from keyplan.expressions import (
+from keyplan.dynamodb.expressions import (
     ExpressionFault,
     Placeholders,
     bind_condition,
@@ -21,7 +21,7 @@ from keyplan.expressions import (
     to_text,
     tree,
 )
-from keyplan.values import check_item, check_value
+from keyplan.dynamodb.values import check_item, check_value
 from tests.expressions import naive
 from tests.expressions.strategies import (
     conditions,

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from keyplan.client.transports.embedded import InProcess
-from keyplan.engine import Engine
-from keyplan.store import Store
+from keyplan.session.stores import Store
+from keyplan.store import Engine
 from tests.known_bugs_elsewhere.design import Article, Magazine, Watched
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from keyplan.partiql import StatementFault, parse
-from keyplan.partiql.syntax import Place
+from keyplan.dynamodb.partiql import StatementFault, parse
+from keyplan.dynamodb.partiql.syntax import Place
 
 
 def shown(node: Any) -> str:

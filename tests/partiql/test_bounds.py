@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.partiql import StatementFault, parse
-from keyplan.values.check import CONTAINER_DEPTH_MAX
+from keyplan.dynamodb.partiql import StatementFault, parse
+from keyplan.dynamodb.values.validation import CONTAINER_DEPTH_MAX
+from keyplan.store import Engine
 from tests.engine.support import answer, create
 
 DEEP = ("Nesting Levels have exceeded supported limits", " under ")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.expressions import tree
-from keyplan.partiql import StatementFault, parse
-from keyplan.partiql.lowering import Lowering
-from keyplan.partiql.syntax import Select
+from keyplan.dynamodb.expressions import tree
+from keyplan.dynamodb.partiql import StatementFault, parse
+from keyplan.dynamodb.partiql.statement_requests import Lowering
+from keyplan.dynamodb.partiql.syntax import Select
 from tests.partiql.statement_cases import shown
 
 PARAMETERS: list[dict[str, Any]] = [{"S": "p"}, {"NS": ["1"]}, {"L": []}, {"BS": ["QQ=="]}]

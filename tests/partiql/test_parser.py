@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyplan.partiql import Delete, Exists, Insert, Lowering, Select, StatementFault, Update, parse, syntax
-from keyplan.partiql.tokens import tokenize
+from keyplan.dynamodb.partiql import Delete, Exists, Insert, Lowering, Select, StatementFault, Update, parse, syntax
+from keyplan.dynamodb.partiql.tokens import tokenize
 
 STATEMENT_CHARACTERS_MAX = 8192
 SECONDS_MAX = 1.5

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from keyplan import Cursor, Design, Entity, Field, Id, Page, Range, Table, read, ulid
-from keyplan.design.deferral import deferred
+from keyplan.model.deferral import deferred
 
 __all__ = ["PUBLISHED"]
 

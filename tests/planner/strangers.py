@@ -33,7 +33,7 @@ from keyplan import (
     ulid,
     write,
 )
-from keyplan.design.deferral import deferred
+from keyplan.model.deferral import deferred
 
 __all__ = ["STRANGERS"]
 

@@ -29,8 +29,8 @@ from keyplan import (
     ulid,
     write,
 )
-from keyplan.design.deferral import deferred
-from keyplan.design.traffic.files import Traffic, traffic_from
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_from
+from keyplan.model.deferral import deferred
 from keyplan.planner import Plan, applied, comparison, plan
 from keyplan.planner.planning import provisional_design
 from keyplan.planner.weighing import Weight, front

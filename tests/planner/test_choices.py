@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from keyplan import Cursor, Design, Entity, Id, Index, Key, Page, Range, Table, Unique, read
-from keyplan.design.deferral import deferred
+from keyplan.model.deferral import deferred
 from keyplan.planner import plan
 from keyplan.planner.facts import facts_of
 from keyplan.planner.fixed import Fixed, fixed_of

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from keyplan import Create, Entity, Table, Writes, planner, write
-from keyplan.design.deferral import deferred
-from keyplan.design.traffic.files import Traffic, traffic_from
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_from
+from keyplan.model.deferral import deferred
 from keyplan.planner import Plan, applied
 from keyplan.planner.compiling import compiled_plan
 from keyplan.planner.planning import WORTH_OF_WORDS, provisional_design

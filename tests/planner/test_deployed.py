@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from keyplan import Create, Cursor, Design, Entity, Id, Index, Key, Page, Table, Writes, read, write
-from keyplan.design.deferral import deferred
-from keyplan.design.traffic.files import traffic_from
+from keyplan.analysis.traffic.traffic_file import traffic_from
+from keyplan.model.deferral import deferred
 from keyplan.planner import plan
 from keyplan.planner.planning import provisional_design
 from keyplan.planner.unplanned import Unplanned

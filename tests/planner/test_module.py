@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.design.deferral import deferred
 from keyplan.errors import UnknownDesign
+from keyplan.model.deferral import deferred
 from keyplan.planner import Plan, plan
 from keyplan.planner.module import rewritten
 from tests.planner.test_planning import imported

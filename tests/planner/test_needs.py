@@ -10,8 +10,8 @@ import pytest
 from pydantic import Field, computed_field
 
 from keyplan import Cursor, Design, Each, Entity, Id, Index, Page, Prefix, Range, Table, Through, read
-from keyplan.design.declared.fields import ulid
-from keyplan.design.deferral import deferred
+from keyplan.model.declared.fields import ulid
+from keyplan.model.deferral import deferred
 from keyplan.planner.facts import facts_of
 from keyplan.planner.needs import Need, NeedReader
 from keyplan.planner.unplanned import Unplanned

@@ -13,8 +13,8 @@ import pytest
 
 from keyplan import Cursor, Design, Entity, Id, Page, Range, Table, View, Writes, read, write
 from keyplan import Update as Change
-from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
+from keyplan.model.deferral import deferred
 from keyplan.planner import planning
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from keyplan import planner
-from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
+from keyplan.model.deferral import deferred
 from keyplan.planner import applied, plan
 from keyplan.testing import verify
 from tests.planner import published, published_by_others, published_examples, published_in_books

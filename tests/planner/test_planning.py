@@ -17,8 +17,8 @@ import pytest
 from pydantic_core import SchemaError
 
 from keyplan import Cursor, Design, Entity, Field, Id, Index, Key, Page, Range, Table, now, read
-from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
+from keyplan.model.deferral import deferred
 from keyplan.planner import applied, plan, spare_indexes
 from keyplan.planner.module import rewritten
 from keyplan.testing import verify

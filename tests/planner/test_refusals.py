@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from keyplan import Cursor, Design, Entity, Id, Page, Prefix, Range, Table, read
-from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
+from keyplan.model.deferral import deferred
 from keyplan.planner import plan
 
 State = Literal["open", "paid"]

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Literal
 
 from keyplan import Design, Entity, Id, Table, read
-from keyplan.design.deferral import deferred
+from keyplan.model.deferral import deferred
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.search import choices
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from keyplan import Design, Entity, Id, Table, read
-from keyplan.design.deferral import deferred
+from keyplan.model.deferral import deferred
 from keyplan.planner import plan
 
 

@@ -31,10 +31,10 @@ from keyplan import (
     read,
     write,
 )
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_from
 from keyplan.cli.designs import find
-from keyplan.design.deferral import deferred
-from keyplan.design.traffic.files import Traffic, traffic_from
 from keyplan.errors import DesignError
+from keyplan.model.deferral import deferred
 from keyplan.planner import Plan, applied, plan
 from keyplan.planner.module import rewritten
 from keyplan.planner.planning import provisional_design

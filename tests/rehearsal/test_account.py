@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from keyplan import Add, Delete, Design, Entity, Key, Table, Update, Writes, read, write
-from keyplan.check import check
-from keyplan.cost.estimate import estimate
-from keyplan.design.traffic import traffic_from
+from keyplan.analysis.check import check
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.explain.explanation import explain
+from keyplan.analysis.rehearsal.account import Account, Accounts
+from keyplan.analysis.rehearsal.guard import OutsideError, cut_off
+from keyplan.analysis.rehearsal.trials import TRIALS_MAX
+from keyplan.analysis.traffic import traffic_from
 from keyplan.errors import TrafficError
-from keyplan.explain.explanation import explain
-from keyplan.rehearsal.account import Account, Accounts
-from keyplan.rehearsal.guard import OutsideError, cut_off
-from keyplan.rehearsal.trials import TRIALS_MAX
 from keyplan.testing import verify
 from tests.rehearsal import renamed
 from tests.rehearsal.renamed import Things

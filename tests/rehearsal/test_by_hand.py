@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from keyplan.rehearsal.account import Account, Accounts
-from keyplan.rehearsal.code import WrittenCode
-from keyplan.rehearsal.sources import Sources, is_authors, unwrapped
-from keyplan.rehearsal.trials import Tried
+from keyplan.analysis.rehearsal.account import Account, Accounts
+from keyplan.analysis.rehearsal.code import WrittenCode
+from keyplan.analysis.rehearsal.sources import Sources, is_authors, unwrapped
+from keyplan.analysis.rehearsal.trials import Tried
 from tests.rehearsal import test_code
 from tests.rehearsal.test_code import Things
 

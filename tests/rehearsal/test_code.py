@@ -23,10 +23,10 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.rehearsal.account import Accounts
-from keyplan.rehearsal.code import Action, WrittenCode
-from keyplan.rehearsal.following import code_of
-from keyplan.rehearsal.sources import Sources
+from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.rehearsal.code import Action, WrittenCode
+from keyplan.analysis.rehearsal.following import code_of
+from keyplan.analysis.rehearsal.sources import Sources
 
 
 class Item(Entity):

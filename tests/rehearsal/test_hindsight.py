@@ -13,10 +13,10 @@ import pytest
 from pydantic import BaseModel
 
 from keyplan import Create, Delete, Design, Entity, Field, Key, Table, Unique, Update, Writes, now, read, write
+from keyplan.analysis.explain.explanation import explain
+from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.rehearsal.hindsight import _nearby
 from keyplan.errors import Refused
-from keyplan.explain.explanation import explain
-from keyplan.rehearsal.account import Accounts
-from keyplan.rehearsal.hindsight import _nearby
 from keyplan_systems.shop.design import Shop
 from tests.cost.test_prediction import Compared, check_typical_writes
 

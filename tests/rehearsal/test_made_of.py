@@ -26,9 +26,9 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.rehearsal.code import WrittenCode
-from keyplan.rehearsal.following import _Reader, _Scope
-from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped
+from keyplan.analysis.rehearsal.code import WrittenCode
+from keyplan.analysis.rehearsal.following import _Reader, _Scope
+from keyplan.analysis.rehearsal.sources import FunctionNode, Sources, unwrapped
 
 WORD = "word"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.rehearsal.sources import Sources
+from keyplan.analysis.rehearsal.sources import Sources
 from tests.rehearsal import spelt_within
 
 LINES = Path(spelt_within.__file__).read_text(encoding="utf-8").splitlines()

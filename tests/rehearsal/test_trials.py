@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from keyplan.design.traffic import traffic_from
-from keyplan.design.traffic.typical import Typical
-from keyplan.rehearsal import trials
-from keyplan.rehearsal.account import Accounts
-from keyplan.rehearsal.finds import Finds
-from keyplan.rehearsal.mutations import Mutation
+from keyplan.analysis.rehearsal import trials
+from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.rehearsal.finds import Finds
+from keyplan.analysis.rehearsal.mutations import Mutation
+from keyplan.analysis.traffic import traffic_from
+from keyplan.analysis.traffic.typical_items import Typical
 from tests.rehearsal.kennels import Bone, Dog, Kennels
 
 DESIGN = Kennels.compiled

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from keyplan import errors
 from keyplan.cli.group import cli
-from keyplan.wire.operations import OPERATIONS
+from keyplan.dynamodb.operations.registry import OPERATIONS
 from tests.repository import architecture_page, operations_page
 from tests.repository.files import ROOT
 

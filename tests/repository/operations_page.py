@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import ListOf, MapOf, Shape, Structure
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.operations.shapes import ListOf, MapOf, Shape, Structure
 from tests.engine.tour import Traveller, travel
 
 session = pytest.importorskip("botocore.session")

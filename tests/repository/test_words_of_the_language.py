@@ -11,11 +11,11 @@ from typing import Any, get_args
 
 import pytest
 
-from keyplan.check.running import check
-from keyplan.cost.estimate import estimate
-from keyplan.design.compiled.questions import type_name
-from keyplan.design.declared.forms import FormName
-from keyplan.explain.explanation import explain_all
+from keyplan.analysis.check.checking import check
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.explain.explanation import explain_all
+from keyplan.model.compiled.signatures import type_name
+from keyplan.model.declared.stored_as import FormName
 from tests.contract.apart import Apart
 from tests.contract.asking import Asking
 from tests.contract.buckets import Timed

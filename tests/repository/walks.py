@@ -23,12 +23,12 @@ from keyplan.client.transports.credentials import Credentials, Fixed
 from keyplan.client.transports.dynamodb import DynamoDB
 from keyplan.client.transports.embedded import InProcess
 from keyplan.client.transports.urls import parse_url
-from keyplan.engine import Engine
 from keyplan.errors import ItemNotFound
-from keyplan.server.connection import Connections
-from keyplan.server.service import Service
-from keyplan.server.settings import Settings
-from keyplan.store import Store
+from keyplan.session.stores import Store
+from keyplan.store import Engine
+from keyplan.store.server.connection import Connections
+from keyplan.store.server.server_settings import Settings
+from keyplan.store.server.service import Service
 from tests.repository.files import SOURCE
 
 READ, WRITE = 'magazine.article("a1")', 'magazine.publish("a1", "A text.", "u1")'

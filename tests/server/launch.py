@@ -9,8 +9,8 @@ import json
 import sys
 from typing import Any
 
-from keyplan.server import Settings, serve
-from keyplan.server.settings import Limits
+from keyplan.store.server import Settings, serve
+from keyplan.store.server.server_settings import Limits
 
 
 def main(given: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from keyplan.server.aside import AtOnce, Resting, Threads, Work
+from keyplan.store.server.worker_threads import AtOnce, Resting, Threads, Work
 
 USUAL_S = 0.125
 

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import pytest
 
-from keyplan.server.connection import Connection, Connections
-from keyplan.server.service import Incoming, Service
-from keyplan.server.settings import Limits
+from keyplan.store.server.connection import Connection, Connections
+from keyplan.store.server.server_settings import Limits
+from keyplan.store.server.service import Incoming, Service
 from tests.server.support import request
 
 LIMITS = Limits(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from keyplan.engine import check_file
+from keyplan.store import check_file
 from tests.seeds import seed as first_seed
 from tests.server.differential.compare import Answer, Endpoint, is_earlier, only_removes, same, says_the_same
 from tests.server.differential.legacy import OldSequence

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, check_file
+from keyplan.store import Engine, check_file
 from tests.server.support import CREATE, TABLE, Server, s, serving
 
 MANY = 600

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.operations.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
 from tests.seeds import examples
 from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
 

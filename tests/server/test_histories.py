@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import check_file
+from keyplan.store import check_file
 from tests.processes import outputs
 from tests.server.histories import Operation, faults_of
 from tests.server.history_client import ACCOUNTS, BALANCE, KEYS, listed, place

@@ -25,14 +25,16 @@ from unittest.mock import MagicMock
 import orjson
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.dynamodb.operations import json_requests as reading
+from keyplan.dynamodb.operations.registry import OPERATIONS
 from keyplan.errors import DynamoDBError
-from keyplan.server import answers, aside, parsing
-from keyplan.server.connection import Connection, Connections
-from keyplan.server.service import Incoming, Service
-from keyplan.server.settings import Limits
-from keyplan.wire import reading
-from keyplan.wire.operations import OPERATIONS
+from keyplan.store import Engine
+from keyplan.store.server import body_parsing as parsing
+from keyplan.store.server import responses as answers
+from keyplan.store.server import worker_threads as aside
+from keyplan.store.server.connection import Connection, Connections
+from keyplan.store.server.server_settings import Limits
+from keyplan.store.server.service import Incoming, Service
 from tests.server.support import CREATE, TABLE, Answer, Server, request, s, serving
 
 KEY = {"pk": s("a"), "sk": s("1")}

@@ -16,11 +16,11 @@ import botocore.session  # type: ignore[import-untyped]
 import orjson
 import pytest
 
-from keyplan.engine import Engine
-from keyplan.server.aside import Work
-from keyplan.server.service import Incoming, Service, outcome_of
-from keyplan.server.settings import Settings
-from keyplan.server.writing import Done
+from keyplan.store import Engine
+from keyplan.store.server.server_settings import Settings
+from keyplan.store.server.service import Incoming, Service, outcome_of
+from keyplan.store.server.worker_threads import Work
+from keyplan.store.server.writer_thread import Done
 from tests.engine import tour
 from tests.server.support import AUTHORIZATION
 

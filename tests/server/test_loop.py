@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import REMOVED_TOGETHER
 from keyplan.errors import RequestError, StoreError
-from keyplan.server import Settings, running
-from keyplan.server.settings import Limits
+from keyplan.store import REMOVED_TOGETHER
+from keyplan.store.server import Settings
+from keyplan.store.server import server_process as running
+from keyplan.store.server.server_settings import Limits
 
 Done = Callable[[int], None]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.server import answers
-from keyplan.server.answers import json_answer, plain_answer
+from keyplan.store.server import responses as answers
+from keyplan.store.server.responses import json_answer, plain_answer
 from tests.server.support import CREATE, TABLE, Server, request, s, serving
 
 SERVICE = "com.amazon.coral.service#"

@@ -10,7 +10,7 @@ import pytest
 from botocore.config import Config  # type: ignore[import-untyped]
 
 from keyplan.errors import RequestError
-from keyplan.server import Settings
+from keyplan.store.server import Settings
 from tests.server.support import CREATE, TABLE, Server, s, serving
 
 ITEM = {"pk": s("a"), "sk": s("1"), "g": s("g")}

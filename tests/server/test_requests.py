@@ -13,14 +13,15 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
 from keyplan.errors import StoreError
-from keyplan.server import parsing, service
-from keyplan.server.answers import packed, unpacked
-from keyplan.server.aside import AtOnce
-from keyplan.server.service import Incoming, Regional, Service
-from keyplan.server.settings import Settings
-from keyplan.server.writing import Done, WriterThread
+from keyplan.store import Engine
+from keyplan.store.server import body_parsing as parsing
+from keyplan.store.server import service
+from keyplan.store.server.responses import packed, unpacked
+from keyplan.store.server.server_settings import Settings
+from keyplan.store.server.service import Incoming, Regional, Service
+from keyplan.store.server.worker_threads import AtOnce
+from keyplan.store.server.writer_thread import Done, WriterThread
 from tests.server.support import AUTHORIZATION, CREATE, TABLE, s
 
 ORIGIN = b"http://localhost:3000"

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
 from keyplan.errors import RequestError
-from keyplan.server import Settings
+from keyplan.store import Engine
+from keyplan.store.server import Settings
 from tests.cli.support import run
 from tests.processes import PATIENCE_S
 from tests.server.support import CREATE, TABLE, Raw, request, s, serving, started

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from keyplan.errors import RequestError
-from keyplan.server import Settings
-from keyplan.server.settings import is_loopback, parse_key
+from keyplan.store.server import Settings
+from keyplan.store.server.server_settings import is_loopback, parse_key
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from keyplan.server import parsing
+from keyplan.store.server import body_parsing as parsing
 
 TOKENS = (b"[", b"]", b"{", b"}", b",", b'"a":', b"1")
 

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan.errors import DynamoDBError, RequestError
-from keyplan.server import Settings
-from keyplan.server.service import Incoming, Regional, Service
-from keyplan.server.settings import parse_key
-from keyplan.server.signatures import MISMATCH, MISSING, UNKNOWN, Verifier, query_of
+from keyplan.store.server import Settings
+from keyplan.store.server.server_settings import parse_key
+from keyplan.store.server.service import Incoming, Regional, Service
+from keyplan.store.server.signatures import MISMATCH, MISSING, UNKNOWN, Verifier, query_of
 from tests.server.support import Server, request, serving
 
 ID, SECRET = "dev", "a+secret/with=signs"

@@ -13,12 +13,14 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
-from keyplan.server import connection, parsing, service, writing
-from keyplan.server.service import Service, outcome_of
-from keyplan.server.signatures import SKEW, Verifier, query_of
-from keyplan.server.writing import Inline, WriterThread
+from keyplan.store import Engine
+from keyplan.store.server import body_parsing as parsing
+from keyplan.store.server import connection, service
+from keyplan.store.server import writer_thread as writing
+from keyplan.store.server.service import Service, outcome_of
+from keyplan.store.server.signatures import SKEW, Verifier, query_of
+from keyplan.store.server.writer_thread import Inline, WriterThread
 from tests.server.support import request
 from tests.server.test_connection import Played
 from tests.server.test_requests import asked, settings

@@ -15,8 +15,8 @@ import pytest
 from botocore.config import Config  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
-from keyplan.engine import check_file
-from keyplan.wire.operations import OPERATIONS
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.store import check_file
 from tests.engine.consumer import Checkpoints, consume, shards
 from tests.repository.examples import programs_of
 from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving

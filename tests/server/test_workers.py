@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from keyplan.errors import StoreError
-from keyplan.server import Settings, running, serve
+from keyplan.store.server import Settings, serve
+from keyplan.store.server import server_process as running
 
 
 @pytest.fixture

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine, effort
-from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import DynamoDBError, StoreError
-from keyplan.server.aside import AtOnce, Threads, Work
-from keyplan.server.service import Incoming, Service
-from keyplan.server.settings import Settings
-from keyplan.server.writing import TOGETHER_MAX, Done, WriterThread
+from keyplan.store import Engine
+from keyplan.store import work_budget as effort
+from keyplan.store.server.server_settings import Settings
+from keyplan.store.server.service import Incoming, Service
+from keyplan.store.server.worker_threads import AtOnce, Threads, Work
+from keyplan.store.server.writer_thread import TOGETHER_MAX, Done, WriterThread
+from keyplan.store.storage.sqlite import Storage
 from tests.processes import PATIENCE_S
 from tests.server.support import AUTHORIZATION, CREATE, TABLE, request, s, serving
 

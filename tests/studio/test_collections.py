@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keyplan import Put
-from keyplan.design.compiled.model import CompiledDesign
+from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.studio.collections import Collection, Picture, Place, picture, template_picture
 from keyplan.studio.items import attribute_text, identity, kind_of, pieces, plain_pieces
 from keyplan.studio.maps import map_json

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 from click.testing import CliRunner
 
 from keyplan.cli.group import cli
-from keyplan.plain.answers import json_text
+from keyplan.formatting.results import json_text
 from keyplan.studio.exported import page_file, svg_file
 from keyplan.studio.reviewing import check_json, questions_json
 from keyplan.studio.subject import Subject, of_design

@@ -14,7 +14,7 @@ import pytest
 
 from keyplan import Create, Entity, Id, Key, Table, Unique, read
 from keyplan.errors import RequestError, StoreError
-from keyplan.opening import Design
+from keyplan.session.design import Design
 from keyplan.studio import actions
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.browsing import Endpoint

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.design.deferral import deferred
-from keyplan.design.traffic.files import traffic_from
+from keyplan.analysis.traffic.traffic_file import traffic_from
 from keyplan.errors import RequestError, StoreError
+from keyplan.model.deferral import deferred
 from keyplan.planner import plan
 from keyplan.planner.planning import provisional_design
 from keyplan.studio.actions import Studio, run

@@ -18,7 +18,7 @@ def test_traffic_that_is_wrong_is_said_to_be_the_studios() -> None:
 
 
 def test_without_the_extra_that_verifies_plans_they_are_not_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "keyplan.testing.planned", None)
+    monkeypatch.setitem(sys.modules, "keyplan.testing.plan_verification", None)
     answer: Any = asked(request(SMALL), lambda _answer: None)
     assert {head["verified"] for head in answer["made"]["plans"]} == {None}
     assert answer["made"]["refused"] == []

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from keyplan.check.running import check
+from keyplan.analysis.check.checking import check
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.explain.explanation import explain
+from keyplan.analysis.traffic.traffic_file import read_traffic
 from keyplan.cli.group import cli
-from keyplan.cost.estimate import estimate
-from keyplan.design.traffic.files import read_traffic
 from keyplan.errors import Refused, RequestError, UnknownPattern
-from keyplan.explain.explanation import explain
-from keyplan.opening import Design
+from keyplan.session.design import Design
 from keyplan.studio.changing import change_made, source_of
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, run_json

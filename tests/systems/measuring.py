@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from keyplan import Design, Entity, Put
-from keyplan.plain.answers import answer_json
+from keyplan.formatting.results import answer_json
 from tests.seeds import NEW
 from tests.systems.support import Recorder, recorded
 

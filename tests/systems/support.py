@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from keyplan import Cursor, Design, Page
 from keyplan.client.conversations import Request, Transport
-from keyplan.plain.answers import answer_json
+from keyplan.formatting.results import answer_json
 from keyplan.web import app
 from tests.cli.support import json_of
 from tests.contract.remote import local_address, new_table, server_address

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from keyplan import Design
-from keyplan.design.compiled.plans import ScanPlan
+from keyplan.model.compiled.plans import ScanPlan
 from keyplan.testing import verify
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.cms.design import Cms

@@ -12,7 +12,7 @@ import pytest
 
 from keyplan import Design, Entity, Index, Key, Table, read
 from keyplan.testing.oracle import Oracle, UndecidableError
-from keyplan.testing.world import Row, World
+from keyplan.testing.stored_world import Row, World
 
 BY_BED = Index("by-bed", "bpk", "bsk")
 

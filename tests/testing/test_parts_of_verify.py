@@ -21,14 +21,15 @@ from keyplan.client.conversations import Pause, Request
 from keyplan.errors import ConditionFailed, ItemExists, TransactionFailed, ValueTaken
 from keyplan.planner import Plan
 from keyplan.planner.plans import Verified
-from keyplan.testing import Clock, opened, planned
-from keyplan.testing.arranging import Missed, watched
-from keyplan.testing.checking import Checker
+from keyplan.testing import Clock, opened
+from keyplan.testing import plan_verification as planned
+from keyplan.testing.missing_items import Missed, watched
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
+from keyplan.testing.pattern_checks import Checker
 from keyplan.testing.report import Report, RunningCounts
 from keyplan.testing.steps import Steps
-from keyplan.testing.world import Row, World
+from keyplan.testing.stored_world import Row, World
 
 
 class Ant(Entity):
@@ -172,7 +173,7 @@ def test_a_store_of_a_test_throttles_only_where_it_is_asked_to(monkeypatch: pyte
         given.append({"path": path, **settings})
         raise Opened
 
-    monkeypatch.setattr(sys.modules["keyplan.testing.opened"].Engine, "open", noted)
+    monkeypatch.setattr(sys.modules["keyplan.testing.stores"].Engine, "open", noted)
     clock = Clock(datetime(2026, 3, 1, tzinfo=UTC))
     with pytest.raises(Opened):
         opened(Farm, clock=clock)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field
 
 from keyplan import Design, Entity, Key, Table, Ttl, now, ulid
-from keyplan.design.declared import examples
-from keyplan.design.declared.examples import limits, varied
 from keyplan.errors import ArgumentError
+from keyplan.model.declared import example_values as examples
+from keyplan.model.declared.example_values import limits, varied
 from keyplan.testing import Maker
 from keyplan.testing.samples import FAVOURED, samples, strategy_for
 

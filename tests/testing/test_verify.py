@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import TypeAliasType
 
-import keyplan.client.answers
-import keyplan.client.merges
-import keyplan.client.reads
+import keyplan.client.merged_partitions
+import keyplan.client.read_plans
+import keyplan.client.results
 from keyplan import (
     Add,
     Append,
@@ -42,18 +42,19 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.client import updates, writes
-from keyplan.client.bounds import key_condition
+from keyplan.client import update_expressions as updates
+from keyplan.client import write_compiler as writes
 from keyplan.client.cursors import Position
-from keyplan.design.stored import templates
-from keyplan.design.stored.formats import IntegerFormat
-from keyplan.design.stored.keys import CompiledKey
+from keyplan.client.key_conditions import key_condition
 from keyplan.errors import KeyFieldError, Refused
+from keyplan.model.stored import key_templates as templates
+from keyplan.model.stored.key_formats import IntegerFormat
+from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.testing import verify
 from keyplan.testing.oracle import Oracle
 from keyplan.testing.samples import samples
 from keyplan.testing.steps import Steps
-from keyplan.testing.world import scan
+from keyplan.testing.stored_world import scan
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
 from tests.seeds import examples, seed
@@ -259,7 +260,7 @@ def a_key_written_behind_its_back(patch: Patch) -> None:
 
 
 def a_dropped_page_boundary(patch: Patch) -> None:
-    reader = keyplan.client.reads.QueryReader
+    reader = keyplan.client.read_plans.QueryReader
     whole = reader._take
 
     def take(self: Any, items: Any, entries: Any, size: int | None, answer_filter: Any) -> bool:
@@ -272,7 +273,7 @@ def a_dropped_page_boundary(patch: Patch) -> None:
 
 
 def a_page_that_begins_where_the_last_ended(patch: Patch) -> None:
-    reader = keyplan.client.reads.QueryReader
+    reader = keyplan.client.read_plans.QueryReader
     whole = reader.start_key
 
     def start_key(self: Any, partition: list[str], position: Position) -> Any:
@@ -284,7 +285,7 @@ def a_page_that_begins_where_the_last_ended(patch: Patch) -> None:
 
 
 def a_cursor_that_leads_nowhere(patch: Patch) -> None:
-    reader = keyplan.client.reads.QueryReader
+    reader = keyplan.client.read_plans.QueryReader
     whole = reader._take
 
     def take(self: Any, items: Any, entries: Any, size: int | None, answer_filter: Any) -> bool:
@@ -294,7 +295,7 @@ def a_cursor_that_leads_nowhere(patch: Patch) -> None:
 
 
 def the_wrong_direction(patch: Patch) -> None:
-    reader = keyplan.client.reads.QueryReader
+    reader = keyplan.client.read_plans.QueryReader
     whole = reader.request
 
     def request(self: Any, *arguments: Any, **more: Any) -> Any:
@@ -327,9 +328,9 @@ def a_lock_that_is_not_looked_at(patch: Patch) -> None:
 
 
 def other_entities_items(patch: Patch) -> None:
-    reader = keyplan.client.reads.QueryReader
+    reader = keyplan.client.read_plans.QueryReader
     patch.setattr(reader, "instance", lambda self, item: self.plan.matches[0].entity.from_item(item))
-    patch.setattr(keyplan.client.reads, "key_condition", _whole_partition(key_condition))
+    patch.setattr(keyplan.client.read_plans, "key_condition", _whole_partition(key_condition))
 
 
 def _whole_partition(whole: Any) -> Any:
@@ -347,14 +348,14 @@ def an_error_that_is_none_of_ours(patch: Patch) -> None:
     def refuse(self: Any, item: Any) -> Any:
         raise IndexError("list index out of range")
 
-    patch.setattr(keyplan.client.reads.QueryReader, "position", refuse)
+    patch.setattr(keyplan.client.read_plans.QueryReader, "position", refuse)
 
 
 def keys_that_are_refused(patch: Patch) -> None:
     def refuse(*arguments: Any) -> Any:
         raise KeyFieldError("no")
 
-    patch.setattr(keyplan.client.reads, "partition_texts", refuse)
+    patch.setattr(keyplan.client.read_plans, "partition_texts", refuse)
 
 
 FAULTS = [

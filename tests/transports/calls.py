@@ -27,9 +27,9 @@ from keyplan import (
     write,
 )
 from keyplan.client.transports.embedded import InProcess
-from keyplan.design.declared.actions import Action
-from keyplan.engine import Engine
-from keyplan.store import Store
+from keyplan.model.declared.actions import Action
+from keyplan.session.stores import Store
+from keyplan.store import Engine
 
 __all__ = ["CALLS", "Call", "Note", "Notes", "directly"]
 

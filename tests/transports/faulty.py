@@ -20,8 +20,8 @@ from typing import Any
 
 import orjson
 
-from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
+from keyplan.store import Engine
 
 __all__ = ["FAULTS", "Fault", "FaultyStore", "Loop", "faulty_store"]
 

@@ -6,9 +6,9 @@ import time
 
 import httpx
 
-from keyplan.client.transports.faults import exchange_failed
 from keyplan.client.transports.http1 import Reply
 from keyplan.client.transports.signing import Signed
+from keyplan.client.transports.transport_errors import exchange_failed
 from keyplan.client.transports.urls import Location
 
 

@@ -10,11 +10,11 @@ import pytest
 from keyplan.client.transports import http1, proxies, retries
 from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
 from keyplan.client.transports.proxies import Proxy, ProxyRefusedError, Tunnel, proxy_for
-from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.responses import Failure, Kind
 from keyplan.client.transports.retries import Attempts, Quota, repeatable
 from keyplan.client.transports.urls import parse_url
+from keyplan.dynamodb.service_errors import ConditionalCheckFailedException, ThrottlingException
 from keyplan.errors import StoreError
-from keyplan.wire.errors import ConditionalCheckFailedException, ThrottlingException
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"

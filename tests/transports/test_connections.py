@@ -18,15 +18,15 @@ import orjson
 import pytest
 
 from keyplan import Put
+from keyplan.client.call_records import CallRecord
 from keyplan.client.conversations import Request
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.http1 import Reply
 from keyplan.client.transports.http_async import AsyncPool
 from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX, Http, Pool
-from keyplan.client.transports.replies import Failure
+from keyplan.client.transports.responses import Failure
 from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import parse_url
-from keyplan.client.watching import CallRecord
 from keyplan.errors import KeyplanError, StoreError
 from tests.transports.calls import Note, Notes
 from tests.transports.faulty import FaultyStore, Loop, reply

@@ -13,7 +13,7 @@ from keyplan.client.transports.credentials import Credentials
 from keyplan.client.transports.dynamodb import DynamoDB
 from keyplan.client.transports.urls import parse_url
 from keyplan.errors import DynamoDBError
-from keyplan.store import Store
+from keyplan.session.stores import Store
 from tests.transports.calls import Note, Notes
 from tests.transports.faulty import FAULTS, FaultyStore, misanswer
 

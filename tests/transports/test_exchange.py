@@ -9,7 +9,7 @@ import pytest
 
 from keyplan.client.transports.dynamodb import DynamoDB
 from keyplan.client.transports.urls import parse_url
-from keyplan.store import Store
+from keyplan.session.stores import Store
 from tests.transports.calls import CALLS, Call, Notes, directly, fill
 from tests.transports.faulty import FAULTS, FaultyStore, Loop, faulty_store
 from tests.transports.over_httpx import OverHttpx

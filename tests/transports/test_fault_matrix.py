@@ -18,7 +18,7 @@ from keyplan.client.transports.credentials import Credentials
 from keyplan.client.transports.dynamodb import DynamoDB
 from keyplan.client.transports.urls import parse_url
 from keyplan.errors import StoreError
-from keyplan.store import Store
+from keyplan.session.stores import Store
 from tests.transports.calls import CALLS, Call, Notes, directly, fill
 from tests.transports.faults_page import PAGE, unknown, with_table
 from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, faulty_store

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from keyplan import Design, Table
+from keyplan.client.call_records import CallRecord
 from keyplan.client.transports.urls import Location
-from keyplan.client.watching import CallRecord
 from keyplan.errors import DynamoDBError, StoreError
 from tests.transports.calls import Note, Notes
 from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, error_body, reply

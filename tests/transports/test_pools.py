@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import pytest
 
+from keyplan.client.call_records import RunningCall
 from keyplan.client.conversations import Request
 from keyplan.client.transports import http_async, http_sync
 from keyplan.client.transports.credentials import NOBODY, Credentials, Fixed
@@ -21,11 +22,10 @@ from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.http1 import Reply
 from keyplan.client.transports.http_async import AsyncHttp, AsyncPool
 from keyplan.client.transports.http_sync import Pool
-from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.responses import Failure, Kind
 from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location, parse_url
 from keyplan.client.transports.workers import Workers
-from keyplan.client.watching import RunningCall
 from keyplan.errors import DynamoDBError, StoreError
 
 NOW = 1_000_000.0

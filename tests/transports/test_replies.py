@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan.client.transports.http1 import ReplyReader
-from keyplan.client.transports.replies import Failure, Kind, answer_of
-from keyplan.errors import DynamoDBError, StoreError
-from keyplan.wire.errors import (
+from keyplan.client.transports.responses import Failure, Kind, answer_of
+from keyplan.dynamodb.service_errors import (
     ConditionalCheckFailedException,
     ResourceNotFoundException,
     TransactionCanceledException,
     ValidationException,
 )
+from keyplan.errors import DynamoDBError, StoreError
 from tests.transports.faulty import error_body, reply
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from keyplan import Add, Append, Include, Update
 from keyplan.client.target import Target
-from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.responses import Failure, Kind
 from keyplan.client.transports.retries import COST, COST_THROTTLED, QUOTA, Attempts, Quota, repeatable
-from keyplan.client.writes import WriteCompiler
+from keyplan.client.write_compiler import WriteCompiler
+from keyplan.dynamodb.service_errors import ConditionalCheckFailedException, ThrottlingException
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
-from keyplan.wire.errors import ConditionalCheckFailedException, ThrottlingException
 from tests.transports.calls import Note, Notes
 
 

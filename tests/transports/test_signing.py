@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from keyplan.client.transports.credentials import Credentials
 from keyplan.client.transports.signing import Signer
-from keyplan.wire.signing import canonical_headers, canonical_request, signature, signing_key, string_to_sign
+from keyplan.dynamodb.signing import canonical_headers, canonical_request, signature, signing_key, string_to_sign
 
 SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 DATE = "20150830T123600Z"

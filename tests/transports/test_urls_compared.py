@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from keyplan.client.call_records import CallRecord
 from keyplan.client.transports.credentials import Credentials, Fixed, FromEnvironment, find_credentials
 from keyplan.client.transports.signing import Signer
 from keyplan.client.transports.urls import Settings, parse_url
-from keyplan.client.watching import CallRecord
 from keyplan.errors import ConditionFailed, StoreError
 from tests.transports.calls import Note, Notes
 

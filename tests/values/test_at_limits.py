@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from keyplan.values import ValueFault, check_item, check_value, item_size, name_fault, order
-from keyplan.values.check import CONTAINER_DEPTH_MAX, INVALID
-from keyplan.values.order import sort_members
-from keyplan.values.sizes import item_size_up_to
+from keyplan.dynamodb.values import ValueFault, check_item, check_value, item_size, name_fault
+from keyplan.dynamodb.values import ordering as order
+from keyplan.dynamodb.values.ordering import sort_members
+from keyplan.dynamodb.values.sizes import item_size_up_to
+from keyplan.dynamodb.values.validation import CONTAINER_DEPTH_MAX, INVALID
 from tests.expressions.strategies import items
 
 TOO_LONG = "Attribute name is too large, must be less than 65536 bytes"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from keyplan.values import AttributeValue, ValueFault, check, check_item, check_value
+from keyplan.dynamodb.values import AttributeValue, ValueFault, check_item, check_value
+from keyplan.dynamodb.values import validation as check
 from tests.expressions.strategies import items
 
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"

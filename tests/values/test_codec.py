@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import keyplan.values
-from keyplan.values import NumberError, check_value, decode, encode
+import keyplan.dynamodb.values
+from keyplan.dynamodb.values import NumberError, check_value, decode, encode
 
 plain = st.recursive(
     st.one_of(

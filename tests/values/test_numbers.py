@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from keyplan.values import NumberError, add, canonical, compare, subtract
+from keyplan.dynamodb.values import NumberError, add, canonical, compare, subtract
 
 OVERFLOW = "Number overflow. Attempting to store a number with magnitude larger than supported range"
 UNDERFLOW = "Number underflow. Attempting to store a number with magnitude smaller than supported range"

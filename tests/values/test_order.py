@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyplan.values import AttributeValue, canonical, key_text, key_value, less, same
+from keyplan.dynamodb.values import AttributeValue, canonical, key_text, key_value, less, same
 from tests.values.test_numbers import digits, near
 
 in_range = st.one_of(

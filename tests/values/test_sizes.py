@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from keyplan.values import AttributeValue, check_item, item_size, value_size
+from keyplan.dynamodb.values import AttributeValue, check_item, item_size, value_size
 from tests.expressions.strategies import items
 
 # Measured on DynamoDB Local by the largest item that still fits beside the value.

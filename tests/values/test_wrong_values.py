@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.values import ValueFault, check_item, check_value
+from keyplan.dynamodb.values import ValueFault, check_item, check_value
 from tests.values.test_check import EMPTY, INVALID, SEVERAL, TOO_DEEP
 
 TOLD_MAX = 16_384

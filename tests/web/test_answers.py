@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan import Page
-from keyplan.plain.answers import answer_json, plain, pretty
+from keyplan.formatting.results import answer_json, plain, pretty
 from tests.web.library import Book, BookWithNewest, Kind
 
 VALUES: list[tuple[Any, Any]] = [

@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from keyplan import Design
-from keyplan.web import turns
-from keyplan.web.turns import in_turn
+from keyplan.web import request_queue as turns
+from keyplan.web.request_queue import in_turn
 from tests.web.library import Library
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.client.attempts import Attempt
+from keyplan.client.write_attempts import Attempt
 from keyplan.errors import ArgumentError
-from keyplan.web.incoming import BODY_BYTES_MAX
+from keyplan.web.request_parsing import BODY_BYTES_MAX
 from tests.web.library import Library
 from tests.web.support import TestClient
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyplan.wire.capacity import Consumed, entry_units, read_units, write_units
+from keyplan.dynamodb.capacity import Consumed, entry_units, read_units, write_units
 
 
 @pytest.mark.parametrize(

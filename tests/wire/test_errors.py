@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from keyplan.dynamodb import service_errors as errors
 from keyplan.errors import DynamoDBError
-from keyplan.wire import errors
 
 
 def test_names_are_types() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.wire.errors import ValidationException
-from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.operations.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
+from keyplan.dynamodb.service_errors import ValidationException
 
 session = pytest.importorskip("botocore.session")
 MODELS = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.wire.errors import SerializationException, ValidationException
-from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.statements import only_selects
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.operations.statement_requests import only_selects
+from keyplan.dynamodb.service_errors import SerializationException, ValidationException
 
 KEY = {"pk": {"S": "a"}}
 GET = {"TableName": "orders", "Key": KEY}

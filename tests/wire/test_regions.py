@@ -11,7 +11,7 @@ import botocore  # type: ignore[import-untyped]
 import pytest
 
 from keyplan.client.transports.urls import parse_url
-from keyplan.wire.regions import PARTITIONS, REGIONS, near_region, partition_of
+from keyplan.dynamodb.regions import PARTITIONS, REGIONS, near_region, partition_of
 
 KNOWN: list[dict[str, Any]] = json.loads((Path(botocore.__file__).parent / "data" / "partitions.json").read_text())[
     "partitions"

@@ -7,11 +7,11 @@ from typing import Any, get_args
 
 import pytest
 
-from keyplan.wire import limits, shapes
-from keyplan.wire.errors import CountFault, SerializationException, ValidationException
-from keyplan.wire.explanation import Wording, check_types, explain, wording_for
-from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import (
+from keyplan.dynamodb import limits
+from keyplan.dynamodb.operations import shapes
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.operations.shape_errors import Wording, check_types, explain, wording_for
+from keyplan.dynamodb.operations.shapes import (
     Flag,
     ListOf,
     MapOf,
@@ -26,6 +26,7 @@ from keyplan.wire.shapes import (
     named,
     structure,
 )
+from keyplan.dynamodb.service_errors import CountFault, SerializationException, ValidationException
 
 PLAIN = "[a-z]+"
 NAME = Text(3, 5, PLAIN)

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.wire.errors import SerializationException, ValidationException
-from keyplan.wire.explanation import explain
-from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import (
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.operations.shape_errors import explain
+from keyplan.dynamodb.operations.shapes import (
     Flag,
     ListOf,
     MapOf,
@@ -26,6 +25,7 @@ from keyplan.wire.shapes import (
     compile_check,
     structure,
 )
+from keyplan.dynamodb.service_errors import SerializationException, ValidationException
 
 LONG = 3000
 """Texts, lists and maps aren't made longer than that."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from keyplan.dynamodb.operations import json_requests as reading
+from keyplan.dynamodb.operations.json_requests import refuse_unreadable
+from keyplan.dynamodb.operations.shapes import Structure, Text
 from keyplan.errors import DynamoDBError
-from keyplan.wire import reading
-from keyplan.wire.reading import refuse_unreadable
-from keyplan.wire.shapes import Structure, Text
 
 
 def said(shape: Structure, request: Any) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from keyplan.wire import explanation
-from keyplan.wire.errors import SerializationException, ValidationException
-from keyplan.wire.operations import OPERATIONS
+from keyplan.dynamodb.operations import shape_errors as explanation
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.service_errors import SerializationException, ValidationException
 
 
 def told(operation: str, member: str, value: Any) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 
 from keyplan import Design
 from keyplan.cli.import_workbench import working_module
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.export.formats import Inputs, export
-from keyplan.workbench.module import MadeModule
-from keyplan.workbench.reading import read_model
+from keyplan.formats.registry import Inputs, export
+from keyplan.formats.workbench.module import MadeModule
+from keyplan.formats.workbench.reading import read_model
+from keyplan.model.compiled.compiled_design import CompiledDesign
 
 __all__ = ["compiled_of", "exported", "keys_of", "made", "table"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.design.compiled.model import CompiledDesign
+from keyplan.model.compiled.compiled_design import CompiledDesign
 from tests.workbench.support import compiled_of, item, made, table
 
 PLAIN = ("PK", "SK")

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Key, Table
-from keyplan.workbench.declarations import declarations_in
-from keyplan.workbench.declared import ReadDeclaration
-from keyplan.workbench.module import _comments, _declared_read, _Question, _wrapped
-from keyplan.workbench.reading import read_model
-from keyplan.workbench.samples import sample_faults
+from keyplan.formats.workbench.declarations import declarations_in
+from keyplan.formats.workbench.declared import ReadDeclaration
+from keyplan.formats.workbench.module import _comments, _declared_read, _Question, _wrapped
+from keyplan.formats.workbench.reading import read_model
+from keyplan.formats.workbench.samples import sample_faults
 from tests.workbench.support import item, table
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from keyplan.cli.import_workbench import working_module
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.workbench.module import MadeModule
-from keyplan.workbench.reading import read_model
-from keyplan.workbench.samples import sample_faults
+from keyplan.formats.workbench.module import MadeModule
+from keyplan.formats.workbench.reading import read_model
+from keyplan.formats.workbench.samples import sample_faults
+from keyplan.model.compiled.compiled_design import CompiledDesign
 from tests.workbench.support import compiled_of, item, made, table
 
 Row = dict[str, Any]

@@ -20,13 +20,13 @@ from pydantic import PlainSerializer
 
 from keyplan import Design, Entity, Field, Key, Table
 from keyplan.cli.import_workbench import working_module
-from keyplan.design.declared.styles import OURS
-from keyplan.design.declared.views import views_in
-from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import DesignError
+from keyplan.formats.workbench.reading import read_model
+from keyplan.formats.workbench.types import type_text
+from keyplan.model.declared.key_styles import OURS
+from keyplan.model.declared.views import views_in
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.systems import system, system_names
-from keyplan.workbench.reading import read_model
-from keyplan.workbench.types import type_text
 from keyplan_systems.cms import Cms
 from tests.contract.buckets import Timed
 from tests.designs.designs import design_of

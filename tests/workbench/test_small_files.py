@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.workbench.module import made_module
-from keyplan.workbench.reading import read_model
+from keyplan.formats.workbench.module import made_module
+from keyplan.formats.workbench.reading import read_model
 from tests.workbench.support import made, table
 
 

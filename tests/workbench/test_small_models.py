@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import pytest
 
 from keyplan import Design, Entity, Field, Index, Key, Stored, Table
-from keyplan.workbench.declarations import declarations_in
-from keyplan.workbench.module import _comments, made_module
-from keyplan.workbench.reading import read_model
+from keyplan.formats.workbench.declarations import declarations_in
+from keyplan.formats.workbench.module import _comments, made_module
+from keyplan.formats.workbench.reading import read_model
 from tests.workbench.support import exported, made, table
 
 Rows = Sequence[dict[str, Any]]

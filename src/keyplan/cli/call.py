@@ -37,8 +37,8 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     from keyplan.cli.designs import find
     from keyplan.cli.show import console, show_answer
     from keyplan.cli.texts import typed_arguments
-    from keyplan.design.compiled.shapes import ShapeKind
-    from keyplan.plain.answers import answer_json, plain
+    from keyplan.formatting.results import answer_json, plain
+    from keyplan.model.compiled.return_types import ShapeKind
 
     result = find(name)
     compiled = result.design.compiled

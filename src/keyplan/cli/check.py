@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.padding import Padding
 
-    from keyplan.check.findings import Finding, Report
-    from keyplan.design.traffic.files import Traffic
-    from keyplan.opening import Design
+    from keyplan.analysis.check.findings import Finding, Report
+    from keyplan.analysis.traffic.traffic_file import Traffic
+    from keyplan.session.design import Design
 
 __all__ = ["command"]
 
@@ -83,9 +83,9 @@ def command(
     The exit status is 0 when nothing is found, 1 when something is, and 2 when a design or a file can't be read. A
     finding is left as it is with a reason: class Inbox(Design, silence={"KP201 Message.primary": "some a day"}).
     """
-    from keyplan.check.baseline import compared, read_baseline
-    from keyplan.check.baseline import write_baseline as written
-    from keyplan.check.findings import Severity
+    from keyplan.analysis.check.baseline import compared, read_baseline
+    from keyplan.analysis.check.baseline import write_baseline as written
+    from keyplan.analysis.check.findings import Severity
 
     reports = _checked(names, traffic)
     if write_baseline is not None:
@@ -103,10 +103,10 @@ def command(
 
 def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     """The reports of the designs that the names mean: of those that can't work too. Raises every fault at once."""
-    from keyplan.check.findings import Report
-    from keyplan.check.running import check
+    from keyplan.analysis.check.checking import check
+    from keyplan.analysis.check.findings import Report
+    from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.collector import Collector
-    from keyplan.design.traffic.files import read_traffic
 
     collector = Collector("the designs can't be checked")
     modules: dict[type[Design], dict[str, ModuleType]] = {}
@@ -136,7 +136,7 @@ def _found(name: str, modules: dict[type[Design], dict[str, ModuleType]] | None)
     """The designs that a name means, or the report of one that can't work. ``modules`` gets what each was imported
     with; None: there are no others to keep it apart from. Raises as ``find_all`` does.
     """
-    from keyplan.check.running import refused
+    from keyplan.analysis.check.checking import refused
     from keyplan.cli.designs import apart, find_all
     from keyplan.errors import DesignError
 
@@ -152,7 +152,7 @@ def _found(name: str, modules: dict[type[Design], dict[str, ModuleType]] | None)
 
 
 def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:
-    from keyplan.check.forms import as_github, as_json, as_sarif
+    from keyplan.analysis.check.report_formats import as_github, as_json, as_sarif
 
     if form == "text":
         from keyplan.cli.show import console
@@ -188,7 +188,7 @@ def _show(out: Console, report: Report, *, everything: bool) -> None:
 def _show_finding(out: Console, finding: Finding) -> None:
     from rich.text import Text
 
-    from keyplan.check.forms import place_in_source
+    from keyplan.analysis.check.report_formats import place_in_source
 
     severity = str(finding.severity)
     where = "" if finding.source is None else f"  {place_in_source(finding.source.file)}:{finding.source.line}"

@@ -18,10 +18,10 @@ import click
 from keyplan.cli.options import echo_json, json_option, tells_errors
 
 if TYPE_CHECKING:
-    from keyplan.cost.bills import Payer
-    from keyplan.cost.pricelist import PriceList
-    from keyplan.design.traffic.files import Traffic
-    from keyplan.opening import Design
+    from keyplan.analysis.cost.bills import Payer
+    from keyplan.analysis.cost.pricelist import PriceList
+    from keyplan.analysis.traffic.traffic_file import Traffic
+    from keyplan.session.design import Design
 
 __all__ = ["command"]
 
@@ -54,7 +54,7 @@ Examples:
 )  # fmt: skip
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), multiple=True,
-    help="A price list of one's own (as python -m keyplan.cost.renew writes it), for its region.",
+    help="A price list of one's own (as python -m keyplan.analysis.cost.update_prices writes it), for its region.",
 )  # fmt: skip
 @click.option("--explain", metavar="PATTERN", help="Show the arithmetic of one pattern's numbers.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
@@ -75,10 +75,10 @@ def command(
 
     With OTHER, a changed design: what it costs more or less, as Markdown for a pull request.
     """
+    from keyplan.analysis.cost.cost_difference import difference_json, difference_markdown
+    from keyplan.analysis.cost.cost_report import pattern_json, report_json, report_markdown
     from keyplan.cli.cost_tables import show_cost, show_pattern
     from keyplan.cli.show import console
-    from keyplan.cost.differences import difference_json, difference_markdown
-    from keyplan.cost.report import pattern_json, report_json, report_markdown
 
     if other is not None and (explain is not None or len(regions) > 1):
         raise click.UsageError("two designs are compared at one region's prices, and whole: without --explain")
@@ -117,11 +117,11 @@ def _payers(
     pattern: str | None,
 ) -> list[list[Payer]]:
     """For each design its payers, one a region. Raises every fault of what was asked at once."""
+    from keyplan.analysis.cost.bills import Payer
+    from keyplan.analysis.cost.estimate import estimate
+    from keyplan.analysis.cost.pricelist import price_list, read_price_list
+    from keyplan.analysis.traffic.traffic_file import TableSettings
     from keyplan.cli.collector import Collector
-    from keyplan.cost.bills import Payer
-    from keyplan.cost.estimate import estimate
-    from keyplan.cost.pricelist import price_list, read_price_list
-    from keyplan.design.traffic.files import TableSettings
 
     collector = Collector("the cost can't be estimated")
     load = partial(_design, alone=not names[1:])
@@ -166,7 +166,7 @@ def _design(name: str, *, alone: bool) -> type[Design]:
 
 def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Traffic]:
     """The traffic of each design: one file serves two versions of a design. Raises TrafficError."""
-    from keyplan.design.traffic.files import read_traffic, traffic_of
+    from keyplan.analysis.traffic.traffic_file import read_traffic, traffic_of
 
     if traffic is None:
         return [traffic_of(design.compiled) for design in designs]

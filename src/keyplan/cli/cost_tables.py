@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from keyplan.analysis.cost.bills import EXCLUDED, Payer, break_even, storage_break_even
+from keyplan.analysis.cost.cost_wording import bill_usd, called, million, number, size, usd, without, written
+from keyplan.analysis.cost.estimate import EntityEstimate, Estimate, PatternEstimate
 from keyplan.cli.options import printable
-from keyplan.cost.bills import EXCLUDED, Payer, break_even, storage_break_even
-from keyplan.cost.estimate import EntityEstimate, Estimate, PatternEstimate
-from keyplan.cost.words import bill_usd, called, million, number, size, usd, without, written
 
 __all__ = ["show_cost", "show_pattern"]
 

@@ -48,7 +48,7 @@ def open_store(result: Found, where: str, *, create: bool = True) -> Generator[t
     from keyplan.client.transports.dynamodb import DynamoDB
     from keyplan.client.transports.embedded import Embedded
     from keyplan.client.transports.urls import is_url, parse_url
-    from keyplan.engine import Engine
+    from keyplan.store import Engine
 
     name = result.design.table.name
     if is_url(where):
@@ -63,7 +63,7 @@ def open_store(result: Found, where: str, *, create: bool = True) -> Generator[t
 def _create(result: Found, where: str) -> Iterator[str]:
     """Do what is missing, and say it."""
     from keyplan.client.conversations import converse
-    from keyplan.client.tables import (
+    from keyplan.client.table_setup import (
         add_indexes,
         create_table,
         describe_table,

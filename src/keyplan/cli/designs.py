@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 from keyplan.errors import KeyplanError, UnknownDesign, is_interrupt
-from keyplan.opening import Design
+from keyplan.session.design import Design
 from keyplan.systems import System, hint_for, system, system_names
 
 __all__ = ["Found", "apart", "find", "find_all", "find_system"]

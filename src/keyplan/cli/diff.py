@@ -12,8 +12,8 @@ from keyplan.cli.options import FAILED, echo_json, json_option, tells_errors
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from keyplan.analysis.diff.diff_report import Difference
     from keyplan.cli.designs import Found
-    from keyplan.diff.report import Difference
 
 __all__ = ["command"]
 
@@ -54,9 +54,9 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
 
     A change breaks deployed data, needs work on it (migrate), changes what callers see, or is safe. No store is opened.
     """
+    from keyplan.analysis.diff.changes import Severity
+    from keyplan.analysis.diff.diff_report import difference
     from keyplan.cli.show import console
-    from keyplan.diff.changes import Severity
-    from keyplan.diff.report import difference
     from keyplan.errors import RequestError
 
     if as_markdown and as_json:
@@ -98,9 +98,9 @@ def _show(out: Console, difference: Difference) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from keyplan.analysis.diff.changes import Severity
+    from keyplan.analysis.diff.diff_report import HEADINGS
     from keyplan.cli.options import printable
-    from keyplan.diff.changes import Severity
-    from keyplan.diff.report import HEADINGS
 
     colours = {
         Severity.BREAKS: "bold red",

@@ -11,7 +11,7 @@ import click
 from keyplan.cli.options import db_option, echo_json, json_option, name_argument, tells_errors
 
 if TYPE_CHECKING:
-    from keyplan.client.tables import Difference
+    from keyplan.client.table_setup import Difference
 
 __all__ = ["command"]
 
@@ -41,7 +41,7 @@ def command(name: str, db: str | None, *, as_json: bool) -> None:
     from keyplan.cli.create import open_store
     from keyplan.cli.designs import find
     from keyplan.client.conversations import converse
-    from keyplan.client.tables import describe_table, drift
+    from keyplan.client.table_setup import describe_table, drift
     from keyplan.errors import StoreError
 
     result = find(name)

@@ -153,8 +153,8 @@ def command(
     from keyplan.errors import RequestError
 
     try:
-        from keyplan.server import Settings, serve
-        from keyplan.server.settings import MEMORY, parse_key
+        from keyplan.store.server import Settings, serve
+        from keyplan.store.server.server_settings import MEMORY, parse_key
     except ModuleNotFoundError as error:
         raise RequestError(
             f"The server needs the package {error.name}", hint="Install it with: pip install 'keyplan[server]'"
@@ -193,7 +193,7 @@ def check(file: Path) -> None:
 
     The exit status is 1 when something is wrong with it.
     """
-    from keyplan.engine import check_file
+    from keyplan.store import check_file
 
     findings = check_file(file)
     for finding in findings:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from keyplan.analysis.explain.explanation import Explanation
     from keyplan.cli.explained import Explained
-    from keyplan.explain.explanation import Explanation
 
 __all__ = ["command"]
 
@@ -165,7 +165,7 @@ def _show_requests(out: Console, explanation: Explanation) -> None:
     from rich.text import Text
 
     from keyplan.cli.options import printable
-    from keyplan.plain.answers import pretty
+    from keyplan.formatting.results import pretty
 
     highlight = JSONHighlighter()
     for request in explanation.requests[:_REQUESTS_MAX]:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.cost.estimate import PatternEstimate, estimate, estimate_pattern
-from keyplan.explain.explanation import Explanation, explain, explain_all
-from keyplan.export.markdown import Row, pattern_table
-from keyplan.opening import Design
-from keyplan.plain.answers import pretty
-from keyplan.plain.markdown import cell, code, markdown_table
+from keyplan.analysis.cost.estimate import PatternEstimate, estimate, estimate_pattern
+from keyplan.analysis.explain.explanation import Explanation, explain, explain_all
+from keyplan.formats.markdown import Row, pattern_table
+from keyplan.formatting.markdown import cell, code, markdown_table
+from keyplan.formatting.results import pretty
+from keyplan.session.design import Design
 
 __all__ = ["Explained", "design_markdown", "explained", "explained_all", "pattern_markdown", "row_of"]
 

@@ -16,8 +16,8 @@ from keyplan.cli.options import json_option, name_argument, tells_errors
 if TYPE_CHECKING:
     from keyplan.cli.designs import Found
     from keyplan.errors import Fault
-    from keyplan.export.formats import Exported, Inputs
-    from keyplan.export.markdown import Row
+    from keyplan.formats.markdown import Row
+    from keyplan.formats.registry import Exported, Inputs
 
 __all__ = ["command"]
 
@@ -100,7 +100,7 @@ def command(name: str, to: str, output: str | None, *, as_json: bool, **given: A
     the least rights that the patterns need. html is the studio's map, questions and findings in one file, svg the map.
     """
     from keyplan.cli.designs import find
-    from keyplan.export.formats import export
+    from keyplan.formats.registry import export
 
     result = find(name)
     source = click.get_current_context().get_parameter_source
@@ -114,7 +114,7 @@ def command(name: str, to: str, output: str | None, *, as_json: bool, **given: A
 
 def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
     """The studio's page or its map: of a store, else of a system's sample, else of the templates."""
-    from keyplan.export.formats import Exported
+    from keyplan.formats.registry import Exported
     from keyplan.studio.exported import page_file, svg_file
     from keyplan.studio.subject import of_design
 
@@ -128,9 +128,9 @@ def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
 def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:
     """What the format needs. Raises RequestError with every fault of the options."""
     from keyplan.errors import Fault, RequestError
-    from keyplan.export.deployment import Deployment, tags_of
-    from keyplan.export.formats import Inputs
-    from keyplan.export.iam import Place
+    from keyplan.formats.deployment_options import Deployment, tags_of
+    from keyplan.formats.iam import Place
+    from keyplan.formats.registry import Inputs
 
     faults = [
         Fault(f"--{name.replace('_', '-')}", f"{to} has no use for it", "leave it out")
@@ -171,7 +171,7 @@ def _rows(result: Found) -> list[Row]:
 
 
 def _writes(result: Found) -> dict[str, tuple[str, ...]]:
-    from keyplan.rehearsal.account import Accounts
+    from keyplan.analysis.rehearsal.account import Accounts
 
     accounts = Accounts(result.design.compiled, result.design)
     return {name: accounts.of(write).rights for name, write in result.design.compiled.writes.items()}

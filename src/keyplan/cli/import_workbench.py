@@ -15,8 +15,8 @@ from keyplan.cli.options import FAILED, printable, tells_errors
 
 if TYPE_CHECKING:
     from keyplan.errors import DesignError
-    from keyplan.workbench.module import MadeModule
-    from keyplan.workbench.reading import Model
+    from keyplan.formats.workbench.module import MadeModule
+    from keyplan.formats.workbench.reading import Model
 
 __all__ = ["command", "working_module"]
 
@@ -44,7 +44,7 @@ def command(file: str, output: str | None) -> None:
     on standard error, with the sample's items that the design would read or store otherwise.
     """
     from keyplan.cli.files import read_text, write_text
-    from keyplan.workbench.reading import read_model
+    from keyplan.formats.workbench.reading import read_model
 
     model = read_model(read_text(file), file)
     made, left_out, error = working_module(model)
@@ -63,7 +63,7 @@ def command(file: str, output: str | None) -> None:
 def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | None]:
     """The module, without the questions that its keys can't answer, these with the reason, and what can't work so."""
     from keyplan.errors import DesignError
-    from keyplan.workbench.module import made_module
+    from keyplan.formats.workbench.module import made_module
 
     left_out: dict[str, str] = {}
     while True:
@@ -84,7 +84,7 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
 
 def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
     """What of the model's sample the designs can't read, or would store otherwise."""
-    from keyplan.workbench.samples import sample_faults
+    from keyplan.formats.workbench.samples import sample_faults
 
     for name, samples in made.samples.items():
         yield from sample_faults(getattr(module, name).compiled, samples)

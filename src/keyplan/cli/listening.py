@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from keyplan.cli.designs import Found
-    from keyplan.opening import Design
+    from keyplan.session.design import Design
 
 __all__ = ["HOST", "listen", "missing", "need_server", "run_server", "write_sample"]
 

@@ -44,7 +44,7 @@ def printable(text: str) -> str:
 
 def echo_json(value: Any, *, indent: int | None = None) -> None:
     """Print JSON data. The characters that ``printable`` replaces are escaped, so that nothing is lost."""
-    from keyplan.plain.answers import json_text
+    from keyplan.formatting.results import json_text
 
     click.echo(json_text(value, indent=indent).translate(_ESCAPED))
 
@@ -60,7 +60,7 @@ def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
         from pydantic import ValidationError
 
         from keyplan.errors import DesignError, KeyplanError, RequestError
-        from keyplan.plain.answers import known_error
+        from keyplan.formatting.results import known_error
 
         try:
             return function(*args, **kwargs)
@@ -74,7 +74,7 @@ def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _tell(error: KeyplanError, *, as_json: bool) -> None:
-    from keyplan.plain.answers import error_json
+    from keyplan.formatting.results import error_json
 
     if as_json:
         echo_json(error_json(error))

@@ -43,7 +43,7 @@ def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, wri
     from keyplan.cli.designs import find
     from keyplan.cli.files import write_text
     from keyplan.cli.progress import progress
-    from keyplan.design.deferral import deferred
+    from keyplan.model.deferral import deferred
     from keyplan.planner import comparison, plan, spare_indexes
     from keyplan.planner.module import rewritten
 
@@ -80,7 +80,7 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
     if plans[0].stopped:
         return plans, ["Stopped: this is the best so far, and isn't verified. Nothing is written."], True
     try:
-        from keyplan.testing.planned import verified
+        from keyplan.testing.plan_verification import verified
     except ImportError as error:
         return plans, [f"Not verified: that needs {error.name}: pip install 'keyplan[testing]'"], False
     with progress("Verifying") as report:
@@ -103,7 +103,7 @@ def _traffic(path: str | None, design: Any) -> Any:
     """The traffic file. It names entities and patterns; without keys there is no compiled design to check them by."""
     if path is None:
         return None
-    from keyplan.design.traffic.files import read_traffic
+    from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.planner.planning import provisional_design
 
     return read_traffic(Path(path), provisional_design(design))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from keyplan.cli.designs import Found
-    from keyplan.opening import Design
+    from keyplan.session.design import Design
     from keyplan.systems import SiteMaker
 
 __all__ = ["command"]
@@ -126,7 +126,7 @@ def _application(
     try:
         from keyplan.systems import SiteOptions
         from keyplan.web.application import application
-        from keyplan.web.beside import Beside
+        from keyplan.web.mounting import Beside
 
         hosts = (HOST, "localhost", *([] if origin is None else [str(urlsplit(origin).hostname)]))
         if maker is None or secret is None:

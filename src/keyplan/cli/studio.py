@@ -14,8 +14,8 @@ from keyplan.cli.options import db_option, tells_errors
 if TYPE_CHECKING:
     import socket
 
-    from keyplan.design.traffic.files import Traffic
-    from keyplan.opening import Design
+    from keyplan.analysis.traffic.traffic_file import Traffic
+    from keyplan.session.design import Design
     from keyplan.studio.access import Access
     from keyplan.studio.actions import Studio
 
@@ -103,8 +103,8 @@ def _open_design(
     *,
     writable: bool | None,
 ) -> None:
+    from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
-    from keyplan.design.traffic.files import read_traffic
     from keyplan.errors import DesignError
     from keyplan.studio.application import Beside as WithStudio
     from keyplan.studio.application import studio_application
@@ -133,9 +133,9 @@ def _unplanned(name: str, traffic: Path | None) -> Studio:
     """The studio of a design that can't be compiled: plans of its keys. Raises DesignError where not even its entities
     and questions can be read, and where a traffic file is given for what can't be planned.
     """
+    from keyplan.analysis.traffic.traffic_file import read_traffic
     from keyplan.cli.designs import find
-    from keyplan.design.deferral import deferred
-    from keyplan.design.traffic.files import read_traffic
+    from keyplan.model.deferral import deferred
     from keyplan.planner.planning import provisional_design
     from keyplan.studio.actions import Studio
     from keyplan.studio.changing import source_of

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from keyplan.design.compiled.questions import Signature
 from keyplan.errors import Fault
-from keyplan.plain.arguments import arguments_of
+from keyplan.formatting.arguments import arguments_of
+from keyplan.model.compiled.signatures import Signature
 
 __all__ = ["typed_arguments"]
 

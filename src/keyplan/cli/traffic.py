@@ -28,9 +28,9 @@ def command(name: str, output: str | None) -> None:
     """Print a traffic file for the design NAME: every pattern, entity and field that its cost depends on, with units
     and with what is assumed. All lines are commented out: uncomment what is known.
     """
+    from keyplan.analysis.cost.traffic_template import skeleton
     from keyplan.cli.designs import find
     from keyplan.cli.files import write_text
-    from keyplan.cost.skeleton import skeleton
 
     text = skeleton(find(name).design)
     if output is None:

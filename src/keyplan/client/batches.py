@@ -11,9 +11,9 @@ from itertools import chain, count
 from typing import Any
 
 from keyplan.client.conversations import Conversation, Pause, Request
+from keyplan.dynamodb.limits import BATCH_GET_KEYS_MAX, BATCH_WRITE_REQUESTS_MAX
+from keyplan.dynamodb.service_errors import THROTTLING_TYPES
 from keyplan.errors import DynamoDBError, StoreError
-from keyplan.wire.errors import THROTTLING_TYPES
-from keyplan.wire.limits import BATCH_GET_KEYS_MAX, BATCH_WRITE_REQUESTS_MAX
 
 __all__ = ["batch_get", "batch_write"]
 

@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from keyplan.design.declared.parameters import Cursor, Range
-from keyplan.design.stored.codec import plain
 from keyplan.errors import CursorError
+from keyplan.model.declared.parameters import Cursor, Range
+from keyplan.model.stored.field_codec import plain
 
 __all__ = ["Position", "read_cursor", "signing_key", "write_cursor"]
 

@@ -13,9 +13,9 @@ import orjson
 
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
-from keyplan.client.reads import FILTERED_PAGE, Chunk, Entry, Item, ScanReader
+from keyplan.client.read_plans import FILTERED_PAGE, Chunk, Entry, Item, ScanReader
 from keyplan.client.target import Target
-from keyplan.design.compiled.plans import ScanPlan
+from keyplan.model.compiled.plans import ScanPlan
 
 __all__ = ["SegmentsReader"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keyplan.design.declared.table import Table
+from keyplan.model.declared.table import Table
 
 __all__ = ["Target"]
 

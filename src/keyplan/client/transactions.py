@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from keyplan.client.conversations import Conversation, Pause, Request
-from keyplan.client.writes import Operation, no_repeats
-from keyplan.design.stored.fields import StoredField
+from keyplan.client.write_compiler import Operation, no_repeats
+from keyplan.dynamodb.limits import ITEM_BYTES_MAX, TRANSACT_ACTIONS_MAX, TRANSACT_BYTES_MAX
+from keyplan.dynamodb.values import item_size
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,
@@ -27,8 +28,7 @@ from keyplan.errors import (
     ValueTaken,
     WriteFailed,
 )
-from keyplan.values import item_size
-from keyplan.wire.limits import ITEM_BYTES_MAX, TRANSACT_ACTIONS_MAX, TRANSACT_BYTES_MAX
+from keyplan.model.stored.stored_fields import StoredField
 
 __all__ = ["Refusal", "pause_before_retry", "send"]
 

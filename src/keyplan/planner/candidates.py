@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from keyplan.design.declared.fields import kind_of
+from keyplan.model.declared.fields import kind_of
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.needs import Need
 

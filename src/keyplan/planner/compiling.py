@@ -12,13 +12,16 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
-from keyplan.check.findings import Severity
-from keyplan.check.running import check
-from keyplan.cost.estimate import Estimate
-from keyplan.design.compiled.compiler import compile_read, junctions_of
-from keyplan.design.compiled.entities import compile_entity
-from keyplan.design.compiled.model import CompiledDesign, compile_design
-from keyplan.design.compiled.plans import (
+from keyplan.analysis.check.checking import check
+from keyplan.analysis.check.findings import Severity
+from keyplan.analysis.cost.estimate import Estimate
+from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.traffic.traffic_file import Traffic
+from keyplan.errors import DesignError, Fault
+from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
+from keyplan.model.compiled.compiled_entities import compile_entity
+from keyplan.model.compiled.compiler import compile_read, junctions_of
+from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
@@ -27,25 +30,22 @@ from keyplan.design.compiled.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.compiled.plans import Plan as PlanOfRead
-from keyplan.design.compiled.questions import Signature
-from keyplan.design.compiled.shapes import shape_of
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.keys import Key, Unique
-from keyplan.design.declared.options import Options
-from keyplan.design.declared.patterns import Pattern, ReadMethod
-from keyplan.design.declared.problems import Problem
-from keyplan.design.declared.table import Table
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.traffic.files import Traffic
-from keyplan.errors import DesignError, Fault
+from keyplan.model.compiled.plans import Plan as PlanOfRead
+from keyplan.model.compiled.return_types import shape_of
+from keyplan.model.compiled.signatures import Signature
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.options import Options
+from keyplan.model.declared.patterns import Pattern, ReadMethod
+from keyplan.model.declared.table import Table
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.mirrors import Mirror, with_mirror_writes
 from keyplan.planner.plans import Plan, PlannedKey
 from keyplan.planner.projections import projected
 from keyplan.planner.templates import Declared
 from keyplan.planner.unplanned import Unplanned
 from keyplan.planner.weighing import weighed
-from keyplan.rehearsal.account import Accounts
 
 __all__ = ["applied", "changed_fields", "checked", "compiled_plan", "ordering_field", "question_faults"]
 

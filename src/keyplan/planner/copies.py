@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 
-from keyplan.design.declared.entity import Entity
+from keyplan.model.declared.entity import Entity
 from keyplan.planner.facts import EntityFacts
 
 __all__ = ["how_to_have", "mirror"]

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import ID, is_optional, marks_of
-from keyplan.design.declared.keys import Key
-from keyplan.design.declared.problems import Problem
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import ID, is_optional, marks_of
+from keyplan.model.declared.keys import Key
 
 __all__ = ["EntityFacts", "facts_of", "word"]
 

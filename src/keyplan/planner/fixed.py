@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.indexes import Index
-from keyplan.design.declared.keys import Key
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.keys import Key
 from keyplan.planner.candidates import Candidate, exclude
 
 __all__ = ["Fixed", "fixed_of", "only_items"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TypeAlias
 
-from keyplan.design.declared.fields import kind_of
+from keyplan.model.declared.fields import kind_of
 from keyplan.planner.candidates import KEY_ATTRIBUTES_MAX, Candidate
 from keyplan.planner.facts import EntityFacts
 

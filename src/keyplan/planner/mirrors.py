@@ -18,28 +18,28 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import create_model
 
-from keyplan.cost.calls import estimate_write
-from keyplan.cost.estimate import Estimate, PatternEstimate
-from keyplan.cost.facts import Facts
-from keyplan.cost.mutations import lines_of
-from keyplan.cost.units import TABLE, Line, Request
-from keyplan.cost.writing import WriteCost
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.compiled.plans import GetPlan
-from keyplan.design.compiled.shapes import shape_of
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import kind_of
-from keyplan.design.declared.table import Table
-from keyplan.design.deferral import deferred
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.traffic.typical import Typical
+from keyplan.analysis.cost.estimate import Estimate, PatternEstimate
+from keyplan.analysis.cost.item_changes import lines_of
+from keyplan.analysis.cost.read_facts import Facts
+from keyplan.analysis.cost.simulated_writes import WriteCost
+from keyplan.analysis.cost.typical_calls import estimate_write
+from keyplan.analysis.cost.unit_counts import TABLE, Line, Request
+from keyplan.analysis.rehearsal.account import Account, Accounts
+from keyplan.analysis.rehearsal.mutations import Mutation
+from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.dynamodb.capacity import read_units
+from keyplan.dynamodb.values import Item
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import GetPlan
+from keyplan.model.compiled.return_types import shape_of
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.declared.table import Table
+from keyplan.model.deferral import deferred
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.facts import EntityFacts, word
 from keyplan.planner.needs import Need
 from keyplan.planner.unplanned import Unplanned
-from keyplan.rehearsal.account import Account, Accounts
-from keyplan.rehearsal.mutations import Mutation
-from keyplan.values import Item
-from keyplan.wire.capacity import read_units
 
 __all__ = ["Member", "Mirror", "Mirrored", "mirrored", "with_mirror_writes"]
 

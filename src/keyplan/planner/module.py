@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.indexes import Index, KeyAttribute
-from keyplan.design.declared.keys import Key, Unique
-from keyplan.design.declared.patterns import Pattern
 from keyplan.errors import Fault, UnknownDesign
-from keyplan.plain.answers import plain
+from keyplan.formatting.results import plain
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.patterns import Pattern
 from keyplan.planner.plans import Plan, PlannedKey
 
 __all__ = ["Rewritten", "declaration", "index_declaration", "rewritten"]

@@ -13,18 +13,18 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from keyplan.design.compiled.compiler import junctions_of, named_in
-from keyplan.design.compiled.constants import domain_of
-from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
-from keyplan.design.compiled.shapes import ShapeKind, shape_of
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import is_optional, kind_of, ulid
-from keyplan.design.declared.indexes import Index
-from keyplan.design.declared.options import Options
-from keyplan.design.declared.parameters import Through
-from keyplan.design.declared.patterns import Pattern, ReadMethod
-from keyplan.design.declared.problems import Problem
 from keyplan.errors import Fault
+from keyplan.model.compiled.compiler import junctions_of, named_in
+from keyplan.model.compiled.constants import domain_of
+from keyplan.model.compiled.return_types import ShapeKind, shape_of
+from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import is_optional, kind_of, ulid
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.options import Options
+from keyplan.model.declared.parameters import Through
+from keyplan.model.declared.patterns import Pattern, ReadMethod
 from keyplan.planner.copies import how_to_have
 from keyplan.planner.facts import EntityFacts
 

@@ -14,18 +14,18 @@ from typing import Any
 
 from pydantic_core import SchemaError
 
-from keyplan.design.compiled.compiler import compile_read
-from keyplan.design.compiled.entities import compile_entity
-from keyplan.design.compiled.model import CompiledDesign, compile_design
-from keyplan.design.compiled.questions import Signature
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.keys import Key, Unique
-from keyplan.design.declared.patterns import ReadMethod
-from keyplan.design.declared.problems import Problem
-from keyplan.design.declared.styles import Label
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.traffic.files import Stored, Traffic
+from keyplan.analysis.traffic.traffic_file import Stored, Traffic
 from keyplan.errors import DesignError, Fault, is_interrupt
+from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
+from keyplan.model.compiled.compiled_entities import compile_entity
+from keyplan.model.compiled.compiler import compile_read
+from keyplan.model.compiled.signatures import Signature
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.key_styles import Label
+from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.patterns import ReadMethod
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.compiling import (
     applied,
     changed_fields,

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.compiled.plans import (
+from keyplan.formatting.results import plain
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
@@ -20,12 +21,11 @@ from keyplan.design.compiled.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.compiled.plans import Plan as PlanOfRead
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.indexes import Index
-from keyplan.design.declared.keys import Key, Unique
-from keyplan.design.stored.templates import Variable
-from keyplan.plain.answers import plain
+from keyplan.model.compiled.plans import Plan as PlanOfRead
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.stored.key_templates import Variable
 from keyplan.planner.mirrors import Mirror
 from keyplan.planner.weighing import Weight
 

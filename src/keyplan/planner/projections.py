@@ -10,10 +10,10 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.compiled.plan_checks import lacking_in_index
-from keyplan.design.compiled.plans import Filter, KeyMatch, Plan, QueryPlan, ScanPlan, ThroughPlan
-from keyplan.design.declared.indexes import Index
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plan_checks import lacking_in_index
+from keyplan.model.compiled.plans import Filter, KeyMatch, Plan, QueryPlan, ScanPlan, ThroughPlan
+from keyplan.model.declared.indexes import Index
 
 __all__ = ["projected"]
 

@@ -16,9 +16,9 @@ from heapq import nsmallest
 from itertools import chain, count, product
 from typing import Any, TypeAlias
 
-from keyplan.design.compiled.constants import domain_of
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import kind_of
+from keyplan.model.compiled.constants import domain_of
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import kind_of
 from keyplan.planner.candidates import Candidate, exclude, index_candidates, primary_candidates
 from keyplan.planner.copies import mirror
 from keyplan.planner.facts import EntityFacts

@@ -9,10 +9,10 @@ from enum import Enum
 from itertools import count
 from typing import Any
 
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import bounds_of, kind_of
-from keyplan.design.declared.indexes import Index, Number
-from keyplan.design.declared.keys import Key, Unique
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import bounds_of, kind_of
+from keyplan.model.declared.indexes import Index, Number
+from keyplan.model.declared.keys import Key, Unique
 from keyplan.planner.candidates import Candidate, values_of
 from keyplan.planner.facts import EntityFacts, word
 from keyplan.planner.fixed import Fixed

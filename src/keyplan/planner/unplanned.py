@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.compiled.compiler import junctions_of
-from keyplan.design.compiled.model import entities_in
-from keyplan.design.compiled.questions import ParameterKind, Signature, signature_of
-from keyplan.design.compiled.shapes import ShapeKind, shape_of
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.patterns import Pattern, ReadMethod
-from keyplan.design.declared.problems import Problem
 from keyplan.errors import Fault
+from keyplan.model.compiled.compiled_design import entities_in
+from keyplan.model.compiled.compiler import junctions_of
+from keyplan.model.compiled.return_types import ShapeKind, shape_of
+from keyplan.model.compiled.signatures import ParameterKind, Signature, signature_of
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.patterns import Pattern, ReadMethod
 
 __all__ = ["Unplanned"]
 

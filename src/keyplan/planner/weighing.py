@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.check.demand import demands
-from keyplan.check.subject import Subject
-from keyplan.check.taken import BusiestPartition, busiest_partitions
-from keyplan.cost.bills import Payer
-from keyplan.cost.calls import with_counts
-from keyplan.cost.estimate import Estimate, estimate
-from keyplan.cost.partitions import shards_for
-from keyplan.cost.pricelist import price_list
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.traffic.files import Traffic, traffic_of
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.demand import demands
+from keyplan.analysis.check.peak_demand import BusiestPartition, busiest_partitions
+from keyplan.analysis.cost.bills import Payer
+from keyplan.analysis.cost.estimate import Estimate, estimate
+from keyplan.analysis.cost.hot_partitions import shards_for
+from keyplan.analysis.cost.pricelist import price_list
+from keyplan.analysis.cost.typical_calls import with_counts
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
+from keyplan.model.compiled.compiled_design import CompiledDesign
 
 __all__ = ["HotKey", "Weight", "dominates", "front", "weighed", "why_not_first"]
 

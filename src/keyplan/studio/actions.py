@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from keyplan._version import __version__
-from keyplan.design.declared.indexes import Index
-from keyplan.design.traffic.files import Traffic
+from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.errors import Fault, ItemNotFound, RequestError
+from keyplan.model.declared.indexes import Index
 from keyplan.studio.browsing import Endpoint
 from keyplan.studio.changing import change_json, source_of
 from keyplan.studio.describing import item_json

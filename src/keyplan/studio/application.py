@@ -22,12 +22,12 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from keyplan.errors import KeyplanError, RequestError
-from keyplan.plain.answers import error_json, known_error
+from keyplan.formatting.results import error_json, known_error
 from keyplan.studio.access import Access
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.pages import MODULES, STATIC, page_html
 from keyplan.web.api import JsonResponse
-from keyplan.web.incoming import read_object
+from keyplan.web.request_parsing import read_object
 from keyplan.web.statuses import status_of
 
 __all__ = ["Beside", "studio_application"]

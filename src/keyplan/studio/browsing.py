@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from keyplan.client.conversations import Transport, converse
-from keyplan.client.tables import describe_table
+from keyplan.client.table_setup import describe_table
 from keyplan.client.transports.dynamodb import DynamoDB
 from keyplan.client.transports.urls import parse_url
 from keyplan.errors import StoreError

@@ -18,14 +18,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from keyplan.cost.bills import Payer
-from keyplan.cost.estimate import estimate
-from keyplan.cost.pricelist import price_list
-from keyplan.design.deferral import is_deferred
-from keyplan.diff.changes import Severity
-from keyplan.diff.report import Difference, difference
+from keyplan.analysis.cost.bills import Payer
+from keyplan.analysis.cost.estimate import estimate
+from keyplan.analysis.cost.pricelist import price_list
+from keyplan.analysis.diff.changes import Severity
+from keyplan.analysis.diff.diff_report import Difference, difference
 from keyplan.errors import DesignError, Fault, KeyplanError, is_interrupt
-from keyplan.opening import Design
+from keyplan.model.deferral import is_deferred
+from keyplan.session.design import Design
 from keyplan.studio.collections import Picture, template_picture
 from keyplan.studio.drawing import COLOURS, drawing
 from keyplan.studio.layout import laid_out

@@ -11,14 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ThroughPlan
-from keyplan.design.declared.indexes import Index, KeyAttribute
-from keyplan.design.declared.table import Table
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.keys import CompiledKey
+from keyplan.dynamodb.values.ordering import key_text
 from keyplan.errors import KeyplanError
-from keyplan.plain.answers import plain
+from keyplan.formatting.results import plain
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ThroughPlan
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.declared.table import Table
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.studio.items import (
     Item,
     Kind,
@@ -33,7 +34,6 @@ from keyplan.studio.items import (
     template_pieces,
 )
 from keyplan.studio.sampling import CollectionPart, Count
-from keyplan.values.order import key_text
 
 __all__ = [
     "Collection",

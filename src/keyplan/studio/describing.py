@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from keyplan.design.declared.indexes import KeyAttribute
-from keyplan.design.stored.keys import CompiledKey
+from keyplan.dynamodb.values import item_size
 from keyplan.errors import KeyplanError
+from keyplan.model.declared.indexes import KeyAttribute
+from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.studio.collections import sharded
 from keyplan.studio.drawing import COLOURS
 from keyplan.studio.items import (
@@ -22,7 +23,6 @@ from keyplan.studio.items import (
     plain_pieces,
 )
 from keyplan.studio.subject import Subject
-from keyplan.values import item_size
 
 __all__ = ["colour_of", "item_json"]
 

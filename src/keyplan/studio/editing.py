@@ -17,11 +17,11 @@ from pydantic import TypeAdapter, ValidationError
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.target import Target
 from keyplan.client.transactions import send
-from keyplan.client.writes import Operation, WriteCompiler
-from keyplan.design.declared.actions import Action, Create, Delete, Update
-from keyplan.design.declared.entity import Entity
-from keyplan.design.stored.entity import CompiledEntity, faults_of
+from keyplan.client.write_compiler import Operation, WriteCompiler
 from keyplan.errors import Fault, KeyplanError, RequestError
+from keyplan.model.declared.actions import Action, Create, Delete, Update
+from keyplan.model.declared.entity import Entity
+from keyplan.model.stored.stored_entity import CompiledEntity, faults_of
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.paths import Path, followed
 from keyplan.studio.running import changes_json, require_writable, stored_items

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import Fault, KeyplanError, RequestError
-from keyplan.plain.answers import json_text, plain
+from keyplan.formatting.results import json_text, plain
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.studio.editing import EDITS_MAX
 from keyplan.studio.finding import exact, found_items
 from keyplan.studio.items import Item, identity, key_of, kind_of

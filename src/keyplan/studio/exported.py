@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from keyplan._version import __version__
-from keyplan.plain.answers import json_text
+from keyplan.formatting.results import json_text
 from keyplan.studio.actions import start_json
 from keyplan.studio.describing import item_json
 from keyplan.studio.drawing import standalone

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from keyplan.design.declared.indexes import Index, KeyAttribute
-from keyplan.design.stored.entity import CompiledEntity
+from keyplan.dynamodb.values import NumberError, canonical
 from keyplan.errors import Fault, KeyplanError, RequestError
-from keyplan.plain.answers import plain
+from keyplan.formatting.results import plain
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.studio.describing import colour_of
 from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes
 from keyplan.studio.orphans import orphans
 from keyplan.studio.subject import Subject
-from keyplan.values import NumberError, canonical
 
 __all__ = ["OPERATORS", "Found", "data_json", "found_items", "row_json"]
 

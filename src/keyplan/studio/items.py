@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
 
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.declared.indexes import Index, KeyAttribute
-from keyplan.design.declared.table import Table
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.templates import Literal_, Template
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.declared.table import Table
+from keyplan.model.stored.key_templates import Literal_, Template
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
 
 __all__ = [
     "Item",

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from keyplan.analysis.explain.wording import key_condition
 from keyplan.client.conversations import Request
-from keyplan.design.compiled.model import WritePattern
-from keyplan.design.declared.indexes import Index
-from keyplan.explain.wording import key_condition
-from keyplan.plain.answers import error_json
+from keyplan.formatting.results import error_json
+from keyplan.model.compiled.compiled_design import WritePattern
+from keyplan.model.declared.indexes import Index
 from keyplan.studio.collections import Collection, Entry, Picture, picture, template_picture
 from keyplan.studio.describing import colour_of
 from keyplan.studio.drawing import COLOURS, drawing

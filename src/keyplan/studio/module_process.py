@@ -20,13 +20,13 @@ from typing import Any, TextIO
 
 from pydantic_core import SchemaError
 
-from keyplan.design.deferral import deferred
-from keyplan.design.traffic.files import Traffic, traffic_from
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_from
 from keyplan.errors import DesignError, Fault, KeyplanError, is_interrupt
-from keyplan.opening import Design
-from keyplan.plain.answers import error_json, json_text
+from keyplan.formatting.results import error_json, json_text
+from keyplan.model.deferral import deferred
 from keyplan.planner import Plan, plan, spare_indexes
 from keyplan.planner.planning import provisional_design
+from keyplan.session.design import Design
 from keyplan.studio.alternatives import side_by_side
 from keyplan.studio.changing import Source, change_made, loaded
 
@@ -145,7 +145,7 @@ def _verified(
 ) -> tuple[list[Plan], list[tuple[Plan, str]]]:
     """The plans that give right answers on generated stores, and those that don't. Raises DesignError without any."""
     try:
-        from keyplan.testing.planned import verified  # noqa: PLC0415 - of an extra that may be missing
+        from keyplan.testing.plan_verification import verified  # noqa: PLC0415 - of an extra that may be missing
     except ImportError:
         return plans, []
     outcome = verified(plans, progress=lambda done, whole: report("verifying", done, whole))

@@ -18,8 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from keyplan.design.traffic.files import Traffic
-from keyplan.plain.answers import json_text
+from keyplan.analysis.traffic.traffic_file import Traffic
+from keyplan.formatting.results import json_text
 from keyplan.studio.changing import Source
 
 __all__ = ["ModuleRunner"]

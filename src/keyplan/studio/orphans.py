@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from keyplan.client.conversations import Request
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import KeyplanError
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.studio.collections import joined_by, key_by
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.subject import Subject

@@ -12,17 +12,17 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.client.answers import Answer
 from keyplan.client.conversations import Conversation, Pause, Request, Transport
+from keyplan.client.results import Answer
 from keyplan.client.target import Target
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.compiled.plans import GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
-from keyplan.design.compiled.questions import Parameter, ParameterKind
-from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import KeyplanError, Refused
-from keyplan.opening import Design
-from keyplan.plain.answers import answer_json, plain
+from keyplan.formatting.results import answer_json, plain
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.compiled.signatures import Parameter, ParameterKind
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.session.design import Design
 from keyplan.studio.items import Item
 
 __all__ = ["Path", "Step", "example_arguments", "followed", "read_path", "write_path"]

@@ -10,21 +10,21 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, cast
 
-from keyplan.check.findings import Finding
-from keyplan.check.forms import as_json
-from keyplan.check.rules import RULES
-from keyplan.check.running import check
-from keyplan.cost.bills import Payer
-from keyplan.cost.estimate import Estimate, PatternEstimate, estimate
-from keyplan.cost.pricelist import price_list, priced_regions
-from keyplan.cost.report import report_json
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.declared.load import Load
-from keyplan.design.traffic.files import Traffic, traffic_of
+from keyplan.analysis.check.checking import check
+from keyplan.analysis.check.findings import Finding
+from keyplan.analysis.check.report_formats import as_json
+from keyplan.analysis.check.rules import RULES
+from keyplan.analysis.cost.bills import Payer
+from keyplan.analysis.cost.cost_report import report_json
+from keyplan.analysis.cost.estimate import Estimate, PatternEstimate, estimate
+from keyplan.analysis.cost.pricelist import price_list, priced_regions
+from keyplan.analysis.explain.explanation import Explanation, explain_all
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
+from keyplan.dynamodb.limits import ITEM_BYTES_MAX
 from keyplan.errors import Fault, RequestError
-from keyplan.explain.explanation import Explanation, explain_all
-from keyplan.opening import Design
-from keyplan.wire.limits import ITEM_BYTES_MAX
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.declared.pattern_load import Load
+from keyplan.session.design import Design
 
 __all__ = ["REGION", "check_json", "cost_json", "questions_json"]
 

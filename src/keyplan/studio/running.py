@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from keyplan.client.conversations import Request
-from keyplan.design.compiled.plans import ReadPattern
 from keyplan.errors import Refused
-from keyplan.opening import Design
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.session.design import Design
 from keyplan.studio.describing import colour_of
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.maps import path_json

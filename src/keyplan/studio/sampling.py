@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.client.conversations import Request
-from keyplan.design.declared.indexes import Index
+from keyplan.model.declared.indexes import Index
 from keyplan.studio.items import Item, key_of, kind_of, place_attributes
 from keyplan.studio.subject import Subject
 

@@ -8,11 +8,11 @@ from operator import itemgetter
 from typing import Any
 
 from keyplan.client.conversations import Request, Transport
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.declared.indexes import Index, KeyAttribute
-from keyplan.design.declared.table import Table
 from keyplan.errors import StoreError
-from keyplan.opening import Design
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.declared.table import Table
+from keyplan.session.design import Design
 
 __all__ = ["Subject", "described", "of_design", "of_uncompiled"]
 

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from keyplan.testing.clocks import Clock
     from keyplan.testing.costs import assert_cost
-    from keyplan.testing.making import Maker
-    from keyplan.testing.opened import opened, sweep, throttled
+    from keyplan.testing.factories import Maker
     from keyplan.testing.report import PatternReport, Report
+    from keyplan.testing.stores import opened, sweep, throttled
     from keyplan.testing.verifying import verify
 
 __all__ = [

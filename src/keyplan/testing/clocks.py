@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
-from keyplan.design.declared.fields import time_by
 from keyplan.errors import RequestError, shown
+from keyplan.model.declared.fields import time_by
 
 __all__ = ["Clock"]
 

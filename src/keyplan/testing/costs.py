@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.cost.estimate import estimate_pattern
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.design.declared.patterns import Bound, Pattern
+from keyplan.analysis.cost.estimate import estimate_pattern
 from keyplan.errors import RequestError
-from keyplan.opening import Design
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.declared.patterns import Bound, Pattern
+from keyplan.session.design import Design
 
 __all__ = ["Metered", "assert_cost", "metering"]
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from keyplan import values
-from keyplan.testing.world import Row, World
-from keyplan.wire.limits import ITEM_BYTES_MAX
+from keyplan.dynamodb import values
+from keyplan.dynamodb.limits import ITEM_BYTES_MAX
+from keyplan.testing.stored_world import Row, World
 
 __all__ = ["check_invariants"]
 

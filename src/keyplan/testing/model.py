@@ -13,10 +13,6 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from keyplan.client.conversations import converse
-from keyplan.design.declared.actions import Add, Append, Discard, Include
-from keyplan.design.declared.entity import Entity
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.templates import Variable
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,
@@ -27,11 +23,15 @@ from keyplan.errors import (
     TransactionFailed,
     ValueTaken,
 )
-from keyplan.opening import Design
-from keyplan.testing.arranging import Missed, key_fields_of, watched
+from keyplan.model.declared.actions import Add, Append, Discard, Include
+from keyplan.model.declared.entity import Entity
+from keyplan.model.stored.key_templates import Variable
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.session.design import Design
+from keyplan.testing.missing_items import Missed, key_fields_of, watched
 from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Call, Change, Copy, Erase, Family, Step, Write
-from keyplan.testing.world import World, identity_of, scan
+from keyplan.testing.stored_world import World, identity_of, scan
 
 __all__ = ["Model"]
 

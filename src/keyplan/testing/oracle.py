@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from keyplan import expressions
-from keyplan.client.reads import filter_members
-from keyplan.design.compiled.compiler import named_in
-from keyplan.design.compiled.constants import values_asked
-from keyplan.design.compiled.plans import (
+from keyplan.client.read_plans import filter_members
+from keyplan.dynamodb import expressions
+from keyplan.model.compiled.compiler import named_in
+from keyplan.model.compiled.constants import values_asked
+from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     Filter,
@@ -29,14 +29,14 @@ from keyplan.design.compiled.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.compiled.questions import ParameterKind
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.options import Options
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import DateFormat, NumberFormat, RankFormat, TimeFormat
-from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.templates import Literal_, Variable
-from keyplan.testing.world import Row, World
+from keyplan.model.compiled.signatures import ParameterKind
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.options import Options
+from keyplan.model.stored.key_formats import DateFormat, NumberFormat, RankFormat, TimeFormat
+from keyplan.model.stored.key_templates import Literal_, Variable
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
+from keyplan.testing.stored_world import Row, World
 
 __all__ = ["Groups", "Oracle", "UndecidableError"]
 

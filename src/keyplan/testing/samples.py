@@ -21,7 +21,7 @@ from hypothesis.strategies import SearchStrategy
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from keyplan.design.declared.fields import TTL, is_alias, is_optional, kind_of, marks_of
+from keyplan.model.declared.fields import TTL, is_alias, is_optional, kind_of, marks_of
 
 __all__ = ["field_annotation", "pattern_of", "samples", "strategy_for"]
 

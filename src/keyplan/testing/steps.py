@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pydantic import ValidationError
 
-from keyplan.design.compiled.model import CompiledDesign, WritePattern, entities_in
-from keyplan.design.compiled.questions import Parameter
-from keyplan.design.declared.actions import Add, Append, Discard, Include
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import is_optional, kind_of
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.fields import StoredField
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, entities_in
+from keyplan.model.compiled.signatures import Parameter
+from keyplan.model.declared.actions import Add, Append, Discard, Include
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import is_optional, kind_of
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_fields import StoredField
 from keyplan.testing.samples import strategy_for
 
 __all__ = ["Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write"]

@@ -19,24 +19,24 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
-from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.parameters import Page
-from keyplan.design.declared.patterns import ReadMethod
-from keyplan.design.stored.entity import CompiledEntity
-from keyplan.opening import Design
-from keyplan.rehearsal.account import Accounts
-from keyplan.testing.checking import Checker
+from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.parameters import Page
+from keyplan.model.declared.patterns import ReadMethod
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.session.design import Design
 from keyplan.testing.invariants import check_invariants
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
-from keyplan.testing.questions import Asker, entities_of_plan
+from keyplan.testing.pattern_arguments import Asker, entities_of_plan
+from keyplan.testing.pattern_checks import Checker
 from keyplan.testing.report import PatternReport, Report, RunningCounts
-from keyplan.testing.smaller import smallest
+from keyplan.testing.shrinking import smallest
 from keyplan.testing.steps import Step, Steps
-from keyplan.testing.world import record, scan
+from keyplan.testing.stored_world import record, scan
 
 __all__ = ["looked_at", "verify"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from keyplan.opening import Design
+    from keyplan.session.design import Design
     from keyplan.web.policy import Policy
 
 __all__ = ["app"]

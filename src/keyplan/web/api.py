@@ -20,18 +20,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from keyplan.design.compiled.model import WritePattern
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.errors import ArgumentError, ItemNotFound, KeyplanError, StoreError, TooManyRequests
-from keyplan.opening import Design
-from keyplan.plain.answers import answer_json, error_json, json_text, known_error, plain
-from keyplan.plain.arguments import arguments_of, check_arguments
-from keyplan.web.incoming import object_of, query_pairs, read_body
+from keyplan.formatting.arguments import arguments_of, check_arguments
+from keyplan.formatting.results import answer_json, error_json, json_text, known_error, plain
+from keyplan.model.compiled.compiled_design import WritePattern
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.session.design import Design
 from keyplan.web.policy import Offer
+from keyplan.web.request_parsing import object_of, query_pairs, read_body
+from keyplan.web.request_queue import in_turn
 from keyplan.web.statuses import status_of
 from keyplan.web.tracing import traced
-from keyplan.web.turns import in_turn
 
 __all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response", "problem"]
 

@@ -14,12 +14,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from keyplan.errors import KeyplanError, UnknownPattern
-from keyplan.opening import Design
+from keyplan.session.design import Design
 from keyplan.web.api import Endpoint, JsonResponse, error_response, problem
-from keyplan.web.guard import Guard
+from keyplan.web.design_page import page
 from keyplan.web.openapi import openapi
-from keyplan.web.page import page
 from keyplan.web.policy import Offer, Policy
+from keyplan.web.request_checks import Guard
 from keyplan.web.tracing import examples
 
 __all__ = ["application"]

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from keyplan.design.compiled.buckets import BUCKETS_MAX
-from keyplan.design.compiled.model import WritePattern
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.compiled.questions import Parameter, ParameterKind, type_name
-from keyplan.plain.arguments import BOUNDS, takes_many
+from keyplan.formatting.arguments import BOUNDS, takes_many
+from keyplan.model.compiled.compiled_design import WritePattern
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.signatures import Parameter, ParameterKind, type_name
+from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
 from keyplan.web.schemas import Schema, Schemas, default_bounds
 
 __all__ = ["fields"]

@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 from keyplan._version import __version__
-from keyplan.design.compiled.buckets import BUCKETS_MAX
-from keyplan.design.compiled.model import CompiledDesign, WritePattern
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.compiled.questions import Parameter, ParameterKind
-from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.explain.explanation import Explanation, explain
-from keyplan.explain.wording import folded_fields
-from keyplan.plain.arguments import BOUNDS, takes_many
+from keyplan.analysis.explain.explanation import Explanation, explain
+from keyplan.analysis.explain.wording import folded_fields
+from keyplan.formatting.arguments import BOUNDS, takes_many
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.compiled.signatures import Parameter, ParameterKind
+from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
 from keyplan.web.policy import Offer, Policy
 from keyplan.web.schemas import Schema, Schemas, default_bounds
 

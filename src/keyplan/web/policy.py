@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 from starlette.requests import Request
 
-from keyplan.design.compiled.model import CompiledDesign, WritePattern
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.compiled.questions import Parameter
 from keyplan.errors import ArgumentError, Fault, SignInNeeded
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.signatures import Parameter
 
 __all__ = ["Offer", "Policy"]
 

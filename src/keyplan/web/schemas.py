@@ -13,14 +13,14 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from keyplan.design.compiled.model import CompiledDesign, WritePattern
-from keyplan.design.compiled.plans import ReadPattern
-from keyplan.design.compiled.questions import Parameter, ParameterKind, adapted
-from keyplan.design.compiled.shapes import Shape, ShapeKind
-from keyplan.design.declared.parameters import Page
-from keyplan.design.declared.unreadable import Unreadable
-from keyplan.plain.answers import plain
-from keyplan.plain.arguments import BOUNDS
+from keyplan.formatting.arguments import BOUNDS
+from keyplan.formatting.results import plain
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.return_types import Shape, ShapeKind
+from keyplan.model.compiled.signatures import Parameter, ParameterKind, adapted
+from keyplan.model.declared.parameters import Page
+from keyplan.model.declared.unreadable import Unreadable
 
 __all__ = ["Schemas", "default_bounds", "without_none"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyplan.dynamodb.service_errors import THROTTLING_TYPES
 from keyplan.errors import (
     AccessRefused,
     DynamoDBError,
@@ -16,7 +17,6 @@ from keyplan.errors import (
     UnknownPattern,
     WriteFailed,
 )
-from keyplan.wire.errors import THROTTLING_TYPES
 
 __all__ = ["status_of"]
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from keyplan.client.answers import Answer
 from keyplan.client.conversations import Conversation, Request, converse_async, relay
+from keyplan.client.results import Answer
 from keyplan.client.target import Target
-from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.errors import ArgumentError, ItemNotReadable
-from keyplan.opening import Design
-from keyplan.plain.answers import plain
+from keyplan.formatting.results import plain
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.session.design import Design
 
 __all__ = ["examples", "traced"]
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-from keyplan.wire.operations import OPERATIONS
+from keyplan.dynamodb.operations.registry import OPERATIONS
 from tests.engine.local import comparable
 
 Answer = dict[str, Any]

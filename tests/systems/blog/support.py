@@ -9,7 +9,7 @@ from typing import Any
 
 from keyplan.client.conversations import Request, Transport
 from keyplan.testing.invariants import check_invariants
-from keyplan.testing.world import scan
+from keyplan.testing.stored_world import scan
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import (
     CO_AUTHORS_MAX,

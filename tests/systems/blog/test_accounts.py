@@ -11,7 +11,7 @@ from argon2 import PasswordHasher
 
 from keyplan import now
 from keyplan.errors import ConditionFailed, ItemNotFound, Refused, ValueTaken
-from keyplan.testing.world import scan
+from keyplan.testing.stored_world import scan
 from keyplan_systems.blog import accounts, people
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, ProviderUser, RateLimit, Session, User

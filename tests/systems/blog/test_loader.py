@@ -10,7 +10,7 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.systems import LoadReport
-from keyplan.testing.world import scan
+from keyplan.testing.stored_world import scan
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.loader import load

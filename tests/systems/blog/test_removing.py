@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.testing.world import scan
+from keyplan.testing.stored_world import scan
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Counter, Post, User

@@ -11,7 +11,7 @@ import pytest
 
 from keyplan.client.conversations import Request
 from keyplan.errors import StoreError
-from keyplan.testing.world import scan
+from keyplan.testing.stored_world import scan
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import ContactMessage, Counter, Post, PostImpression, PostSlug, User

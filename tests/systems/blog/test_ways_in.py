@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.plain.answers import answer_json
+from keyplan.formatting.results import answer_json
 from keyplan.web import app
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post

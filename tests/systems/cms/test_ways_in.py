@@ -12,7 +12,7 @@ import pytest
 
 from keyplan import Page
 from keyplan.errors import ItemExists, Refused
-from keyplan.plain.answers import answer_json
+from keyplan.formatting.results import answer_json
 from keyplan.web import app
 from keyplan_systems.cms import Article
 from keyplan_systems.cms.design import Cms

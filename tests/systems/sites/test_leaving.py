@@ -8,7 +8,7 @@ import pytest
 
 from keyplan import now
 from keyplan.errors import ItemNotFound, Refused
-from keyplan.testing.world import scan
+from keyplan.testing.stored_world import scan
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import Article
 from keyplan_systems.cms.site.making import make_site as make_cms

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from keyplan.web import app
-from keyplan.web.beside import Beside
+from keyplan.web.mounting import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.social import Social
 from keyplan_systems.social.entities import conversation_of

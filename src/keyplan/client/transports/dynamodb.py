@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 
-from keyplan.client.transports.calling import AsyncExchange, Exchange
+from keyplan.client.call_records import OnCall
 from keyplan.client.transports.credentials import Source
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.http_async import AsyncHttp
 from keyplan.client.transports.http_sync import Http
+from keyplan.client.transports.request_calls import AsyncExchange, Exchange
 from keyplan.client.transports.urls import Location
 from keyplan.client.transports.workers import Workers
-from keyplan.client.watching import OnCall
 
 __all__ = ["DynamoDB"]
 

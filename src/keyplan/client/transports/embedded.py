@@ -12,9 +12,9 @@ from concurrent.futures import Executor
 from contextvars import copy_context
 from typing import Any, TypeVar
 
+from keyplan.client.call_records import OnCall, RunningCall, metered
 from keyplan.client.conversations import Request
 from keyplan.client.transports.workers import Workers
-from keyplan.client.watching import OnCall, RunningCall, metered
 from keyplan.errors import KeyplanError
 
 __all__ = ["AsyncEmbedded", "Embedded", "InProcess"]

@@ -13,12 +13,12 @@ from typing import Any
 import orjson
 
 from keyplan._version import __version__
+from keyplan.client.call_records import OnCall, RunningCall, metered
 from keyplan.client.transports.credentials import Credentials, Source, find_credentials, find_region
-from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.responses import Failure, Kind
 from keyplan.client.transports.retries import Attempts, Quota
 from keyplan.client.transports.signing import Signed, Signer
 from keyplan.client.transports.urls import Location
-from keyplan.client.watching import OnCall, RunningCall, metered
 from keyplan.errors import KeyplanError, RequestError, StoreError
 
 __all__ = ["Endpoint"]

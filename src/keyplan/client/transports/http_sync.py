@@ -16,13 +16,20 @@ from functools import partial
 from typing import Any, cast
 
 from keyplan.client.conversations import Request, converse
-from keyplan.client.transports.calling import Exchange, Sending, call
 from keyplan.client.transports.endpoint import Endpoint
-from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
 from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
 from keyplan.client.transports.proxies import Tunnel, proxy_for
-from keyplan.client.transports.replies import Failure
+from keyplan.client.transports.request_calls import Exchange, Sending, call
+from keyplan.client.transports.responses import Failure
 from keyplan.client.transports.signing import Signed
+from keyplan.client.transports.transport_errors import (
+    busy,
+    closed,
+    connect_failed,
+    exchange_failed,
+    tls_context,
+    too_slow,
+)
 from keyplan.client.transports.urls import Location
 from keyplan.client.transports.workers import Workers
 from keyplan.errors import StoreError

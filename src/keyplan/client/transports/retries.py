@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.responses import Failure, Kind
 from keyplan.errors import KeyplanError, StoreError
 
 __all__ = ["Attempts", "Quota", "repeatable"]

@@ -1,7 +1,7 @@
 """Signed requests, of the one kind that DynamoDB's protocol has: POST / with a JSON body.
 
 What doesn't change within a second is made once a second, and the signing key once a day. What is hashed and how is
-``keyplan.wire.signing``'s.
+``keyplan.dynamodb.signing``'s.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from keyplan.client.transports.credentials import Credentials
-from keyplan.wire.signing import (
+from keyplan.dynamodb.signing import (
     ALGORITHM,
     STAMP,
     TERMINATOR,

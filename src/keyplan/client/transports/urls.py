@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from keyplan.dynamodb.regions import LOCAL_REGION, PARTITIONS, partition_of
 from keyplan.errors import StoreError
-from keyplan.wire.regions import LOCAL_REGION, PARTITIONS, partition_of
 
 __all__ = ["Location", "Settings", "is_url", "parse_url"]
 

@@ -1,0 +1,200 @@
+"""What rules look at: a compiled design with its traffic, and what several rules want to know of it.
+
+A rule is a function of a subject. Nothing here judges; nothing is asked of a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from keyplan.analysis.check.field_kinds import length_max, values_of
+from keyplan.analysis.check.peak_demand import Demands
+from keyplan.analysis.check.read_facts import Query, plans_in
+from keyplan.analysis.cost.cost_wording import number
+from keyplan.analysis.rehearsal.account import Account, Accounts
+from keyplan.analysis.rehearsal.sources import Sources
+from keyplan.analysis.traffic.traffic_file import Stored, Traffic
+from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.compiled.constants import values_asked
+from keyplan.model.compiled.item_sizes import ItemSizes
+from keyplan.model.compiled.plans import QueryPlan, ReadPattern
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.fields import kind_of, ulid
+from keyplan.model.declared.pattern_load import Load
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_fields import StoredField
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["Subject", "counted"]
+
+TEXT_FIELDS = frozenset({"body", "content", "document", "html", "markdown", "payload", "raw", "source_text"})
+"""Names of text fields that hold whole documents, where no bound says otherwise."""
+
+
+@dataclass
+class Subject:
+    """A design, what is asked of it, and where it stands in its source. ``owner``: its class, where there is one."""
+
+    design: CompiledDesign
+    traffic: Traffic
+    owner: type[Any] | None = None
+    sources: Sources = field(default_factory=Sources)
+    found: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Code and place of what the rules have found so far."""
+    demands: Demands | None = None
+    """What the patterns take, once a rule has asked ``demand.py``."""
+
+    # Parts
+
+    @property
+    def table_place(self) -> str:
+        """The place of what concerns the whole table."""
+        return f"{self.design.name}.table"
+
+    @cached_property
+    def keys(self) -> tuple[tuple[CompiledEntity, CompiledKey], ...]:
+        """Every primary key and index key with its entity."""
+        return tuple((entity, key) for entity in self.design.entities.values() for key in entity.keys)
+
+    @cached_property
+    def queries(self) -> tuple[Query, ...]:
+        """Every Query that a read makes, once for each entity in its answer."""
+        return tuple(
+            Query(pattern, plan, match)
+            for pattern in self.design.reads.values()
+            for plan in plans_in(pattern.plan)
+            if isinstance(plan, QueryPlan)
+            for match in plan.matches
+        )
+
+    def readers(self, key: CompiledKey) -> list[Query]:
+        """The queries that a key serves."""
+        return [query for query in self.queries if query.key is key]
+
+    @cached_property
+    def writes(self) -> tuple[Account, ...]:
+        """What every write does."""
+        return tuple(self.accounts.of(pattern) for pattern in self.design.writes.values())
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """What is known of the writes."""
+        return Accounts(self.design, self.owner, self.traffic, self.sources)
+
+    def load(self, pattern: ReadPattern | WritePattern) -> Load:
+        """What is asked of a pattern."""
+        return self.traffic.patterns[pattern.name]
+
+    def stored(self, entity: CompiledEntity) -> Stored:
+        """What is said of an entity's items."""
+        return self.traffic.entities[entity.name]
+
+    @staticmethod
+    def silences(text: str, code: str, place: str) -> bool:
+        """Whether a silence (a code, or a code and a place) is of a finding. The place's last part will do."""
+        wanted, _, where = text.partition(" ")
+        return wanted == code and (not where or where == place or place.endswith(f".{where}"))
+
+    # Sizes
+
+    @cached_property
+    def typical(self) -> Typical:
+        """Typical items of the entities, for their sizes."""
+        return Typical(self.design, self.traffic.entities)
+
+    def sizes(self, entity: CompiledEntity) -> ItemSizes | None:
+        """The sizes of a typical item; None for an entity that no example can be made of."""
+        try:
+            return self.typical.sizes(entity)
+        except Problem:
+            return None
+
+    # Values
+
+    def partitions(self, entity: CompiledEntity, key: CompiledKey) -> int | None:
+        """How many partition key values a key can have, without shards. None: any number."""
+        count = 1
+        for values in self.partition_values(entity, key).values():
+            if values is None:
+                return None
+            count *= max(1, len(values))
+        return count
+
+    def partition_values(self, entity: CompiledEntity, key: CompiledKey) -> dict[str, tuple[Any, ...] | None]:
+        """The fields in a partition key, each with the values that it can have there: by ``when=`` or its type, or
+        those that all questions of the key fix it to. None: any.
+        """
+        names = dict.fromkeys(name for _, template in key.partition for name in template.fields)
+        return {name: self._values_in(entity, key, name) for name in names}
+
+    def _values_in(self, entity: CompiledEntity, key: CompiledKey, name: str) -> tuple[Any, ...] | None:
+        if name in key.when:
+            return key.when[name]
+        choices = values_of(entity.fields[name].annotation)
+        if choices is not None:
+            return choices
+        asked = [reader.pattern.constants.get(name, ...) for reader in self.readers(key)]
+        if not asked or ... in asked:
+            return None
+        return tuple(dict.fromkeys(value for constant in asked for value in values_asked(constant)))
+
+    def generated(self, entity: CompiledEntity, name: str) -> bool:
+        """Whether a field's values are made so that no two items have the same one."""
+        info = entity.cls.model_fields.get(name)
+        if info is None:
+            return False
+        return kind_of(info.annotation) is UUID or info.default_factory is ulid or _is_uuid(info.default_factory)
+
+    def only_time(self, entity: CompiledEntity, name: str) -> bool:
+        """Whether a field is a moment or a day, or is computed of nothing else."""
+        stored = entity.fields[name]
+        if kind_of(stored.annotation) in {datetime, date}:
+            return True
+        if not stored.computed:
+            return False
+        inputs = entity.dependence.inputs(name)
+        return bool(inputs) and all(kind_of(entity.fields[text].annotation) in {datetime, date} for text in inputs)
+
+    def documents(self, entity: CompiledEntity) -> Iterator[StoredField]:
+        """The fields that hold whole documents: texts and bytes without a bound, in no key, by their names or by the
+        sizes that the traffic file gives.
+        """
+        keyed = {name for key in (*entity.keys, *entity.claims) for name in key.fields}
+        given = self.stored(entity).fields
+        for stored_field in entity.fields.values():
+            if (
+                stored_field.computed
+                or stored_field.name in keyed
+                or kind_of(stored_field.annotation) not in {str, bytes}
+            ):
+                continue
+            if given.get(stored_field.name, 0) >= 1024 or (
+                stored_field.name in TEXT_FIELDS and length_max(stored_field.annotation) is None
+            ):
+                yield stored_field
+
+    def bytes_of(self, query: Query) -> int | None:
+        """The bytes of one item that a query reads: as they are given, or those of a typical one."""
+        load = self.load(query.pattern)
+        if load.item_bytes is not None:
+            return load.item_bytes
+        sizes = self.sizes(query.match.entity)
+        if sizes is None:
+            return None
+        index = query.plan.index
+        return sizes.item_bytes if index is None else sizes.entries.get(index.name, sizes.item_bytes)
+
+
+def _is_uuid(factory: Any) -> bool:
+    return getattr(factory, "__name__", "") in {"uuid1", "uuid4", "uuid6", "uuid7"}
+
+
+def counted(value: float, what: str) -> str:
+    """``1 write unit``, ``2 write units``."""
+    return f"{number(value)} {what}{'' if value == 1 else 's'}"

@@ -1,0 +1,112 @@
+"""Checking a design: every rule run on it, findings placed in the source, silenced ones marked.
+
+What is judged is in ``rules/``; how it is shown, in the formats and in the command line.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from pathlib import Path
+from typing import Any
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Finding, Remark, Report, Source
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.check.rules import RULES, does_not_compile
+from keyplan.analysis.cost.typical_calls import with_counts
+from keyplan.analysis.rehearsal.sources import Sources, unwrapped
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
+from keyplan.errors import DesignError
+from keyplan.model.compiled.compiled_design import CompiledDesign
+
+__all__ = ["check", "refused"]
+
+_OWN = str(Path(__file__).parent.parent)
+
+
+def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) -> Report:
+    """Check a design's class (or the compiled design): every finding, the worst first.
+
+    ``traffic``: what is asked of it (:func:`keyplan.analysis.traffic.traffic_file.read_traffic`); by default what its decorators
+    say. From the compiled design alone nothing can be said of where findings stand in the source.
+    """
+    owner = None if isinstance(design, CompiledDesign) else design
+    compiled: CompiledDesign = design if isinstance(design, CompiledDesign) else design.compiled
+    subject = Subject(compiled, with_counts(compiled, owner, traffic or traffic_of(compiled)), owner)
+    findings: list[Finding] = []
+    for rule in RULES:
+        for remark in rule.find(subject):
+            subject.found.append((rule.code, remark.place))
+            findings.append(_finding(rule, remark, _source(subject, remark), _reason(subject, rule, remark)))
+    return Report(
+        design=compiled.name,
+        findings=_sorted(findings),
+        rules=len(RULES),
+        traffic=subject.traffic.known,
+        patterns=len(compiled.patterns),
+    )
+
+
+def refused(error: DesignError) -> Report:
+    """The report of a design that was refused when its class was made."""
+    sources = Sources()
+    at = _raised_at(error)
+    findings = [
+        _finding(does_not_compile.RULE, remark, sources.named(at.file, remark.place) if at else None, None, at)
+        for remark in does_not_compile.remarks(error)
+    ]
+    return Report(error.place or "the design", _sorted(findings), rules=1, traffic=False)
+
+
+def _finding(
+    rule: Rule, remark: Remark, source: Source | None, reason: str | None, fallback: Source | None = None
+) -> Finding:
+    severity = rule.severity if remark.severity is None else remark.severity
+    return Finding(
+        code=rule.code,
+        rule=rule.name,
+        severity=severity,
+        place=remark.place,
+        message=remark.message,
+        hint=remark.hint,
+        arithmetic=remark.arithmetic,
+        source=source or fallback,
+        silenced=reason,
+    )
+
+
+def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda finding: (-finding.severity, finding.code, finding.place)))
+
+
+def _reason(subject: Subject, rule: Rule, remark: Remark) -> str | None:
+    """Why the design leaves a finding as it is; None where it says nothing. What checks the silences isn't silenced."""
+    if rule.code.startswith("KP9"):
+        return None
+    view = subject.design.silence.items()
+    reasons = [reason for text, reason in view if subject.silences(text, rule.code, remark.place) and reason.strip()]
+    return reasons[0] if reasons else None
+
+
+def _source(subject: Subject, remark: Remark) -> Source | None:
+    """Where the place of a remark stands in the source."""
+    place = remark.place
+    head, _, member = place.partition(".")
+    entity = subject.design.by_name.get(head)
+    if entity is not None:
+        return subject.sources.of_class(entity.cls, member or None)
+    owner = subject.owner
+    if owner is None:
+        return None
+    code = unwrapped(getattr(inspect.getattr_static(owner, member, None), "function", None))
+    if code is not None:
+        return subject.sources.of_function(code, remark.line)
+    return subject.sources.of_class(owner, member if head == owner.__name__ else "table")
+
+
+def _raised_at(error: DesignError) -> Source | None:
+    """The line of the user's code that made the design."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith((_OWN, "<"))]
+    return Source(own[-1].filename, own[-1].lineno) if own and own[-1].lineno else None

@@ -1,0 +1,51 @@
+"""What a rule is: a code that stays, a name, a severity, a manual, and a function that finds.
+
+The rules themselves are in ``rules/``, one a file.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+
+__all__ = ["Find", "Rule"]
+
+Find: TypeAlias = Callable[[Subject], Iterable[Remark]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule. ``module``: the name of its module, whose last part is the rule's name (``fixed_partition``); ``doc``:
+    the module's docstring, the rule's manual.
+    """
+
+    code: str
+    severity: Severity
+    find: Find
+    module: str
+    doc: str | None
+
+    @property
+    def name(self) -> str:
+        """The rule's name in lists and addresses: ``fixed-partition``."""
+        return self.module.rpartition(".")[2].replace("_", "-")
+
+    @property
+    def title(self) -> str:
+        """The first line of its manual, without the stop."""
+        return inspect.cleandoc(self.doc or "").partition("\n")[0].rstrip(".")
+
+    @property
+    def manual(self) -> str:
+        """The rest of its manual, in Markdown."""
+        return inspect.cleandoc(self.doc or "").partition("\n")[2].strip()
+
+    @property
+    def page(self) -> str:
+        """The file of its page below docs/rules."""
+        return f"{self.code}-{self.name}.md"

@@ -1,0 +1,58 @@
+"""A counter or a rating stands in an index key.
+
+When a change moves an item within an index, DynamoDB removes the old entry and writes the new one: two write units
+of each KB, in every index whose key holds the field, for each change. A number that every view or like changes does
+that at the rate of the views, on the index partitions where the popular items are.
+
+Count in an item of its own (sharded where the rate needs it), and refresh the ranked field at a bounded rate.
+Fields that change rarely, as a status does, are not reported.
+
+Source: "Read and write operations" in the developer guide, write units of secondary indexes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.cost.cost_wording import number
+from keyplan.dynamodb.capacity import entry_units
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for written in subject.writes:
+        for action in written.actions:
+            entity = action.entity
+            if entity is None or action.kind != "Update" or not action.moving:
+                continue
+            keys = [key for key in entity.index_keys if entity.inputs_of(key) & (action.moving - set(key.when))]
+            if keys:
+                names = " and ".join(sorted(action.moving))
+                places = ", ".join(key.place for key in keys)
+                yield Remark(
+                    written.pattern.place,
+                    f"each call changes {entity.name}.{names}, and moves the item in {places}",
+                    "count in an item of its own, and refresh the field in the key at a bounded rate",
+                    tuple(_lines(subject, entity.name, keys, subject.load(written.pattern).peak)),
+                )
+
+
+def _lines(subject: Subject, entity: str, keys: list[CompiledKey], peak: float | None) -> Iterator[str]:
+    sizes = subject.sizes(subject.design.by_name[entity])
+    total = 0.0
+    for key in keys:
+        size = 0 if sizes is None else sizes.entries.get(key.place, 0)
+        units = 2 * entry_units(size)
+        total += units
+        moved = f"2 (old entry removed, new one written) × {number(units / 2)}"
+        yield f"{key.place}: {moved} = {number(units)} write units a call"
+    if peak:
+        yield f"{number(peak)} calls/s × {number(total)} = {number(peak * total)} write units/s in indexes"
+
+
+RULE = Rule("KP209", Severity.WARNING, _find, __name__, __doc__)

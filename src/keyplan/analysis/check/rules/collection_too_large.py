@@ -1,0 +1,50 @@
+"""An item collection outgrows what a local index allows.
+
+On a table with a local index, all items with one partition key, and their entries in local indexes, are held to 10
+GB together; beyond that every write to the collection is refused. Tables without local indexes have no such limit.
+
+Give the partition key another part, or use a global index instead: a local index can't be taken away later.
+
+Source: "Item collection size limit" in the developer guide, on local secondary indexes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.cost.cost_wording import number
+
+__all__ = ["RULE"]
+
+COLLECTION_BYTES_MAX = 10 * 1024**3
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    local = [index.name for index in subject.design.table.indexes if index.local]
+    for entity in subject.design.entities.values() if local else ():
+        count = subject.stored(entity).per_partition_max
+        sizes = subject.sizes(entity)
+        if count is None or sizes is None:
+            continue
+        entries = sum(sizes.entries.get(name, 0) for name in local)
+        each = sizes.item_bytes + entries
+        total = count * each
+        if total > COLLECTION_BYTES_MAX / 2:
+            yield Remark(
+                entity.name,
+                f"its largest item collection is {number(total / 1024**3)} GB, and a table with a local index "
+                "holds each to 10 GB",
+                "add another part to the partition key, or make the local index a global one",
+                (
+                    f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,}",
+                    f"{each:,} × {number(count)} items = {number(total)}",
+                    f"{number(total)} ÷ {1024**3:,} = {number(total / 1024**3)} GB, of 10 GB",
+                ),
+                Severity.ERROR if total > COLLECTION_BYTES_MAX else Severity.WARNING,
+            )
+
+
+RULE = Rule("KP107", Severity.ERROR, _find, __name__, __doc__)

@@ -1,0 +1,63 @@
+"""A constant is none of its field's values.
+
+``where=`` and ``when=`` fix a field to a value. One that the field's type doesn't have is never found: the pattern
+always answers with nothing, and the index stays empty. Spelling decides: ``"Published"`` is not ``"published"``.
+
+Write the value as the field's type has it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from typing import Any
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.field_kinds import values_of
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.read_facts import entities_of
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.compiled.constants import values_asked
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for pattern in subject.design.reads.values():
+        entities = dict.fromkeys(entities_of(pattern.plan))
+        for name, value in pattern.constants.items():
+            owners = [compiled_entity for compiled_entity in entities if name in compiled_entity.fields]
+            wrong = [
+                element for element in values_asked(value) if not any(_can_be(owner, name, element) for owner in owners)
+            ]
+            if owners and wrong:
+                yield Remark(
+                    pattern.place,
+                    f"where= fixes {name} to {', '.join(map(repr, wrong))}, and {owners[0].name}.{name} is never that: "
+                    "it always answers with nothing",
+                    _hint(owners[0], name),
+                )
+    for entity, key in subject.keys:
+        for name, values in key.when.items():
+            wrong = [value for value in values if not _can_be(entity, name, value)]
+            if wrong:
+                yield Remark(
+                    f"{entity.name}.{key.name}",
+                    f"when= waits for {name} to be {', '.join(map(repr, wrong))}, which it never is",
+                    _hint(entity, name),
+                )
+
+
+def _can_be(entity: CompiledEntity, name: str, value: Any) -> bool:
+    choices = values_of(entity.fields[name].annotation)
+    plain = value.value if isinstance(value, enum.Enum) else value
+    return choices is None or plain in choices or value is None
+
+
+def _hint(entity: CompiledEntity, name: str) -> str:
+    choices = values_of(entity.fields[name].annotation) or ()
+    return f"its values are {', '.join(map(repr, choices))}"
+
+
+RULE = Rule("KP105", Severity.ERROR, _find, __name__, __doc__)

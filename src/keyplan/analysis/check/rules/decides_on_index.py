@@ -1,0 +1,58 @@
+"""A write decides by what an index said.
+
+A global index follows the table after a moment, and can't be read consistently. A write that looks there whether an
+email is taken, and then creates the user, finds nothing while another does the same; one that computes a new value
+from what the index gave, computes it from an old one.
+
+Ask by the primary key or by a ``Unique`` claim, which are read consistently within a write; or let a condition
+decide.
+
+Source: "Read consistency" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.read_facts import plans_in
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.rehearsal.account import Account
+from keyplan.analysis.rehearsal.code import Ask
+from keyplan.model.compiled.plans import QueryPlan
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for written in subject.writes:
+        for ask in written.asks:
+            index = _global_index(subject, ask)
+            entity = subject.design.reads[ask.name].shape.entities[0].__name__ if index else ""
+            if index is not None and _relies(written, entity):
+                yield Remark(
+                    written.pattern.place,
+                    f"it asks {ask.name}, which {index} answers eventually, and writes {entity} by what it finds",
+                    "ask by the primary key or a Unique claim, or let a condition decide (Create, only_if)",
+                )
+
+
+def _global_index(subject: Subject, ask: Ask) -> str | None:
+    pattern = subject.design.reads.get(ask.name)
+    plans = () if pattern is None else plans_in(pattern.plan)
+    return next(
+        (plan.index.name for plan in plans if isinstance(plan, QueryPlan) and plan.index and not plan.index.local), None
+    )
+
+
+def _relies(written: Account, entity: str) -> bool:
+    """Whether the write makes such an item, or computes a change of one, by what it read."""
+    return any(
+        action.entity is not None and action.entity.name == entity
+        and (action.kind in {"Put", "Create"} or (bool(action.from_read) and not action.conditional))
+        for action in written.actions
+    )  # fmt: skip
+
+
+RULE = Rule("KP311", Severity.WARNING, _find, __name__, __doc__)

@@ -1,0 +1,42 @@
+"""A field is named for expiry, and nothing expires by it.
+
+DynamoDB expires items by one attribute, a number of epoch seconds. A field called ``expires_at`` of another type is
+stored as a text or in milliseconds, and never takes effect.
+
+Declare it as ``Ttl``: it is then stored in seconds, and expiry is switched on with the table.
+
+Source: "Using time to live (TTL) in DynamoDB" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.declared.fields import kind_of
+
+__all__ = ["RULE"]
+
+NAMES = frozenset({"ttl", "expires", "expires_at", "expires_on", "expire_at", "expiry", "expiration", "time_to_live"})
+KINDS = {int, float, Decimal, datetime, date, str}
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        if entity.ttl is not None:
+            continue
+        for field in entity.fields.values():
+            kind = kind_of(field.annotation)
+            if field.name.lower() in NAMES and kind in KINDS:
+                yield Remark(
+                    f"{entity.name}.{field.name}",
+                    f"it is a {kind.__name__}, so nothing expires by it",
+                    "declare it as Ttl (or Ttl | None = None)",
+                )
+
+
+RULE = Rule("KP606", Severity.WARNING, _find, __name__, __doc__)

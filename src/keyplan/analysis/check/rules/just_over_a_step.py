@@ -1,0 +1,43 @@
+"""Items are just above a step of the price.
+
+Writes are counted in steps of 1 KB, each begun step in full. An item a few bytes over a step pays for a whole one
+more. Reported are sizes up to 5 % above one, where the traffic file gives the item's size, or its types leave no
+other.
+
+Shorten attribute names, or drop what isn't needed.
+
+Source: "Read and write operations" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.dynamodb.limits import WRITE_UNIT_BYTES
+
+__all__ = ["RULE"]
+
+ABOVE = 0.05
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        sizes = subject.sizes(entity)
+        if sizes is None or (subject.stored(entity).item_bytes is None and sizes.open_fields):
+            continue
+        size = sizes.item_bytes
+        steps = size // WRITE_UNIT_BYTES
+        over = size - steps * WRITE_UNIT_BYTES
+        if steps and 0 < over <= ABOVE * steps * WRITE_UNIT_BYTES:
+            yield Remark(
+                entity.name,
+                f"its items are {size:,} bytes, {over} over {steps} KB: a write costs {steps + 1} units, not {steps}",
+                "shorten its attributes' names, or drop what isn't needed",
+                (f"{size:,} bytes ÷ {WRITE_UNIT_BYTES:,} = {size / WRITE_UNIT_BYTES:.3f}, rounded up to {steps + 1}",),
+            )
+
+
+RULE = Rule("KP506", Severity.INFO, _find, __name__, __doc__)

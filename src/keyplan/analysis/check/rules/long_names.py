@@ -1,0 +1,47 @@
+"""Attribute names are a large part of the items.
+
+Names are stored and paid for with every item. Where they are more than 30 % of an entity with a million items or
+more, shorter ones are money. It needs ``count`` of the entity in the traffic file.
+
+Give fields short aliases: ``Field(alias="ts")``; the code keeps the long names.
+
+Source: "DynamoDB item sizes and formats" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.cost.cost_wording import number
+
+__all__ = ["RULE"]
+
+SHARE = 0.3
+COUNT_MIN = 1_000_000
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        count, sizes = subject.stored(entity).count, subject.sizes(entity)
+        if sizes is None or count is None or count < COUNT_MIN:
+            continue
+        names = [field.attribute for field in sizes.fields] + [
+            attribute.name for attribute, _ in entity.primary.attributes
+        ]
+        total = sum(len(name.encode()) for name in names)
+        if total > SHARE * sizes.item_bytes:
+            yield Remark(
+                entity.name,
+                f"the names of its attributes are {total / sizes.item_bytes:.0%} of its items",
+                'give fields short aliases: Field(alias="ts")',
+                (
+                    f"{total:,} of {sizes.item_bytes:,} bytes = {total / sizes.item_bytes:.0%}",
+                    f"{total:,} bytes of names × {number(count)} items = {number(total * count / 1024**3)} GB",
+                ),
+            )
+
+
+RULE = Rule("KP507", Severity.INFO, _find, __name__, __doc__)

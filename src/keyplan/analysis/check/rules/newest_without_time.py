@@ -1,0 +1,63 @@
+"""The newest first, of a key that has no time.
+
+``newest_first=True`` reads the sort key backwards. That is the newest first where the key begins with a time, with a
+number that grows, or with an id that does (a ULID). A random UUID gives any order, and where a status or a flag comes
+first it is sorted by that.
+
+Put a time at the beginning of what is left open of the sort key, or say ``order_by="-status"`` where that order is
+meant.
+
+Source: "Best practices for using sort keys to organize data" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.field_kinds import values_of
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.read_facts import Query
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.compiled.plans import newest_by_default
+from keyplan.model.declared.fields import kind_of
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    seen: set[str] = set()
+    for query in subject.queries:
+        pattern = query.pattern
+        if pattern.name in seen or pattern.plan is not query.plan or not _backwards(query):
+            continue
+        name = _first_open(query)
+        if name is None:
+            continue
+        annotation = query.match.entity.fields[name].annotation
+        random = kind_of(annotation) is UUID
+        if random or values_of(annotation) is not None:
+            seen.add(pattern.name)
+            what = "is random" if random else "is one of a few values"
+            yield Remark(
+                pattern.place,
+                f"newest_first reads {query.key.name} backwards, and {name}, which it is sorted by, {what}",
+                f'put a time before {name} in the sort key, or say order_by="-{name}" where that order is meant',
+            )
+
+
+def _backwards(query: Query) -> bool:
+    """Whether ``newest_first``, be it an option or what a call says, reads the key from its end."""
+    direction = query.pattern.direction
+    if direction is None:
+        return bool(query.pattern.options.newest_first) and not query.plan.forward
+    return query.plan.forward is not newest_by_default(direction)
+
+
+def _first_open(query: Query) -> str | None:
+    """The first field that orders the answer: one of which a range is asked, too."""
+    return next((name for name, _ in query.match.order), None)
+
+
+RULE = Rule("KP210", Severity.WARNING, _find, __name__, __doc__)

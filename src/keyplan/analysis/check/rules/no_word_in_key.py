@@ -1,0 +1,58 @@
+"""A partition key says nothing of what it is.
+
+In a table with several entities, a partition key that is a bare value can't be told from another entity's: the id
+of a user and the id of an order meet in one partition when they are equal, filters of streams and policies can't
+name them, and nobody reading the table knows what is what.
+
+Begin it with the entity's word: ``USER#{user_id}``. Entities that stand in the same partitions, as an item collection,
+begin with the same word, in all their keys at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.declared.indexes import KeyAttribute
+from keyplan.model.stored.key_templates import Literal_, Template
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    entities = list(subject.design.entities.values())
+    if len({entity.primary.partition[0][1].source for entity in entities}) < 2:
+        return  # one collection is all there is
+    for entity in entities:
+        (attribute, template), *_ = entity.primary.partition
+        if attribute.type != "S" or _says_what_it_is(template) or _is_a_field(entity, attribute):
+            continue
+        together = [
+            compiled_entity
+            for compiled_entity in entities
+            if compiled_entity.primary.partition[0][1].source == template.source
+        ]
+        word = min(together, key=lambda entity: len(entity.key_fields)).name.upper()
+        others = [compiled_entity.name for compiled_entity in together if compiled_entity is not entity]
+        also = f" here and in {' and '.join(others)}, which stand in the same partitions" if others else ""
+        yield Remark(
+            f"{entity.name}.{entity.primary.name}",
+            f"its partition key, {template.source!r}, doesn't say what it is the key of",
+            f'begin it with a word: "{word}#{template.source}"{also}',
+        )
+
+
+def _says_what_it_is(template: Template) -> bool:
+    words = [part.text for part in template.parts if isinstance(part, Literal_)]
+    return any(letter.isalpha() for text in words for letter in text)
+
+
+def _is_a_field(entity: CompiledEntity, attribute: KeyAttribute) -> bool:
+    """Whether the attribute is a field's own: the table's names are natural, and a word has no place in them."""
+    return any(field.attribute == attribute.name for field in entity.fields.values())
+
+
+RULE = Rule("KP208", Severity.WARNING, _find, __name__, __doc__)

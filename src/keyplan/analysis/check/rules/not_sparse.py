@@ -1,0 +1,55 @@
+"""An index holds items that no question asks for.
+
+Where every question of an index fixes a field to the same value (``status = "published"``), items with other values
+stand there unread: drafts, archived posts, done orders. They are written, moved at each change, and stored.
+
+Declare the key with ``when={"status": "published"}``: it then holds these items only, and leaves out the others.
+
+Source: "Take advantage of sparse indexes" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.field_kinds import values_of
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.compiled.constants import values_asked
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity, key in subject.keys:
+        # Keys that share an attribute agree on when=, so it must suit the questions of them all.
+        names = {attribute.name for attribute, _ in key.partition}
+        sharing = [
+            compiled_key
+            for compiled_key in entity.index_keys
+            if names & {attribute.name for attribute, _ in compiled_key.attributes}
+        ]
+        readers = [query for compiled_key in sharing for query in subject.readers(compiled_key)]
+        if key.index is None or not subject.readers(key):
+            continue
+        for name in dict.fromkeys(name for _, template in key.partition for name in template.fields):
+            choices = values_of(entity.fields[name].annotation)
+            if choices is None or name in key.when or not all(name in reader.pattern.constants for reader in readers):
+                continue
+            asked = dict.fromkeys(value for reader in readers for value in values_asked(reader.pattern.constants[name]))
+            unread = [choice for choice in choices if choice not in asked]
+            if unread:
+                yield _remark(f"{entity.name}.{key.name}", key.place, name, [*map(repr, asked)], [*map(repr, unread)])
+
+
+def _remark(place: str, index: str, name: str, asked: list[str], unread: list[str]) -> Remark:
+    values = ", ".join(asked)
+    return Remark(
+        place,
+        f"only {name} = {values} is asked for in {index}; {', '.join(unread)} stand there unread",
+        f"keep them out: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}",
+    )
+
+
+RULE = Rule("KP406", Severity.INFO, _find, __name__, __doc__)

@@ -1,0 +1,62 @@
+"""One item is asked for by a value that isn't unique.
+
+An index doesn't keep its keys unique: two items may have the same slug, email or username, and a question for the
+one item by it answers with either. The index is also only eventually consistent, so asking first whether the value
+is free proves nothing. An id that is made for each item (``ulid``, a UUID), and an entity's own id in its primary
+key, are taken to be unique.
+
+Declare ``Unique("SLUG#{slug}")``: a claim item in the same transaction keeps the value unique, and answers the
+question by two reads by key, strongly consistent where it is asked for; the index is then not needed for it.
+
+Source: "Transactions" in the developer guide, on uniqueness; global secondary indexes, on duplicate keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.read_facts import Query
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for query in subject.queries:
+        if query.pattern.shape.kind is not ShapeKind.ONE or query.key.index is None or not query.match.full:
+            continue
+        entity = query.match.entity
+        names = [name for _, template in query.key.attributes for name in template.fields]
+        if _is_unique(subject, query):
+            continue
+        what = " and ".join(dict.fromkeys(names)) or "key"
+        yield Remark(
+            query.pattern.place,
+            f"it asks for the one {entity.name} by {what}, and {query.key.place} lets many have the same",
+            f'declare a claim: Unique("{entity.name.upper()}_{what.upper()}#{{{what}}}")',
+        )
+
+
+def _is_unique(subject: Subject, query: Query) -> bool:
+    """Whether a key names one item: it holds the primary key's fields, one that is made for each item, or a claim's."""
+    entity = query.match.entity
+    names = {name for _, template in query.key.attributes for name in template.fields}
+    if names >= set(entity.key_fields) or any(
+        subject.generated(entity, name) or _own_id(entity, name) for name in names
+    ):
+        return True
+    return any(
+        {name for _, template in claim.attributes for name in template.fields} <= names for claim in entity.claims
+    )
+
+
+def _own_id(entity: CompiledEntity, name: str) -> bool:
+    """Whether a field of the primary key is called the entity's id: ``Order.order_id``."""
+    return name in entity.key_fields and name.replace("_", "") == f"{entity.name.lower()}id"
+
+
+RULE = Rule("KP305", Severity.WARNING, _find, __name__, __doc__)

@@ -1,0 +1,104 @@
+"""A ranking whose partitions are few, and whose order every change writes anew.
+
+A board, a league or a season as partition key and a score as sort key put all that is ranked into few partitions,
+mostly into a single one: today's board, the global list. Each new score is written there, in an index twice, since
+the old entry is removed; and a partition takes 1,000 write units a second, however large the table is. That is
+reported where the partition key's fields have names of such groups, or a default that most items keep, and a write
+changes the number by which the key sorts.
+
+Give the key ``shards=`` (a read asks all of them and merges), or rank in an item of its own that is refreshed at a
+bounded rate: a write whose rate is known to be up to 10 calls a second is left alone. Where the groups are many and
+even, silence it with that as the reason.
+
+Source: "Best practices for designing and using partition keys effectively" and "Using write sharding to distribute
+workloads evenly" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from pydantic_core import PydanticUndefined
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.dynamodb.limits import PARTITION_WRITE_UNITS_MAX
+from keyplan.model.compiled.compiled_design import WritePattern
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["RULE"]
+
+GROUPS = frozenset({
+    "board", "category", "channel", "country", "division", "feed", "game", "genre", "kind", "ladder", "leaderboard",
+    "league", "level", "list", "mode", "period", "platform", "rank", "ranking", "region", "scope", "season", "section",
+    "sport", "tier", "topic", "type",
+})  # fmt: skip
+"""Last words of names of what many items belong to, and of which there are few."""
+SELDOM = 0.01
+"""Up to which part of a partition's write units a second calls are left alone, where their rate is known."""
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity, key in subject.keys:
+        ranked = _ranked_by(entity, key)
+        if ranked is None or key.shards > 1 or not _few(subject, entity, key):
+            continue
+        changing = _changing(subject, entity, ranked)
+        if changing:
+            groups = ", ".join(name for _, template in key.partition for name in template.fields)
+            units = "2 write units or more" if key.index is not None else "1 write unit or more"
+            yield Remark(
+                f"{entity.name}.{key.name}",
+                f"{key.place} ranks every {entity.name} by {ranked} within few partitions, by {groups}; "
+                f"{' and '.join(changing)} changes it there",
+                "give the key shards=, or refresh the ranked number at a bounded rate",
+                (f"each change: {units}, of the 1,000 write units/s of the partition",),
+            )
+
+
+def _ranked_by(entity: CompiledEntity, key: CompiledKey) -> str | None:
+    """The number that a key sorts by first."""
+    names = [name for _, template in key.sort for name in template.fields]
+    if not names or kind_of(entity.fields[names[0]].annotation) not in {int, float, Decimal}:
+        return None
+    return names[0]
+
+
+def _few(subject: Subject, entity: CompiledEntity, key: CompiledKey) -> bool:
+    """Whether a partition key seems to have few values, of which no type says how many: those are KP202's."""
+    names = {name for _, template in key.partition for name in template.fields}
+    if not names or subject.partitions(entity, key) is not None:
+        return False
+    return all(name.rpartition("_")[2] in GROUPS or _defaulted(entity, name) for name in names)
+
+
+def _defaulted(entity: CompiledEntity, name: str) -> bool:
+    info = entity.cls.model_fields.get(name)
+    return info is not None and info.default is not PydanticUndefined and info.default is not None
+
+
+def _changing(subject: Subject, entity: CompiledEntity, ranked: str) -> list[str]:
+    """The writes that change the number by which a key sorts."""
+    inputs = {ranked, *entity.dependence.inputs(ranked)} if entity.fields[ranked].computed else {ranked}
+    return [
+        written.pattern.name
+        for written in subject.writes
+        if not _rare(subject, written.pattern)
+        and any(
+            action.entity is entity and action.kind == "Update" and inputs & action.changes.keys()
+            for action in written.actions
+        )
+    ]
+
+
+def _rare(subject: Subject, pattern: WritePattern) -> bool:
+    """Whether a write is known to come so seldom that one partition has room for it: how much room is KP501's."""
+    peak = subject.load(pattern).peak
+    return peak is not None and peak <= PARTITION_WRITE_UNITS_MAX * SELDOM
+
+
+RULE = Rule("KP214", Severity.WARNING, _find, __name__, __doc__)

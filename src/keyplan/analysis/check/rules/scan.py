@@ -1,0 +1,79 @@
+"""A pattern scans the table.
+
+A Scan reads every item of the table, a megabyte a request, and pays for all of it, however little is wanted; it
+grows with the table, not with the answer. It is right for exports and repairs that run now and then, and an error
+on the way of a user's request.
+
+Declare a key that answers the question. Silence it where the scan is meant.
+
+Source: "Best practices for querying and scanning data" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.cost.cost_wording import number
+from keyplan.dynamodb.capacity import read_units
+from keyplan.model.compiled.plans import ReadPattern, ScanPlan
+from keyplan.model.declared.indexes import Index
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for pattern in subject.design.reads.values():
+        if not isinstance(pattern.plan, ScanPlan):
+            continue
+        if pattern.plan.index is not None:
+            yield from _whole(subject, pattern, pattern.plan.index)
+            continue
+        load = subject.load(pattern)
+        lines: list[str] = []
+        counts = [(entity, subject.stored(entity).count) for entity in subject.design.entities.values()]
+        sizes = [
+            (count or 0) * (item_sizes.item_bytes if (item_sizes := subject.sizes(entity)) else 0)
+            for entity, count in counts
+        ]
+        if sum(sizes):
+            units = read_units(int(sum(sizes)), consistent=pattern.plan.consistent)
+            lines.append(f"{number(sum(sizes))} bytes stored ÷ 4,096 × 0.5 = {number(units)} read units a call")
+            if load.per_second:
+                lines.append(
+                    f"{number(load.per_second)} calls/s × {number(units)} = {number(units * load.per_second)} units/s"
+                )
+        often = f", {number(load.per_second)} times a second" if load.per_second else ""
+        yield Remark(
+            pattern.place,
+            f"it reads the whole table{often}",
+            "declare a key whose partition key is what is known, or silence it where a scan is meant",
+            tuple(lines),
+            Severity.ERROR if load.per_second else Severity.WARNING,
+        )
+
+
+def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Iterator[Remark]:
+    """All of an index is little where it is sparse; where each item of an entity stands in it, it is a scan."""
+    for entity in subject.design.entities.values():
+        for key in entity.index_keys:
+            if key.index is not None and key.index.name == index.name and not _is_sparse(entity, key):
+                yield Remark(
+                    pattern.place,
+                    f"it reads all of {index.name}, in which every {entity.name} stands: as much as a scan of them",
+                    "let the key wait (when=), or be made of a field that is None for most items; or ask by its "
+                    "partition key",
+                )
+                return
+
+
+def _is_sparse(entity: CompiledEntity, key: CompiledKey) -> bool:
+    named = (entity.fields[name] for _, template in key.attributes for name in template.fields)
+    return bool(key.when) or any(field.optional for field in named)
+
+
+RULE = Rule("KP301", Severity.WARNING, _find, __name__, __doc__)

@@ -1,0 +1,60 @@
+"""The values of one field are spelt in different ways.
+
+Keys and conditions compare texts letter by letter. A field whose values are written in capitals here and in small
+letters there (``UNPUBLISHED``, ``published``) will be asked for in the wrong spelling, and answer with nothing.
+Looked at are a field's literal values, its default, and the constants of ``where=`` and ``when=``.
+
+Choose one spelling, and make the field a ``Literal`` or an ``Enum``, so that type checkers know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.field_kinds import values_of
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.read_facts import entities_of
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.compiled.constants import values_asked
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        for name in entity.fields:
+            texts = _texts(subject, entity, name)
+            styles = {_style(text) for text in texts} - {""}
+            if len(styles) > 1:
+                yield Remark(
+                    f"{entity.name}.{name}",
+                    f"its values are spelt in different ways: {', '.join(sorted(texts))}",
+                    "choose one spelling, and name the values in a Literal",
+                )
+
+
+def _texts(subject: Subject, entity: CompiledEntity, name: str) -> set[str]:
+    """The texts that the design names for a field."""
+    result: list[Any] = list(values_of(entity.fields[name].annotation) or ())
+    info = entity.cls.model_fields.get(name)
+    named = [key.when[name] for key in entity.keys if name in key.when]
+    named += [
+        values_asked(pattern.constants[name])
+        for pattern in subject.design.reads.values()
+        if name in pattern.constants and entity in entities_of(pattern.plan)
+    ]
+    if result or named:
+        result += [*(value for values in named for value in values), *([info.default] if info is not None else [])]
+    return {text for text in result if isinstance(text, str)}
+
+
+def _style(text: str) -> str:
+    if not any(letter.isalpha() for letter in text):
+        return ""
+    return "upper" if text.isupper() else "lower" if text.islower() else "mixed"
+
+
+RULE = Rule("KP205", Severity.WARNING, _find, __name__, __doc__)

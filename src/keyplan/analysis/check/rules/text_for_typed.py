@@ -1,0 +1,62 @@
+"""A text is called a time, a day, a number or a status.
+
+A ``str`` field in a sort key sorts as text does: "9" after "10", "21.11." before "3.1.", and nothing keeps one writer
+from "2026-11-21" and another from "Nov 21". The type says what a value is: a ``datetime`` stands in a key in UTC and
+with a fixed width, an ``int`` is padded by its format, a ``Literal`` takes what it lists.
+
+Give the field its type. A field with a pattern, or with examples, says how its text is formed, and is left alone.
+
+Source: "Best practices for using sort keys to organize data" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.field_kinds import length_max, values_of
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.model.declared.fields import kind_of, layers
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["RULE"]
+
+
+TYPES = {
+    "datetime": ("at", "time", "timestamp", "moment", "datetime", "when"),
+    "date": ("date", "day", "birthday"),
+    "int": ("number", "count", "amount", "rank", "score", "position", "sequence"),
+    "Literal[...]": ("status", "state"),
+}
+"""Types, by the last word of the names of fields that should have them."""
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        sorting = {name for key in entity.keys for _, template in key.sort for name in template.fields}
+        placed = {name for key in entity.keys for _, template in key.attributes for name in template.fields}
+        for name in sorted(placed & entity.cls.model_fields.keys()):
+            wanted = next((kind for kind, words in TYPES.items() if name.split("_")[-1] in words), None)
+            if wanted == "Literal[...]" and not entity.cls.model_fields[name].is_required():
+                continue  # its default says how it is spelt
+            if wanted is None or (wanted != "Literal[...]" and name not in sorting) or not _is_any_text(entity, name):
+                continue
+            yield Remark(
+                f"{entity.name}.{name}",
+                f"it is a text in a key, and its name says {wanted.removesuffix('[...]')}",
+                f"declare it as {wanted}" + (", padded in the key: {" + name + ":08d}" if wanted == "int" else ""),
+            )
+
+
+def _is_any_text(entity: CompiledEntity, name: str) -> bool:
+    """Whether a field takes any text."""
+    stored, info = entity.fields[name], entity.cls.model_fields.get(name)
+    if stored.computed or info is None or kind_of(stored.annotation) is not str or info.examples:
+        return False
+    marks = [mark for layer in layers(stored.annotation) for mark in (layer, *getattr(layer, "metadata", ()))]
+    formed = any(getattr(mark, "pattern", None) or callable(getattr(mark, "func", None)) for mark in marks)
+    return not formed and values_of(stored.annotation) is None and length_max(stored.annotation) is None
+
+
+RULE = Rule("KP211", Severity.INFO, _find, __name__, __doc__)

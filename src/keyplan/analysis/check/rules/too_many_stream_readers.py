@@ -1,0 +1,34 @@
+"""A stream has more readers than it can serve.
+
+Two processes may read a shard of a stream at the same time, and one where the table is global, since replication
+reads too. Further readers are throttled, and fall behind. It is judged by ``stream_readers`` in the traffic file.
+
+Let one reader hand on what it reads (EventBridge Pipes, a queue), or use Kinesis Data Streams for DynamoDB.
+
+Source: "Service, account, and table quotas" in the developer guide, DynamoDB Streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    table = subject.traffic.table
+    most = 1 if table.replicas else 2
+    if table.stream is not None and table.stream_readers is not None and table.stream_readers > most:
+        yield Remark(
+            subject.table_place,
+            f"its stream has {table.stream_readers} readers, and a shard serves {most}",
+            "let one reader hand on what it reads, or use Kinesis Data Streams for DynamoDB",
+            (f"{table.stream_readers} readers > {most} of {'a global' if table.replicas else 'one'} table",),
+        )
+
+
+RULE = Rule("KP603", Severity.WARNING, _find, __name__, __doc__)

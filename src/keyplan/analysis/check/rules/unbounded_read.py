@@ -1,0 +1,64 @@
+"""A read gives all there is, however much that becomes.
+
+A list or a collection without a limit reads the whole item collection: a megabyte a request, one after the other,
+into memory. It is quick in tests and slow after a year. Where ``items=`` says how many there are, it is reported
+only when they take more than one page; a range or prefix that the caller must give bounds it too.
+
+Return a ``Page`` with a limit and a cursor, or an ``Iterator``; or say ``items=40`` where the number is known to be
+small.
+
+Source: "Paginating table query results" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.read_facts import Query, bounded, ranged
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.cost.cost_wording import number
+from keyplan.dynamodb.limits import PAGE_BYTES_MAX
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    seen: set[str] = set()
+    for query in subject.queries:
+        pattern = query.pattern
+        if pattern.name in seen or bounded(pattern) or _asked_in_part(query):
+            continue
+        if not pattern.shape.many and not any(member.many for member in pattern.shape.members):
+            continue
+        seen.add(pattern.name)
+        items, size = subject.load(pattern).items, subject.bytes_of(query)
+        lines: tuple[str, ...] = ()
+        text = "it reads all items of its partition, however many there are"
+        if items is not None and size is not None:
+            pages = -(-int(items * size) // PAGE_BYTES_MAX)
+            if pages <= 1:
+                continue
+            lines = (f"{number(items)} items × {size:,} bytes ÷ {PAGE_BYTES_MAX:,} = {pages:,} requests in a row",)
+            text = f"it reads {number(items)} items, in {pages:,} requests"
+        yield Remark(
+            pattern.place,
+            text,
+            "return a Page (limit and cursor) or an Iterator, or say items= where the number is known to be small",
+            lines,
+        )
+
+
+def _asked_in_part(query: Query) -> bool:
+    """Whether a call must give a range or a prefix."""
+    if query.pattern.buckets is not None:
+        return True
+    return ranged(query) and any(
+        parameter.required and part.condition is not None and parameter.name == part.condition.field
+        for parameter in query.pattern.signature.parameters
+        for part in query.match.sort
+    )
+
+
+RULE = Rule("KP303", Severity.WARNING, _find, __name__, __doc__)

@@ -1,0 +1,46 @@
+"""Each write is repeated in many indexes.
+
+A new item costs its write units on the table, and again in every index that it stands in; so does each change of an
+attribute that the indexes project. From four indexes on, most of the bill is index writes.
+
+Drop what no pattern reads, make keys sparse (``when=``), project fewer attributes, or keep what changes often in an
+item of its own that stands in no index.
+
+Source: "Read and write operations" in the developer guide, write units of secondary indexes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.check.check_subject import Subject
+from keyplan.analysis.check.findings import Remark, Severity
+from keyplan.analysis.check.rule import Rule
+from keyplan.analysis.cost.cost_wording import number
+from keyplan.dynamodb.capacity import entry_units, write_units
+
+__all__ = ["RULE"]
+
+TIMES = 4
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        sizes = subject.sizes(entity)
+        if sizes is None or not sizes.entries:
+            continue
+        base = write_units(sizes.item_bytes)
+        entries = {name: entry_units(size) for name, size in sizes.entries.items()}
+        total = sum(entries.values())
+        if total >= TIMES * base:
+            lines = [f"{name} {number(units)} ({sizes.entries[name]:,} bytes)" for name, units in entries.items()]
+            yield Remark(
+                entity.name,
+                f"a new one costs {number(base)} write unit{'s' if base > 1 else ''} on the table, "
+                f"and {number(total)} in {len(entries)} indexes",
+                "drop keys that nothing reads, make them sparse, or project fewer attributes",
+                (f"table {number(base)} ({sizes.item_bytes:,} bytes) + {' + '.join(lines)} = {number(base + total)}",),
+            )
+
+
+RULE = Rule("KP502", Severity.INFO, _find, __name__, __doc__)

@@ -1,0 +1,271 @@
+"""A design's estimate: units a call of each pattern, units a second on the table and on each index, bytes stored.
+
+What they cost in USD is estimated in ``bills.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from keyplan.analysis.cost.read_facts import Facts
+from keyplan.analysis.cost.typical_calls import estimate_write, with_counts
+from keyplan.analysis.cost.unit_counts import TABLE, Request, total_units
+from keyplan.analysis.rehearsal.account import Accounts
+from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
+from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.compiled.item_sizes import OVERHEAD_BYTES, ItemSizes
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.pattern_load import Load
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = [
+    "EntityEstimate",
+    "Estimate",
+    "PatternEstimate",
+    "Throughput",
+    "estimate",
+    "estimate_pattern",
+]
+
+
+@dataclass(frozen=True)
+class PatternEstimate:
+    """One pattern: the requests of a typical call with their units, how often it is called, and what was assumed.
+    ``failure`` says why no call could be thought of; it has no requests then.
+    """
+
+    id: str
+    name: str
+    kind: Literal["read", "write"]
+    question: str
+    requests: tuple[Request, ...]
+    load: Load
+    notes: tuple[str, ...] = ()
+    failure: str | None = None
+
+    def units(self, direction: Literal["read", "write"]) -> dict[str, float]:
+        """The units of one call by target: the table, and each index by its name."""
+        return total_units(self.requests, direction)
+
+    @property
+    def read_units(self) -> float:
+        """Read units of one call."""
+        return sum(self.units("read").values())
+
+    @property
+    def write_units(self) -> float:
+        """Write units of one call, on the table and on all indexes."""
+        return sum(self.units("write").values())
+
+    @property
+    def amplification(self) -> float | None:
+        """Write units on table and indexes for each on the table; None for what writes nothing."""
+        written = self.units("write")
+        return sum(written.values()) / written[TABLE] if written.get(TABLE) else None
+
+
+@dataclass(frozen=True)
+class EntityEstimate:
+    """What is stored of one entity: how many items (None: nobody says), how large, and how large their index entries.
+    ``claims``: the bytes of each claim item that goes with one item.
+    """
+
+    sizes: ItemSizes
+    count: float | None
+    claims: tuple[int, ...] = ()
+    variants: tuple[tuple[float, ItemSizes, tuple[int, ...]], ...] = ()
+    """Where a traffic file says which share of the items has a field: each combination's weight, sizes and claims."""
+
+    @property
+    def each(self) -> tuple[tuple[float, ItemSizes, tuple[int, ...]], ...]:
+        """The kinds of items that are stored, with their weights."""
+        return self.variants or ((1.0, self.sizes, self.claims),)
+
+    @property
+    def item_bytes(self) -> int:
+        """The bytes of an item, on average."""
+        return round(sum(weight * sizes.item_bytes for weight, sizes, _ in self.each))
+
+    @property
+    def entries(self) -> dict[str, int]:
+        """The bytes of an entry in each index that holds such items, on average."""
+        result: dict[str, list[tuple[float, int]]] = {}
+        for weight, sizes, _ in self.each:
+            for index, size in sizes.entries.items():
+                result.setdefault(index, []).append((weight, size))
+        return {
+            index: round(sum(weight * size for weight, size in held) / sum(weight for weight, _ in held))
+            for index, held in result.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Units a second."""
+
+    reads: float = 0.0
+    writes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A design under its traffic."""
+
+    design: str
+    doc: str
+    table: str
+    targets: tuple[str, ...]
+    """The table, then its indexes."""
+    local: frozenset[str]
+    traffic: Traffic
+    patterns: tuple[PatternEstimate, ...]
+    entities: tuple[EntityEstimate, ...]
+    failures: tuple[str, ...] = field(default=())
+    """What could not be estimated, and why."""
+
+    def throughput(self, *, peak: bool) -> dict[str, Throughput]:
+        """Units a second by target: on average, or in a second in which every pattern is at its own peak."""
+        result = dict.fromkeys(self.targets, Throughput())
+        for pattern in self.patterns:
+            rate = (pattern.load.peak if peak else pattern.load.per_second) or 0.0
+            reads, writes = pattern.units("read"), pattern.units("write")
+            for target in self.targets:
+                so_far = result[target]
+                result[target] = Throughput(
+                    so_far.reads + rate * reads.get(target, 0.0), so_far.writes + rate * writes.get(target, 0.0)
+                )
+        return result
+
+    def stored_bytes(self, *, replicated_bytes: int = 0) -> dict[str, float]:
+        """Bytes billed by target: each item and each index entry with DynamoDB's 100 bytes besides.
+
+        ``replicated_bytes`` are added to each item of the table (48 in a global table).
+        """
+        result = dict.fromkeys(self.targets, 0.0)
+        for entity in self.entities:
+            count = entity.count or 0.0
+            overhead = OVERHEAD_BYTES + replicated_bytes
+            for weight, sizes, claims in entity.each:
+                result[TABLE] += weight * count * (sizes.item_bytes + overhead)
+                result[TABLE] += weight * count * sum(size + overhead for size in claims)
+                for index, size in sizes.entries.items():
+                    result[index] += weight * count * (size + OVERHEAD_BYTES)
+        return result
+
+    @property
+    def items(self) -> float:
+        """Items stored, claims among them."""
+        return sum(
+            (entity.count or 0) * weight * (1 + len(claims))
+            for entity in self.entities
+            for weight, _, claims in entity.each
+        )
+
+
+def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
+    """The estimate of a design's class under its traffic (without one: under what its decorators say)."""
+    design: CompiledDesign = cls.compiled
+    traffic = traffic or traffic_of(design)
+    estimator = _Estimator(cls, design, traffic)
+    patterns = tuple(estimator.pattern(pattern) for pattern in design.patterns.values())
+    entities = tuple(
+        entity_estimate
+        for entity_estimate in map(estimator.entity, design.entities.values())
+        if entity_estimate is not None
+    )
+    failures = [
+        *estimator.failures,
+        *(f"{pattern.id} {pattern.name}: {pattern.failure}" for pattern in patterns if pattern.failure),
+    ]
+    return Estimate(
+        design=design.name,
+        doc=design.doc.partition("\n\n")[0],
+        table=design.table.name,
+        targets=(TABLE, *(index.name for index in design.table.indexes)),
+        local=frozenset(index.name for index in design.table.indexes if index.local),
+        traffic=estimator.traffic,
+        patterns=patterns,
+        entities=entities,
+        failures=tuple(dict.fromkeys(failures)),
+    )
+
+
+def estimate_pattern(
+    cls: type[Any], name: str, traffic: Traffic | None = None, *, arguments: Mapping[str, Any] | None = None
+) -> PatternEstimate:
+    """The estimate of one pattern of a design's class. ``arguments``, texts or JSON values, say the limit of a read,
+    and what a write is called with; others are made up. Raises UnknownPattern, ArgumentError.
+    """
+    design: CompiledDesign = cls.compiled
+    pattern = design.pattern(name)
+    traffic = traffic or traffic_of(design)
+    bound: Mapping[str, Any] | None = None
+    if arguments is not None:
+        bound = pattern.signature.bind((), arguments, strict=False)
+        load = replace(traffic.patterns.get(name, Load()), arguments=dict(arguments))
+        if isinstance(pattern, WritePattern):
+            traffic = replace(traffic, patterns={**traffic.patterns, pattern.name: load})
+    return _Estimator(cls, design, traffic).pattern(pattern, bound)
+
+
+class _Estimator:
+    def __init__(self, cls: type[Any], design: CompiledDesign, traffic: Traffic) -> None:
+        self.cls = cls
+        self.design = design
+        self.traffic = traffic = with_counts(design, cls, traffic)
+        self.typical = Typical(design, traffic.entities)
+        self.facts = Facts(self.typical, traffic)
+        self.accounts = Accounts(design, cls, traffic)
+        self.failures: list[str] = []
+
+    def pattern(
+        self, pattern: ReadPattern | WritePattern, arguments: Mapping[str, Any] | None = None
+    ) -> PatternEstimate:
+        """What a typical call of the pattern takes; of a read, with these arguments."""
+        load = self.traffic.patterns.get(pattern.name, Load())
+        requests: list[Request] = []
+        notes: tuple[str, ...] = ()
+        failure: str | None = None
+        if isinstance(pattern, ReadPattern):
+            try:
+                cost = self.facts.read(pattern, arguments=arguments)
+                requests, notes = cost.requests, cost.notes
+            except Problem as problem:
+                failure = str(problem)
+        else:
+            write = estimate_write(self.accounts, pattern, self.facts)
+            requests, notes, failure = write.requests, write.notes, write.failure
+        return PatternEstimate(
+            id=pattern.id,
+            name=pattern.name,
+            kind="read" if isinstance(pattern, ReadPattern) else "write",
+            question=str(pattern.signature),
+            requests=tuple(requests),
+            load=load,
+            notes=notes,
+            failure=failure,
+        )
+
+    def entity(self, entity: CompiledEntity) -> EntityEstimate | None:
+        """What is stored of an entity; None where no typical item can be thought of."""
+        stored = self.traffic.entities.get(entity.name)
+        try:
+            sizes, claims = _sized(entity, self.typical)
+            mixture = self.typical.mixture({entity.name})
+            each = (
+                () if mixture[0][1] is self.typical else tuple((number, *_sized(entity, of)) for number, of in mixture)
+            )
+        except Problem as problem:
+            self.failures.append(f"{problem}" + (f" ({problem.hint})" if problem.hint else ""))
+            return None
+        return EntityEstimate(sizes, None if stored is None else stored.count, claims, each)
+
+
+def _sized(entity: CompiledEntity, typical: Typical) -> tuple[ItemSizes, tuple[int, ...]]:
+    """The sizes of a typical item, and of the claims that go with it. Raises Problem."""
+    claims = (typical.claim_bytes(entity, claim) for claim in entity.claims)
+    return typical.sizes(entity), tuple(size for size in claims if size is not None)

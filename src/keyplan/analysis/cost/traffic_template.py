@@ -1,0 +1,222 @@
+"""A traffic file to fill in: every table setting, pattern, entity and field that a design's cost depends on, each with
+its unit, and with what is assumed of it. All of it is commented out, so that the file says nothing until somebody does.
+
+How traffic files are read is in ``keyplan.analysis.traffic.traffic_file``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from keyplan.analysis.cost.estimate import Estimate, PatternEstimate, estimate
+from keyplan.analysis.cost.read_facts import BUCKETS_ASSUMED, Facts
+from keyplan.analysis.traffic.field_shares import unshared
+from keyplan.analysis.traffic.traffic_file import traffic_of
+from keyplan.analysis.traffic.typical_items import Typical
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.item_sizes import FieldSize
+from keyplan.model.compiled.plans import BatchGetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.example_values import CHOICE
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.declared.pattern_load import Load
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["skeleton"]
+
+_NOTE_COLUMN = 44
+"""Where the notes of short lines begin."""
+_TEXT_MAX = 100
+
+
+class _Line(NamedTuple):
+    """One member of the file, commented out: its name, a value, and what it is."""
+
+    name: str
+    value: str
+    note: str
+
+    def __str__(self) -> str:
+        return f"{f'# {self.name} = {self.value}':<{_NOTE_COLUMN}}  # {self.note}"
+
+
+_TABLE = (
+    _Line("region", '"us-east-1"', "at whose prices; without it us-east-1"),
+    _Line("table_class", '"standard"', 'or "standard-infrequent-access"'),
+    _Line("billing", '"on-demand"', 'or "provisioned"'),
+    _Line("point_in_time_recovery", "false", "continuous backups"),
+    _Line("deletion_protection", "false", "for keyplan check"),
+    _Line("stream", '"NEW_AND_OLD_IMAGES"', 'or "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"; left out: no stream'),
+    _Line("stream_readers", "0", "that are no Lambda functions"),
+    _Line("replicas", "[]", 'further regions of a global table: ["eu-west-1"]'),
+    _Line("strong_across_regions", "false", "a global table with strong consistency"),
+    _Line("max_read_units", "5000", "a second: the maximum throughput set on demand; left out: none"),
+    _Line("max_write_units", "1000", "the same of writes"),
+)
+
+
+def skeleton(cls: type[Any]) -> str:
+    """A traffic file for a design's class, in TOML: valid, and without effect until a line is uncommented.
+
+    Where a line says "assumed", its value is the one that an estimate takes while nobody says another.
+    """
+    return "\n".join(_lines(cls)) + "\n"
+
+
+def _lines(cls: type[Any]) -> Iterator[str]:
+    design: CompiledDesign = cls.compiled
+    result = estimate(cls)
+    typical = Typical(design)
+    facts = Facts(typical, traffic_of(design))
+    yield f"# Traffic of {design.name}, for keyplan cost and keyplan check: --traffic FILE."
+    yield "# Uncomment what is known, and give it its value. What stays commented out is assumed, or not judged."
+    yield ""
+    yield "[table]"
+    yield from map(str, _TABLE)
+    for estimated in result.patterns:
+        pattern = design.patterns[estimated.name]
+        yield ""
+        yield f"# {estimated.id}: {_shown(estimated.question)}"
+        yield f"[patterns.{_key(estimated.name)}]"
+        yield from map(str, _pattern(estimated, pattern, facts))
+    for entity in design.entities.values():
+        yield ""
+        yield f"# {_shown(_sizes_of(entity, result))}"
+        yield f"[entities.{_key(entity.name)}]"
+        yield from map(str, _entity(entity, result))
+
+
+# Patterns
+
+
+def _pattern(estimated: PatternEstimate, pattern: object, facts: Facts) -> Iterator[_Line]:
+    load = estimated.load
+    yield _Line("per_second", _number(load.per_second, "1.0"), f"calls a second, on average{_by(load.per_second)}")
+    yield _Line(
+        "peak_per_second",
+        _number(load.peak_per_second, _number(load.per_second, "1.0")),
+        f"calls in the busiest second{_by(load.peak_per_second)}",
+    )
+    if isinstance(pattern, ReadPattern):
+        yield from _read(load, pattern, facts)
+    else:
+        yield from _write(load, estimated)
+    if not isinstance(load.hottest, dict):
+        hottest = load.hottest
+        yield _Line("hottest", _number(hottest, "0.01"), f"share of the calls that go to one key{_by(hottest)}")
+
+
+def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:
+    if isinstance(pattern.plan, QueryPlan | ScanPlan | ThroughPlan | BatchGetPlan):
+        try:
+            assumed = facts.assumed_items(pattern)
+        except Problem:
+            assumed = None
+        note = "items that the key names, before a limit and a filter"
+        if load.items is not None:
+            yield _Line("items", _number(load.items), note + _by(load.items))
+        elif assumed is not None:
+            yield _Line("items", _number(assumed), f"{note}; assumed")
+        else:
+            yield _Line("items", "10", f"{note}; by the entities' own numbers while it isn't given")
+    yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
+    buckets = pattern.buckets
+    if buckets is not None:
+        note = f"of a typical call; {BUCKETS_ASSUMED} {buckets.unit}s are asked for while it isn't given"
+        bounds = '{ ge = "2026-11-01T00:00:00Z", lt = "2026-12-01T00:00:00Z" }'
+        if buckets.days:
+            bounds = bounds.replace("T00:00:00Z", "")
+        yield _Line("arguments", f"{{ {buckets.field} = {bounds} }}", note)
+    if _filters(pattern):
+        yield _Line("kept", _number(load.kept, "1.0"), f"share that the filter lets through{_by(load.kept, 'assumed')}")
+
+
+def _filters(pattern: ReadPattern) -> bool:
+    plan = pattern.plan.junction if isinstance(pattern.plan, ThroughPlan) else pattern.plan
+    if isinstance(plan, QueryPlan) and any(match.sifts for match in plan.matches):
+        return True
+    return isinstance(plan, QueryPlan | ScanPlan) and plan.filter is not None
+
+
+def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
+    written = [request for request in estimated.requests if request.units("write")]
+    if written or load.items is not None:
+        yield _Line("items", _number(load.items, "10"), "that one call writes; as many as its code writes, without it")
+        yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
+    yield _Line("joined", "true", "carried out with writes of other designs, by transact; not so while it isn't given")
+    yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; 0 while it isn't given")
+    yield _Line("arguments", "{}", "of a typical call, as values by parameter; made up while they aren't given")
+
+
+# Entities
+
+
+def _entity(entity: CompiledEntity, result: Estimate) -> Iterator[_Line]:
+    sizes = next(
+        (entity_estimate.sizes for entity_estimate in result.entities if entity_estimate.sizes.entity == entity.name),
+        None,
+    )
+    yield _Line("count", "1000", "items stored")
+    yield _Line("kept_days", "30.0", "days that an item stays; without count, what is created in that time is stored")
+    yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "of one, names included; as counted below")
+    yield _Line("per_partition", "10", "items in one item collection")
+    yield _Line("per_partition_max", "1000", "items in the largest one")
+    shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]
+    if shared:
+        pairs = ", ".join(f"{name} = 0.5" for name in shared)
+        yield _Line(
+            "filled", f"{{ {pairs} }}", "share of the items that have the field, or are in the key that it opens"
+        )
+    open_fields = list(_open_fields(entity, sizes.fields if sizes else ()))
+    if open_fields:
+        pairs = ", ".join(f"{name} = {size}" for name, size, _ in open_fields)
+        sources = ", ".join(dict.fromkeys(source for _, _, source in open_fields))
+        yield _Line("fields", f"{{ {pairs} }}", f"bytes of single values; {sources}")
+
+
+def _open_fields(entity: CompiledEntity, sizes: Iterable[FieldSize]) -> Iterator[tuple[str, int, str]]:
+    """The texts and bytes whose types don't say how long they are: those make an item large."""
+    named = {name for key in (*entity.keys, *entity.claims) for name in key.fields}
+    for size in sizes:
+        open_ = kind_of(entity.fields[size.field].annotation) in {str, bytes} and size.source != CHOICE
+        if open_ and not size.exact and size.field not in named:
+            yield size.field, size.size_bytes - len(size.attribute.encode()), size.source
+
+
+def _sizes_of(entity: CompiledEntity, result: Estimate) -> str:
+    sizes = next(
+        (entity_estimate.sizes for entity_estimate in result.entities if entity_estimate.sizes.entity == entity.name),
+        None,
+    )
+    if sizes is None:
+        return f"{entity.name}: no typical item can be made of it"
+    entries = "".join(f", {size:,} B in {index}" for index, size in sizes.entries.items())
+    return f"{entity.name}: a typical item has {sizes.item_bytes:,} B{entries}"
+
+
+# Words
+
+
+def _number(value: float | None, otherwise: str = "0") -> str:
+    if value is None:
+        return otherwise
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _by(value: object, otherwise: str = "") -> str:
+    """Who says a value: the decorator, or nobody."""
+    if value is not None:
+        return "; as the decorator says"
+    return f"; {otherwise}" if otherwise else ""
+
+
+def _shown(text: str) -> str:
+    """A text on one line of its own."""
+    line = " ".join(text.split())
+    return line if len(line) <= _TEXT_MAX else f"{line[: _TEXT_MAX - 3]}..."
+
+
+def _key(name: str) -> str:
+    """A name as a key of TOML: names of Python are bare keys where they are of ASCII."""
+    return name if name.isascii() else f'"{name}"'

@@ -1,0 +1,131 @@
+"""Requests and what they cost in units: one line for the table or index that is read or written, with its arithmetic.
+
+How many bytes are a unit is in ``keyplan.dynamodb.capacity``; which requests a pattern makes is found out in ``reading.py``
+and ``writing.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from keyplan.dynamodb.capacity import read_units
+from keyplan.dynamodb.limits import READ_UNIT_BYTES
+from keyplan.model.declared.indexes import Index
+
+__all__ = [
+    "TABLE",
+    "Direction",
+    "Line",
+    "Request",
+    "batch_get",
+    "get_item",
+    "local_query_units",
+    "page_read",
+    "total_units",
+]
+
+TABLE = ""
+"""The target of a line about the table itself; an index's line has the index's name."""
+
+Direction: TypeAlias = Literal["read", "write"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Units that a request takes of the table or of one index. ``why`` is the arithmetic, in words and numbers."""
+
+    direction: Direction
+    target: str
+    units: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request and its lines."""
+
+    operation: str
+    lines: tuple[Line, ...]
+
+    def units(self, direction: Direction) -> float:
+        """Its read or write units, on the table and on all indexes."""
+        return sum(line.units for line in self.lines if line.direction == direction)
+
+
+def total_units(requests: Iterable[Request], direction: Direction) -> dict[str, float]:
+    """The units of all requests, by target."""
+    result: dict[str, float] = {}
+    for request in requests:
+        for line in request.lines:
+            if line.direction == direction:
+                result[line.target] = result.get(line.target, 0.0) + line.units
+    return result
+
+
+def get_item(size_bytes: int | None, *, consistent: bool, what: str = "item") -> Request:
+    """A GetItem of an item of that size; None: there is none, which costs the minimum."""
+    return Request("GetItem", (_read_line(TABLE, (size_bytes,), what, consistent=consistent),))
+
+
+def batch_get(sizes: Sequence[int | None], *, consistent: bool, what: str = "item") -> Request:
+    """A BatchGetItem: each item is rounded up by itself. None: there is none."""
+    units = sum(read_units(size or 0, consistent=consistent) for size in sizes)
+    distinct = sorted({size or 0 for size in sizes})
+    if len(distinct) == 1:
+        number = read_units(distinct[0], consistent=consistent)
+        why = f"{_count(len(sizes), what)}, each {_blocks(distinct[0], consistent=consistent)} = {number:g}"
+    else:
+        why = f"{_count(len(sizes), what)} of {distinct[0]:,} to {distinct[-1]:,} B, each rounded up to 4 KB by itself"
+    return Request("BatchGetItem", (Line("read", TABLE, units, f"{why}; together {units:g}"),))
+
+
+def page_read(
+    operation: str,
+    index: Index | None,
+    sizes: Sequence[int],
+    *,
+    consistent: bool,
+    what: str = "item",
+) -> Request:
+    """One page of a Query or Scan: the bytes of all that was looked at are summed, then rounded up once."""
+    strong = consistent and (index is None or index.local)
+    target = TABLE if index is None else index.name
+    return Request(operation, (_read_line(target, sizes, what, consistent=strong),))
+
+
+def local_query_units(entries: Sequence[int], fetched: Sequence[int] = (), *, consistent: bool = False) -> float:
+    """Read units of a page of a local index that fetches from the table what it doesn't hold: the entries together,
+    and each fetched item by itself. Bytes in, read units out. Source: "Local secondary indexes" in the developer guide.
+    """
+    together = read_units(sum(entries), consistent=consistent)
+    return together + sum(read_units(size, consistent=consistent) for size in fetched)
+
+
+def _read_line(target: str, sizes: Sequence[int | None], what: str, *, consistent: bool) -> Line:
+    size_bytes = sum(size or 0 for size in sizes)
+    units = read_units(size_bytes, consistent=consistent)
+    return Line("read", target, units, f"{_sum(sizes, what)} {_blocks(size_bytes, consistent=consistent)} = {units:g}")
+
+
+def _sum(sizes: Sequence[int | None], what: str) -> str:
+    result = [size or 0 for size in sizes]
+    if not any(result):
+        return "nothing there: the minimum,"
+    if len(result) == 1:
+        return f"1 {what},"
+    if len(set(result)) == 1:
+        return f"{_count(len(result), what)} × {result[0]:,} B,"
+    return f"{_count(len(result), what)} of {min(result):,} to {max(result):,} B,"
+
+
+def _count(count: int, what: str) -> str:
+    if count != 1:
+        what = f"{what[:-1]}ies" if what.endswith("ry") else f"{what}s"
+    return f"{count:,} {what}"
+
+
+def _blocks(size_bytes: int, *, consistent: bool) -> str:
+    blocks = max(1, -(-size_bytes // READ_UNIT_BYTES))
+    return f"{size_bytes:,} B → {blocks:,} × 4 KB × {1 if consistent else 0.5:g}"

@@ -1,0 +1,478 @@
+"""Changes of an entity's fields: whether items written before can still be read, and mean the same.
+
+Types are compared by their JSON schemas, so that an enum or a nested model of two files is the same type when it takes
+the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any, cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+
+from keyplan.analysis.diff.changes import Change, Severity
+from keyplan.model.compiled.operands import stored_field
+from keyplan.model.compiled.signatures import type_name
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.declared.stored_as import Stored
+from keyplan.model.stored.field_codec import plain
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_fields import StoredField
+
+__all__ = ["field_changes", "plain_code"]
+
+_SETS = (set, frozenset)
+_NARROWING: dict[str, Callable[[Any, Any], bool]] = {
+    "minimum": lambda before, after: after > before,
+    "exclusiveMinimum": lambda before, after: after > before,
+    "maximum": lambda before, after: after < before,
+    "exclusiveMaximum": lambda before, after: after < before,
+    "minLength": lambda before, after: after > before,
+    "maxLength": lambda before, after: after < before,
+    "minItems": lambda before, after: after > before,
+    "maxItems": lambda before, after: after < before,
+}
+"""Constraints of a JSON schema, and whether another value of one takes less."""
+_TWINS = {
+    "minimum": "exclusiveMinimum", "exclusiveMinimum": "minimum",
+    "maximum": "exclusiveMaximum", "exclusiveMaximum": "maximum",
+}  # fmt: skip
+"""The same bound with and without the value itself."""
+_INNER = ("items", "additionalProperties", "properties", "required")
+"""Members of a JSON schema that speak of what a value contains."""
+
+
+def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
+    """What is different in the fields that are stored."""
+    olds = {name: field for name, field in before.fields.items() if not field.computed}
+    news = {name: field for name, field in after.fields.items() if not field.computed}
+    by_attribute = {field.attribute: field for name, field in olds.items() if name not in news}
+    for name, field in news.items():
+        where = f"{place}.{name}"
+        old = olds.get(name) or by_attribute.pop(field.attribute, None)
+        if old is None:
+            yield _added(where, field, before, after)
+            continue
+        if old.name != name:
+            what = f"it was called {old.name}; the attribute stays {field.attribute}"
+            yield Change(Severity.CALLERS, "field-renamed", where, what, "items stay as they are; code names it anew")
+        elif old.attribute != field.attribute:
+            yield _moved(where, old, field, _held_in_keys(name, before, after))
+        yield from _form_changes(where, old, field, after)
+        narrowed = list(_type_changes(where, old, field, after))
+        yield from narrowed
+        if not any(change.severity is Severity.BREAKS for change in narrowed):
+            yield from _lie_changes(where, old, field, before, after)
+            yield from _spelling_changes(where, old, field, after)
+        yield from _default_changes(where, old, field, before, after)
+    kept = {new.attribute for new in news.values()}
+    for name, field in olds.items():
+        if name not in news and field.attribute not in kept:
+            yield Change(
+                Severity.SAFE,
+                "field-removed",
+                f"{place}.{name}",
+                f"the field of type {type_name(field.annotation)} is gone",
+                f"items written before keep the attribute {field.attribute}, unread, until they are put anew",
+            )
+
+
+def _added(place: str, field: StoredField, before: CompiledEntity, after: CompiledEntity) -> Change:
+    what = f"a new field of type {type_name(field.annotation)}"
+    if field.made_anew:
+        return Change(
+            Severity.MIGRATE,
+            "field-added",
+            place,
+            what,
+            "items written before have no value of their own: its default is made anew whenever they are read, and a "
+            "change of what is stored (Add, Append, Include, Discard) fails on them",
+            f"write it into every {after.name} before; or give it a fixed default",
+        )
+    if not after.cls.model_fields[field.name].is_required():
+        return Change(Severity.SAFE, "field-added", place, what, "items written before read as its default")
+    if field.optional or kind_of(field.annotation) in _SETS:
+        empty = "None" if field.optional else "empty"
+        return Change(Severity.SAFE, "field-added", place, what, f"items written before read as {empty}")
+    keys = _held_in_keys(field.name, before, after)
+    if keys:
+        return Change(Severity.SAFE, "field-added", place, what, f"items written before give it by their key {keys[0]}")
+    return Change(
+        Severity.BREAKS,
+        "field-required",
+        place,
+        f"{what}, without a default",
+        "items written before don't have it, and can't be read (ItemNotReadable)",
+        f"give it a default, or write it into every {after.name} before",
+    )
+
+
+def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> list[str]:
+    """The keys of items written before from which the field can be read whole."""
+    known = {str(template) for key in before.keys for _, template in key.attributes}
+    return [
+        key.name
+        for key in after.keys
+        if (key is after.primary or not key.when)
+        and all(str(template) in known for _, template in key.attributes)
+        and any(
+            variable.field == name and variable.format.exact
+            for _, template in key.attributes
+            for variable in template.variables
+        )
+    ]
+
+
+def _moved(place: str, old: StoredField, new: StoredField, keys: list[str]) -> Change:
+    what = f"it was stored as {old.attribute}, and is stored as {new.attribute}"
+    if keys:
+        return Change(
+            Severity.SAFE, "attribute-renamed", place, what, f"items written before give it by their key {keys[0]}"
+        )
+    reads = "can't be read" if new.required and not new.optional else "read as the default"
+    return Change(
+        Severity.BREAKS,
+        "attribute-renamed",
+        place,
+        what,
+        f"items written before have the old attribute, which isn't looked at: they {reads}",
+        f"keep the alias {old.attribute}, or write {new.attribute} into the items before",
+    )
+
+
+# Stored forms
+
+
+def _form_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
+    """``Stored(...)``: what is written, and what is expected of what was written before."""
+    before, now = (None if field.codec is None else field.codec.mark for field in (old, new))
+    if _form(before) == _form(now):
+        return
+    if before is not None and now is not None and before.write is not None and now.write is not None:
+        yield Change(
+            Severity.MIGRATE,
+            "stored-form-changed",
+            place,
+            "the functions that write and read it are others",
+            "whether they read what was written before can't be seen from here",
+            f"where they don't, read every {after.name} with the old design and put it with the new one",
+        )
+        return
+    yield Change(
+        Severity.BREAKS,
+        "stored-form-changed",
+        place,
+        f"it was stored {_as(before)}, and is stored {_as(now)}",
+        "items written before hold the old form: they can't be read, or read as another value, and stand under it in "
+        "keys that hold the field",
+        f"read every {after.name} with the old design and write it with the new one, before the new code reads",
+    )
+
+
+_LIE = {"S": "a text", "N": "a number", "B": "bytes", "BOOL": "true or false", "L": "a list", "M": "a map"}
+"""DynamoDB's types in words."""
+
+
+def _lie_changes(
+    place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
+) -> Iterator[Change]:
+    """A type that takes the same values, and is another type of DynamoDB's: a set that becomes a list, a moment that
+    becomes a Ttl, a flag that a key attribute holds as a text.
+    """
+    if old.codec is not None or new.codec is not None:
+        return  # told as a stored form
+    was, now = stored_field(before, old.name), stored_field(after, new.name)
+    if was.tag is None or now.tag is None or was.tag == now.tag:
+        return
+    yield Change(
+        Severity.MIGRATE,
+        "stored-type-changed",
+        place,
+        f"it was stored as {_LIE.get(was.tag, was.tag)}, and is stored as {_LIE.get(now.tag, now.tag)}",
+        "items written before are read, but hold the old type: no condition, filter, index or expiry that goes by the "
+        "new one finds them, and Add, Append, Include and Discard fail on them",
+        f"write it anew in every {after.name}: read it, and Update(item, {new.name}=item.{new.name})",
+    )
+
+
+_SPELLINGS = ("Ada", "ada@Example.COM", " Ada ", "ada  ", "ADA")
+"""Texts that a type may fold, or strip."""
+
+
+def _spelling_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
+    """Texts that a type folds by case, or strips of spaces, and didn't, or the other way round."""
+    differing = next(((text, *both) for text in _SPELLINGS if len(set(both := _both_spelt(text, old, new))) > 1), None)
+    if differing is None:
+        return
+    keys = [key for key in (*after.keys, *after.claims) if new.name in after.inputs_of(key)]
+    what = f"{differing[0]!r} was taken as {differing[1]!r}, and is taken as {differing[2]!r}"
+    if not keys:
+        effect = "items written before read as the new spelling; conditions and filters go by what is stored"
+        yield Change(Severity.SAFE, "spelling-changed", place, what, effect)
+        return
+    primary = after.primary in keys
+    yield Change(
+        Severity.BREAKS if primary else Severity.MIGRATE,
+        "spelling-changed",
+        place,
+        what,
+        f"items written before stand in {' and '.join(key.name for key in keys)} under the old spelling: "
+        "questions by the new one don't find them",
+        "copy each item to its new key and delete the old one, before the new code reads"
+        if primary
+        else f"read every {after.name} with the old design and write it in the new spelling",
+    )
+
+
+def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...]:
+    """What a text is taken as, before and now; nothing where it isn't taken."""
+    try:
+        return tuple(str(TypeAdapter[Any](field.annotation).validate_python(text)) for field in (old, new))
+    except (ValidationError, PydanticSchemaGenerationError):
+        return ()
+
+
+def _form(mark: Stored | None) -> object:
+    """What a stored form does to values; of functions their code, wherever it stands."""
+    if mark is None:
+        return None
+    return mark.form, mark.layout, _code_of(mark.write), _code_of(mark.read)
+
+
+def _code_of(function: Callable[[Any], Any] | None) -> object:
+    code = getattr(function, "__code__", None)
+    return repr(function) if code is None and function is not None else code and plain_code(code)
+
+
+def _as(mark: Stored | None) -> str:
+    return "as its type is" if mark is None else f"as {mark}"
+
+
+def plain_code(code: CodeType) -> object:
+    """A function's code without the lines where it stands."""
+    constants = [plain_code(const) if isinstance(const, CodeType) else repr(const) for const in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, constants
+
+
+# Types
+
+
+def _type_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
+    if old.annotation == new.annotation:
+        return
+    before, now = _schema(old.annotation), _schema(new.annotation)
+    if before == now:
+        return
+    name, new_name = type_name(old.annotation), type_name(new.annotation)
+    types = f"its type was {name}, and is {new_name}"
+    narrower = list(_narrower(before, now))
+    if not narrower:
+        what = types if name != new_name else f"it takes more than the {name} before"
+        yield Change(Severity.SAFE, "type-widened", place, what, "all that was stored is still taken")
+        return
+    has_default = not after.cls.model_fields[new.name].is_required()
+    if narrower == [_NOTHING] and has_default:
+        effect = "items without it read as the default"
+        yield Change(Severity.SAFE, "type-narrowed", place, types, effect)
+        return
+    yield Change(
+        Severity.BREAKS,
+        "type-narrowed",
+        place,
+        types if name != new_name else f"it takes less than the {name} before",
+        f"items written before can't be read where they hold what isn't taken any more: {'; '.join(narrower)}",
+        f"fix those items before: find every {after.name} whose {new.name} doesn't fit",
+    )
+
+
+_NOTHING = "nothing (None)"
+
+
+def _schema(annotation: Any) -> dict[str, Any]:
+    try:
+        result = TypeAdapter(annotation).json_schema()
+    except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, TypeError):
+        return {"type": type_name(annotation)}
+    return cast("dict[str, Any]", _resolved(result, result.get("$defs", {}), 0))
+
+
+def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
+    """The schema with its definitions in their places, and without titles and descriptions."""
+    if isinstance(schema, list):
+        return [_resolved(value, definitions, depth) for value in schema]
+    if not isinstance(schema, dict):
+        return schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and depth < 8:  # a type may contain itself
+        return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth + 1)
+    left_out = {"title", "description", "$defs", "default"}
+    result = {name: _resolved(value, definitions, depth) for name, value in schema.items() if name not in left_out}
+    if "enum" in schema:  # their order counts in the keys that rank them, and is told there
+        result["enum"] = sorted(schema["enum"], key=repr)
+    if "properties" in schema:  # a member may be called "title"
+        members = schema["properties"].items()
+        result["properties"] = {name: _resolved(value, definitions, depth) for name, value in members}
+    return result
+
+
+def _branches(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
+    """The alternatives of a type, and whether None is one of them."""
+    result = schema.get("anyOf", [schema])
+    return [value for value in result if value.get("type") != "null"], any(
+        value.get("type") == "null" for value in result
+    )
+
+
+def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What the type took and doesn't take any more, in words; nothing for a wider type."""
+    olds, was_optional = _branches(before)
+    news, is_optional = _branches(now)
+    if was_optional and not is_optional:
+        yield _NOTHING
+    for old in olds:
+        if not any(_fits(old, other) for other in news):
+            yield from _lost(old, news)
+
+
+def _fits(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether all values of one type are of the other."""
+    if now in (before, {}):
+        return True
+    return _same_kind(before, now) and not list(_lost_of(before, now))
+
+
+def _same_kind(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    kinds = (_kind(before), _kind(now))
+    return kinds[0] == kinds[1] or kinds == ("integer", "number")
+
+
+def _kind(schema: dict[str, Any]) -> object:
+    if schema.get("format") == "binary":
+        return "bytes"
+    if "type" in schema:
+        return schema["type"]
+    values = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return "string" if values and all(isinstance(value, str) for value in values) else None
+
+
+def _lost(before: dict[str, Any], news: list[dict[str, Any]]) -> Iterator[str]:
+    like = next((new for new in news if _same_kind(before, new)), None)
+    if like is None:
+        yield f"values of type {_kind(before) or before}"
+    else:
+        yield from _lost_of(before, like)
+
+
+def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What one type takes and another of the same kind doesn't."""
+    old_values, new_values = _values(before), _values(now)
+    if new_values is not None:
+        if old_values is None:
+            yield f"other values than {', '.join(map(repr, new_values))}"
+        elif set(map(repr, old_values)) - set(map(repr, new_values)):
+            yield ", ".join(repr(value) for value in old_values if value not in new_values)
+    for name, narrows in _NARROWING.items():
+        limit = now.get(name)
+        if limit is None or _is_kept_by_twin(before, name, limit):
+            continue
+        if before.get(name) is None or narrows(before[name], limit):
+            yield f"values beyond {name} {limit}"
+    yield from _lost_within(before, now)
+    handled = {*_NARROWING, *_INNER, "enum", "const", "type"}
+    for name in sorted(now.keys() - handled):
+        if before.get(name) != now[name]:
+            yield f"values that don't fit the new {name}"
+
+
+def _is_kept_by_twin(before: dict[str, Any], name: str, limit: Any) -> bool:
+    """Whether a bound leaves nothing out, since there was one before that is as narrow: above 1 for at least 1."""
+    twin = before.get(_TWINS.get(name, ""))
+    narrows = _NARROWING[name]
+    return twin is not None and (narrows(limit, twin) if name.startswith("exclusive") else not narrows(twin, limit))
+
+
+def _lost_within(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What the elements and members of a type took, and those of another don't."""
+    for name, what in (("items", "elements"), ("additionalProperties", "members")):
+        inner = now.get(name, {})
+        if isinstance(inner, dict) and inner:
+            outer = before.get(name, {})
+            lost = _narrower(outer, inner) if isinstance(outer, dict) and outer else [f"others than {_kind(inner)}"]
+            yield from (f"{what}: {text}" for text in lost)
+    olds, news = before.get("properties", {}), now.get("properties", {})
+    for name, value in news.items():
+        if name in olds:
+            yield from (f"{name}: {lost}" for lost in _narrower(olds[name], value))
+    for name in now.get("required", []):
+        if name not in before.get("required", []):
+            yield f"values without {name}"
+    if now.get("additionalProperties") is False:
+        yield from (f"values with {name}" for name in olds if name not in news)
+
+
+def _values(schema: dict[str, Any]) -> list[Any] | None:
+    result: list[Any] | None = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    return result
+
+
+# Defaults
+
+
+def _default_changes(
+    place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
+) -> Iterator[Change]:
+    """A default counts where nothing is stored."""
+    was, now = before.cls.model_fields[old.name], after.cls.model_fields[new.name]
+    if was.is_required() and now.is_required():
+        return
+    if now.is_required():
+        if new.optional or kind_of(new.annotation) in _SETS:
+            return
+        if old.optional:
+            return  # told with its type
+        yield Change(
+            Severity.SAFE,
+            "default-removed",
+            place,
+            "it has no default any more",
+            "every item written since the field is there holds it; an older one can't be read",
+        )
+        return
+    if new.made_anew and not old.made_anew:
+        yield Change(
+            Severity.MIGRATE,
+            "default-changed",
+            place,
+            "its default is made anew each time now",
+            "items that hold nothing read as another value each time",
+            f"write it into every {after.name} without it; or give it a fixed default",
+        )
+        return
+    if new.made_anew or plain(_read_as(old)) == plain(_read_as(new)):
+        return
+    kept_nothing = not old.keeps_null and (old.optional or kind_of(old.annotation) in _SETS)
+    if not kept_nothing and old.required:
+        return  # every item holds it
+    nothing = "None" if old.optional else "empty"
+    yield Change(
+        Severity.MIGRATE if kept_nothing else Severity.SAFE,
+        "default-changed",
+        place,
+        f"its default was {plain(_read_as(old))!r}, and is {plain(_read_as(new))!r}"
+        if not was.is_required()
+        else f"its default is {plain(_read_as(new))!r}",
+        f"items in which it was {nothing} hold nothing, and read as the new default"
+        if kept_nothing
+        else "only items older than the field read as the new default; all others hold their value",
+        f"write {nothing} into every {after.name} that shall stay so" if kept_nothing else "",
+    )
+
+
+def _read_as(field: StoredField) -> Any:
+    """What a field reads as where nothing is stored."""
+    if field.required and kind_of(field.annotation) in _SETS and not field.optional:
+        return []
+    return field.default

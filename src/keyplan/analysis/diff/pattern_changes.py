@@ -1,0 +1,234 @@
+"""Changes of access patterns: what callers see, and which key serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.analysis.diff.changes import Change, Severity
+from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
+from keyplan.model.compiled.constants import values_asked
+from keyplan.model.compiled.key_usage import uses_of
+from keyplan.model.compiled.plans import Plan, QueryPlan, ReadPattern, ThroughPlan
+from keyplan.model.compiled.signatures import REQUIRED, Signature, type_name
+from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
+from keyplan.model.stored.field_codec import plain
+
+__all__ = ["pattern_changes"]
+
+Pattern = ReadPattern | WritePattern
+
+
+def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
+    """What is different in the patterns. One with the same id and another name is renamed."""
+    left = {name: element for name, element in old.patterns.items() if name not in new.patterns}
+    for name, pattern in new.patterns.items():
+        place = f"{new.name}.{name}"
+        before = old.patterns.get(name)
+        if before is None:
+            before = next(
+                (element for element in left.values() if element.id == pattern.id and type(element) is type(pattern)),
+                None,
+            )
+            if before is None:
+                yield Change(Severity.SAFE, "pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
+                continue
+            del left[before.name]
+            yield Change(
+                Severity.CALLERS, "pattern-renamed", place, f"it was called {before.name}", "callers name it anew"
+            )
+        yield from _changes(place, before, pattern)
+    for name, pattern in left.items():
+        yield Change(
+            Severity.CALLERS,
+            "pattern-removed",
+            f"{new.name}.{name}",
+            f"{pattern.id}: {pattern.signature} is gone",
+            "callers have no answer any more",
+        )
+
+
+def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
+    if type(before) is not type(after):
+        kinds = {ReadPattern: "a read", WritePattern: "a write"}
+        what = f"it was {kinds[type(before)]}, and is {kinds[type(after)]}"
+        yield Change(Severity.CALLERS, "pattern-changed", place, what, "callers must look at it again")
+        return
+    if before.id != after.id:
+        yield Change(Severity.SAFE, "pattern-id-changed", place, f"its id was {before.id}, and is {after.id}")
+    yield from _signature(place, before.signature, after.signature)
+    if isinstance(before, ReadPattern) and isinstance(after, ReadPattern):
+        yield from _served(place, before, after)
+
+
+def _signature(place: str, before: Signature, after: Signature) -> Iterator[Change]:
+    lost = [text for text in before.by_name if text not in after.by_name]
+    needed = [
+        parameter.name for parameter in after.parameters if parameter.name not in before.by_name and parameter.required
+    ]
+    more = [
+        parameter.name
+        for parameter in after.parameters
+        if parameter.name not in before.by_name and not parameter.required
+    ]
+    other = [
+        f"{name}: {type_name(before.by_name[name].annotation)} → {type_name(parameter.annotation)}"
+        for name, parameter in after.by_name.items()
+        if name in before.by_name and type_name(before.by_name[name].annotation) != type_name(parameter.annotation)
+    ]
+    parts = [f"without {', '.join(lost)}"] * bool(lost) + [f"needs {', '.join(needed)}"] * bool(needed) + other
+    parts += [
+        f"needs {name}"
+        for name, parameter in after.by_name.items()
+        if parameter.required and name in before.by_name and not before.by_name[name].required
+    ]
+    returned, new_returned = type_name(before.result), type_name(after.result)
+    if returned != new_returned:
+        parts.append(f"gives {new_returned}, not {returned}")
+    if before.is_async is not after.is_async:
+        parts.append("is awaited" if after.is_async else "isn't awaited")
+    if parts:
+        yield Change(Severity.CALLERS, "signature-changed", place, "; ".join(parts), "callers of before don't fit")
+    for name, parameter in after.by_name.items():
+        other_default = before.by_name[name].default if name in before.by_name else parameter.default
+        if (
+            not parameter.required
+            and other_default is not REQUIRED
+            and repr(plain(other_default)) != repr(plain(parameter.default))
+        ):
+            yield Change(
+                Severity.CALLERS,
+                "default-argument-changed",
+                place,
+                f"{name} is {parameter.default!r} where it isn't given, and was {other_default!r}",
+                "callers that don't give it get another answer",
+            )
+    if more:
+        yield Change(Severity.SAFE, "parameter-added", place, f"takes {', '.join(more)} too", "callers needn't give it")
+
+
+def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
+    if uses_of(before) != uses_of(after):
+        yield Change(
+            Severity.SAFE,
+            "pattern-moved",
+            place,
+            f"it was answered{_by(before)}, and is{_by(after)}",
+            "cursors handed out before are refused",
+        )
+    order, new_order = _order(before), _order(after)
+    if order != new_order:
+        yield Change(
+            Severity.CALLERS,
+            "order-changed",
+            place,
+            f"its answer was in {order}, and is in {new_order}",
+            "callers get other items first; cursors handed out before are refused",
+        )
+    yield from _bucketed(place, before, after)
+    asked, new_asked = _where(before), _where(after)
+    if asked != new_asked:
+        yield Change(
+            Severity.CALLERS,
+            "filter-changed",
+            place,
+            f"it asked for {asked}, and asks for {new_asked}",
+            "callers get other items",
+        )
+    ways, new_ways = _ways(before), _ways(after)
+    if ways != new_ways:
+        what = f"it went through {ways}, and goes through {new_ways}"
+        yield Change(Severity.CALLERS, "junction-changed", place, what, "callers get other items")
+    counted, new_counted = _counted(before), _counted(after)
+    if counted != new_counted:
+        what = f"it gave {counted}, and gives {new_counted}"
+        yield Change(Severity.CALLERS, "number-changed", place, what, "callers get another number")
+    strong, new_strong = (bool(getattr(pattern.plan, "consistent", False)) for pattern in (before, after))
+    if strong and not new_strong:
+        effect = "a caller may not see what was written a moment before"
+        yield Change(Severity.CALLERS, "consistency-changed", place, "it is eventually consistent now", effect)
+    elif new_strong and not strong:
+        effect = "its read units double"
+        yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent now", effect)
+
+
+def _bucketed(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
+    """Whether ranges are asked for over buckets of time, and how long these are."""
+    old, new = before.buckets, after.buckets
+    units = [None if buckets is None else buckets.unit for buckets in (old, new)]
+    if units[0] == units[1]:
+        return
+    if new is None:
+        what = f"ranges aren't read {units[0]} by {units[0]} any more"
+        yield Change(Severity.SAFE, "buckets-changed", place, what, "any range may be asked for")
+        return
+    now = f"a range of {new.field} is read {new.unit} by {new.unit}"
+    yield Change(
+        Severity.CALLERS,
+        "buckets-changed",
+        place,
+        now if old is None else f"{now}, and was {old.unit} by {old.unit}",
+        f"ranges need both bounds, over {BUCKETS_MAX:,} {new.unit}s at most",
+    )
+
+
+def _order(pattern: ReadPattern) -> str:
+    """The order of an answer in words: the fields that the keys leave open, and which way they are read."""
+    result: list[str] = []
+    for query in _queries(pattern.plan):
+        for match in query.matches:
+            names = ", ".join(name for name, _ in match.order)
+            if names:
+                turned = match.order[0][1]
+                result.append(f"{'ascending' if query.forward is not turned else 'descending'} order of {names}")
+    return " and ".join(dict.fromkeys(result)) or "no order"
+
+
+def _queries(plan: Plan) -> Iterator[QueryPlan]:
+    if isinstance(plan, QueryPlan):
+        yield plan
+    elif isinstance(plan, ThroughPlan):
+        for way in plan.ways:
+            yield from _queries(way.end if isinstance(way.end, QueryPlan) else way.junction)
+
+
+def _ways(pattern: ReadPattern) -> str:
+    """The junctions by which the answer is found, and which of their fields name it."""
+    if not isinstance(pattern.plan, ThroughPlan):
+        return "none"
+    result: list[str] = []
+    for way in pattern.plan.ways:
+        junction = way.junction
+        matches = junction.matches if isinstance(junction, QueryPlan) else (junction,)
+        names = dict.fromkeys(match.entity.name for match in matches)
+        fields = ", ".join(f"{end} by {own}" for end, own in sorted(way.fields.items()))
+        result.append(f"{' and '.join(names)} ({fields})")
+    return " and ".join(result)
+
+
+def _counted(pattern: ReadPattern) -> str:
+    """What a number is of: how many items there are, or the sum of a field."""
+    shape = pattern.shape
+    if not shape.told:
+        return "items"
+    names = " and ".join(sorted(entity.__name__ for entity in shape.entities))
+    total = pattern.options.total
+    return f"the number of {names}" if total is None else f"the sum of {names}.{total}"
+
+
+def _where(pattern: ReadPattern) -> str:
+    """What ``where=`` says."""
+    where = pattern.options.where
+    if isinstance(where, str):
+        return where
+    fixed = [
+        f"{name} = {' or '.join(repr(plain(element)) for element in values_asked(value))}"
+        for name, value in sorted(pattern.constants.items())
+    ]
+    return " and ".join(fixed) or "everything"
+
+
+def _by(pattern: Pattern) -> str:
+    if not isinstance(pattern, ReadPattern):
+        return ""
+    uses = [f"{use.operation} on {use.index or 'the table'}" for use in uses_of(pattern)]
+    return f" by {', '.join(uses)}"

@@ -1,0 +1,258 @@
+"""Plans for arguments that aren't known: their keys hold ``{author_id}`` where a value would stand.
+
+A symbolic plan is carried out by the same readers as any other, so what it asks is what a call asks. Explanations are
+made of it in ``explanation.py``; nothing is ever sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
+
+from keyplan.client.conversations import Request
+from keyplan.model.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    Filter,
+    FilterValue,
+    GetPlan,
+    KeyMatch,
+    Plan,
+    QueryPlan,
+    ScanPlan,
+    SortPart,
+    ThroughPlan,
+    newest_by_default,
+)
+from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
+from keyplan.model.compiled.time_bucket_keys import BUCKET, Buckets
+from keyplan.model.declared.parameters import Range
+from keyplan.model.stored.key_templates import Literal_, Template, Variable, split_template
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["Symbol", "Symbols", "symbolic_arguments"]
+
+LIMIT_ASSUMED = 10
+"""The limit of a pattern that has no default, while nobody has given one."""
+
+_BELOW, _ABOVE = "\ue000", "\ue001"
+"""Put before the symbols of a range's ends, so that the lower end is below the upper; taken off in the end."""
+_NUMBER_BASE = 10**39
+"""Numbers from here on have 40 digits, and so are base64 too, in the same order."""
+
+PlanT = TypeVar("PlanT", bound=Plan)
+
+
+class Symbol(str):
+    """A value that isn't known: its text is the name in braces. ``end`` is ``low`` or ``high`` for a range's ends."""
+
+    __slots__ = ("end", "name")
+
+    def __new__(cls, name: str, end: str = "") -> Symbol:
+        """The symbol of that name."""
+        made = super().__new__(cls, f"{{{name}}}")
+        made.name = name
+        made.end = end
+        return made
+
+    name: str
+    end: str
+
+
+def symbolic_arguments(signature: Signature) -> dict[str, Any]:
+    """A symbol for every parameter; the limit is its default, and there is no cursor."""
+    result: dict[str, Any] = {}
+    for parameter in signature.parameters:
+        result[parameter.name] = _symbolic(parameter)
+    return result
+
+
+def _symbolic(parameter: Parameter) -> Any:
+    name = parameter.name
+    match parameter.kind:
+        case ParameterKind.LIMIT:
+            return parameter.default if isinstance(parameter.default, int) else LIMIT_ASSUMED
+        case ParameterKind.CURSOR:
+            return None
+        case ParameterKind.DIRECTION:
+            return newest_by_default(parameter)
+        case ParameterKind.RANGE:
+            return Range(ge=Symbol(f"{name}.ge", "low"), le=Symbol(f"{name}.le", "high"))
+        case ParameterKind.EACH:
+            return [Symbol(f"{name}.1"), Symbol(f"{name}.2")]
+        case _:
+            return Symbol(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _SymbolicVariable(Variable):
+    """A variable that writes symbols as they are, and everything else as ever."""
+
+    spec: str = ""
+    symbols: Symbols | None = None
+
+    def text(self, value: Any) -> str:
+        if not isinstance(value, Symbol):
+            return Variable.text(self, value)
+        shown = f"{{{value.name}{':' if self.spec else ''}{self.spec}}}"
+        if self.symbols is not None:
+            return self.symbols.number(shown)
+        if not value.end:
+            return shown
+        return f"{_BELOW if (value.end == 'low') is not self.format.descending else _ABOVE}{shown}"
+
+    def prefix_text(self, value: str) -> str:
+        return str(value) if isinstance(value, Symbol) else Variable.prefix_text(self, value)
+
+
+@dataclass(frozen=True, eq=False)
+class _SymbolicKey(CompiledKey):
+    """A key whose shard isn't known while its fields aren't."""
+
+    def shard_suffix(self, values: Mapping[str, Any]) -> str:
+        inputs = [values[name] for template in self.hash_input for name in template.fields]
+        if any(isinstance(value, Symbol) for value in inputs):
+            return "#{shard}"
+        return CompiledKey.shard_suffix(self, values)
+
+
+class _SymbolicBuckets(Buckets):
+    """Buckets of a range that isn't known: one stands for each."""
+
+    def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The one, named for all; of a range that is known, its buckets."""
+        asked: Range[Any] | None = values[self.field]
+        if asked is None or not any(isinstance(bound, Symbol) for bound in (asked.lower, asked.upper)):
+            return Buckets.sets(self, values, ascending=ascending)
+        return [("", {**values, BUCKET: Symbol(f"each {self.field}")})]
+
+
+class Symbols:
+    """Makes plans and requests symbolic; one object an explanation."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, str] = {}
+        self._entities: dict[int, CompiledEntity] = {}
+
+    def number(self, shown: str) -> str:
+        """A number that stands for a symbol, since Number and Binary attributes take no text. Later ones are larger."""
+        token = str(_NUMBER_BASE + len(self._numbers))
+        self._numbers[token] = shown
+        return token
+
+    # Plans
+
+    def plan(self, plan: PlanT) -> PlanT:
+        """The plan with keys that take symbols."""
+        made: Plan = plan
+        match plan:
+            case GetPlan() | BatchGetPlan():
+                made = replace(plan, entity=self.entity(plan.entity))
+            case ClaimPlan():
+                made = replace(plan, entity=self.entity(plan.entity), claim=self.key(plan.claim))
+            case QueryPlan():
+                matches = tuple(self._match(match) for match in plan.matches)
+                completed = tuple(self.entity(entity) for entity in plan.completed)
+                apart = tuple(self.plan(part) for part in plan.apart)
+                made = replace(plan, matches=matches, filter=_filter(plan.filter), completed=completed, apart=apart)
+            case ThroughPlan():
+                also = tuple(self.plan(way) for way in plan.also)
+                made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)
+            case ScanPlan():
+                completed = tuple(self.entity(entity) for entity in plan.completed)
+                made = replace(plan, filter=_filter(plan.filter), completed=completed)
+        return cast("PlanT", made)
+
+    def entity(self, entity: CompiledEntity) -> CompiledEntity:
+        """The entity with keys that take symbols."""
+        compiled_entity = self._entities.get(id(entity))
+        if compiled_entity is None:
+            compiled_entity = copy(entity)
+            vars(compiled_entity).pop("keys", None)
+            compiled_entity.primary = self.key(entity.primary)
+            compiled_entity.index_keys = tuple(self.key(key) for key in entity.index_keys)
+            self._entities[id(entity)] = compiled_entity
+        return compiled_entity
+
+    def key(self, key: CompiledKey) -> CompiledKey:
+        """The key with templates that take symbols."""
+        return _SymbolicKey(
+            key.name,
+            key.index,
+            tuple((attribute, self._template(template)) for attribute, template in key.partition),
+            tuple((attribute, self._template(template)) for attribute, template in key.sort),
+            key.when,
+            key.shards,
+            key.hash_input,
+            key.is_claim,
+        )
+
+    def _template(self, template: Template) -> Template:
+        return replace(template, parts=tuple(self._part(template, number) for number in range(len(template.parts))))
+
+    def _part(self, template: Template, number: int) -> Literal_ | Variable:
+        part = template.parts[number]
+        if isinstance(part, Literal_):
+            return part
+        piece = split_template(template.source, raw=part.style.raw)[number]
+        spec = piece[1] if isinstance(piece, tuple) else ""
+        symbols = self if template.attribute_type != "S" else None
+        return _SymbolicVariable(
+            part.field, part.format, part.last, part.bare, part.style, part.ends, spec=spec, symbols=symbols
+        )
+
+    def _match(self, match: KeyMatch) -> KeyMatch:
+        buckets = match.buckets
+        if buckets is not None:
+            buckets = _SymbolicBuckets(buckets.field, buckets.unit, buckets.days, buckets.default)
+        return replace(
+            match,
+            entity=self.entity(match.entity),
+            key=self.key(match.key),
+            sort=tuple(self._sort_part(part) for part in match.sort),
+            buckets=buckets,
+        )
+
+    def _sort_part(self, part: SortPart) -> SortPart:
+        template = self._template(part.template)
+        at = None if part.condition is None else part.template.parts.index(part.condition)
+        condition = None if at is None else template.parts[at]
+        return replace(
+            part,
+            template=template,
+            known=template.parts[: len(part.known)],
+            condition=condition if isinstance(condition, Variable) else None,
+        )
+
+    # Requests
+
+    def shown(self, request: Request) -> Request:
+        """The request as it is shown: symbols in the place of what stood for them."""
+        parameters: dict[str, Any] = self._shown(request.parameters)
+        return Request(request.operation, parameters)
+
+    def _shown(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: self._shown(element) for name, element in value.items()}
+        if isinstance(value, list):
+            return [self._shown(element) for element in value]
+        if isinstance(value, str):
+            return self._numbers.get(value, value.replace(f"{_BELOW}{{", "{").replace(f"{_ABOVE}{{", "{"))
+        return value
+
+
+def _filter(condition: Filter | None) -> Filter | None:
+    """The filter, with symbols sent as values of the type that stands for them."""
+    if condition is None:
+        return None
+    parameters = {
+        placeholder: replace(value, encode=_encoder(value)) for placeholder, value in condition.parameters.items()
+    }
+    return replace(condition, parameters=parameters)
+
+
+def _encoder(filter_value: FilterValue) -> Callable[[Any], dict[str, Any]]:
+    return lambda value: {filter_value.tag: str(value)} if isinstance(value, Symbol) else filter_value.encode(value)

@@ -1,0 +1,328 @@
+"""Plans and requests in words: the key condition with names and values in it, the order, and the proof in a sentence.
+
+What is asked is found in ``explanation.py``; nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from keyplan.client.conversations import Request
+from keyplan.model.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX, Buckets
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = [
+    "as_stored",
+    "conditions",
+    "consistent",
+    "direction",
+    "filter_text",
+    "folded_fields",
+    "indexes",
+    "key_names",
+    "listed",
+    "proof",
+]
+
+
+def indexes(plan: Plan) -> Iterator[str]:
+    """The names of the indexes that a plan reads."""
+    if isinstance(plan, ThroughPlan):
+        for way in plan.ways:
+            yield from indexes(way.junction)
+            yield from indexes(way.end)
+    elif isinstance(plan, QueryPlan | ScanPlan) and plan.index is not None:
+        yield plan.index.name
+
+
+def consistent(plan: Plan) -> bool:
+    """Whether all that a plan reads is strongly consistent."""
+    if isinstance(plan, ThroughPlan):
+        return all(consistent(way.junction) and consistent(way.end) for way in plan.ways)
+    return plan.consistent
+
+
+def key_names(plan: Plan) -> list[str]:
+    """The keys that serve, by entity and name, in the order of the requests."""
+    match plan:
+        case GetPlan() | BatchGetPlan():
+            return [f"{plan.entity.name}.{plan.entity.primary.name}"]
+        case ClaimPlan():
+            return [f"{plan.entity.name}.{plan.claim.name}", f"{plan.entity.name}.{plan.entity.primary.name}"]
+        case QueryPlan():
+            return [", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)]
+        case ThroughPlan():
+            return [name for way in plan.ways for name in (*key_names(way.junction), *key_names(way.end))]
+        case ScanPlan(index=None):
+            return ["none"]
+        case ScanPlan():
+            result = ((entity, key) for entity in plan.entities for key in plan.keys if key in entity.index_keys)
+            return [", ".join(f"{entity.name}.{key.name}" for entity, key in result)]
+
+
+def direction(plan: Plan, *, either: bool = False) -> str | None:
+    """The order of the answer: ``descending by article_id``; None where there is none. ``either``: no call is known
+    that says the direction.
+    """
+    if isinstance(plan, ThroughPlan):
+        merged = [way.end for way in plan.ways if isinstance(way.end, QueryPlan)]
+        return direction(merged[0] if merged else plan.junction, either=either)
+    if not isinstance(plan, QueryPlan):
+        return None
+    names = list(dict.fromkeys(name for match in plan.matches for name, _ in match.order))
+    turned = any(element for match in plan.matches for _, element in match.order)
+    way = "ascending" if plan.forward is not turned else "descending"
+    if not names:
+        return None
+    other = ", or the other way round, as newest_first says" if either and plan.turns else ""
+    return f"{way} by {', '.join(names)}{other}"
+
+
+# The key condition in words: the request's own expression, with names and values in the place of placeholders
+
+
+CONDITIONS_MAX = 3
+_EACH = re.compile(r"\{(\w+)\.[12](:[^}]*)?\}")
+
+
+def conditions(requests: Iterable[Request], plan: Plan) -> str:
+    """The key conditions of the requests, in order; like ones are reported once."""
+    if isinstance(plan, ScanPlan):
+        return f"none: every {'item of the table' if plan.index is None else f'entry of {plan.index.name}'} is read"
+    texts = dict.fromkeys(key_condition(request) for request in requests)
+    shards = _shards(plan)
+    if shards > 1 or any(_EACH.search(text) for text in texts):
+        texts = dict.fromkeys(_every(text, shards) for text in texts)
+    shown = list(texts)
+    if len(shown) <= CONDITIONS_MAX + 1:  # "and 1 more" would be no shorter
+        return " → ".join(shown)
+    more = f" → and {len(shown) - CONDITIONS_MAX} more"
+    return " → ".join(shown[:CONDITIONS_MAX]) + more
+
+
+def _shards(plan: Plan) -> int:
+    if isinstance(plan, ThroughPlan):
+        return max(max(_shards(way.junction), _shards(way.end)) for way in plan.ways)
+    return plan.shards if isinstance(plan, QueryPlan) else 1
+
+
+def _every(text: str, shards: int) -> str:
+    """The condition for every value of an Each parameter, and every shard."""
+    text = _EACH.sub(r"{each \1}", text)
+    if shards > 1:
+        digits = len(str(shards - 1))
+        text = re.sub(rf"#\d{{{digits}}}(?=,|$)", f"#{0:0{digits}d}…#{shards - 1}", text, count=1)
+    return text
+
+
+def key_condition(request: Request) -> str:
+    """The key condition of one request, with its names and values in it."""
+    parameters = request.parameters
+    if "Key" in parameters:
+        return _key_text(parameters["Key"])
+    if "RequestItems" in parameters:
+        keys = next(item["Keys"] for item in parameters["RequestItems"].values())
+        if len(keys) == 1 or _EACH.search(_key_text(keys[0])):
+            return _key_text(keys[0])
+        return f"{_key_text(keys[0])}, and {len(keys) - 1} {'key' if len(keys) == 2 else 'keys'} more"
+    clauses = _filled(parameters.get("KeyConditionExpression", ""), parameters)
+    return re.sub(r" AND (?=\S+ [=<>]|begins_with|\S+ BETWEEN)", ", ", clauses)
+
+
+def _key_text(key: Mapping[str, Mapping[str, Any]]) -> str:
+    return ", ".join(f"{name} = {next(iter(value.values()))}" for name, value in key.items())
+
+
+def _filled(expression: str, parameters: Mapping[str, Any]) -> str:
+    """An expression with its placeholders replaced; a value beside an operator other than ``=`` stands in quotes."""
+    names = parameters.get("ExpressionAttributeNames", {})
+    values = parameters.get("ExpressionAttributeValues", {})
+
+    def part(match: re.Match[str]) -> str:
+        token = match.group()
+        if token in names:
+            return str(names[token])
+        if token not in values:
+            return token
+        ((tag, value),) = values[token].items()
+        bare = tag != "S" or expression[: match.start()].endswith(" = ")
+        return str(value) if bare else json.dumps(value, ensure_ascii=False)
+
+    return re.sub(r"[#:]\w+", part, expression)
+
+
+def filter_text(requests: Iterable[Request]) -> list[str]:
+    """The filter, with its names and values in it."""
+    result = [request.parameters for request in requests if "FilterExpression" in request.parameters]
+    return list(dict.fromkeys(_filled(element["FilterExpression"], element) for element in result))[:1]
+
+
+# The proof, in a sentence
+
+
+def proof(plan: Plan, pattern: ReadPattern) -> str:
+    """Why the requests find the answer, and all of it, without a scan."""
+    match plan:
+        case GetPlan():
+            fields = listed(plan.entity.key_fields)
+            return f"{_fill(fields)} the whole primary key of {plan.entity.name}: one GetItem reads the one item"
+        case ClaimPlan():
+            fields = listed(dict.fromkeys(name for _, template in plan.claim.partition for name in template.fields))
+            return (
+                f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another its owner, by the "
+                "primary key that the claim holds"
+            )
+        case BatchGetPlan():
+            return (
+                f"Each value of {listed(plan.each)} makes a whole primary key of {plan.entity.name}: BatchGetItem "
+                "reads them by key, up to 100 a request"
+            )
+        case QueryPlan():
+            return _query_proof(plan, pattern)
+        case ThroughPlan():
+            return "; and besides: ".join(_through_proof(way, pattern) for way in plan.ways)
+        case ScanPlan():
+            return _scan_proof(plan)
+
+
+def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
+    key = plan.key
+    names = dict.fromkeys(name for _, template in key.partition for name in template.fields)
+    fields = [f"{name} = {pattern.constants[name]!r}" if name in pattern.constants else name for name in names]
+    where = f"the partition key of {key.place}" if key.index else "the table's partition key"
+    lead = f"{_fill(listed(fields))} {where}" if fields else f"{where[0].upper()}{where[1:]} is fixed"
+    if plan.buckets is not None:
+        text = f"{lead}, so {_bucketed(plan, plan.buckets)}"
+    elif plan.each:
+        text = f"{lead}, so the partition of each {listed(plan.each)} is queried, and the answers are merged in order"
+    elif plan.shards > 1:
+        text = f"{lead}, so its {plan.shards} shards are queried in parallel, and merged in order"
+    elif plan.apart:
+        text = f"{lead}, so one partition is queried"
+    else:
+        text = f"{lead}, so one Query reads one partition"
+    bounds = list(dict.fromkeys(part.attribute.name for match in plan.matches for part in match.sort))
+    if bounds:
+        text += f", and of that the part that {listed(bounds)} {'bounds' if len(bounds) == 1 else 'bound'}"
+    if plan.apart:
+        apart = [listed(match.entity.name for match in part.matches) for part in plan.apart]
+        text += f"; {', then '.join(apart)} are asked for by a query each, since others may lie between them"
+    elif len(plan.matches) > 1:
+        text += f"; {listed(match.entity.name for match in plan.matches)} stand in it together"
+    if plan.filter is not None:
+        text += "; the filter then drops items, which are read and paid for all the same"
+    if plan.completed:
+        text += f"; what {key.place} doesn't hold is read from the table by each entry's key, in batches of 100"
+    if pattern.shape.kind is ShapeKind.COUNT:
+        total = pattern.options.total
+        how = "the store counts what it reads" if plan.counted else "the items are counted by their keys"
+        how = how if total is None else f"{total} is added up"
+        text += f"; {how}, page by page to the end, and all of it is paid for"
+    return text
+
+
+def _bucketed(plan: QueryPlan, buckets: Buckets) -> str:
+    """How partitions of time are read."""
+    text = f"the partition of each {buckets.unit} that {buckets.field} reaches over"
+    if plan.merged:
+        parts = [*(f"each {name}" for name in plan.each), *([f"{plan.shards} shards"] if plan.shards > 1 else [])]
+        text += f" ({listed(parts)} merged in order)"
+    text += f" is queried, one {buckets.unit} after the other, up to {BUCKETS_MAX:,}"
+    if any(match.sifts for match in plan.matches):
+        text += f"; of the first and the last {buckets.unit} what lies outside is read, too, and left out"
+    return text
+
+
+def _in_segments(plan: ScanPlan) -> str:
+    return f", in {plan.segments} segments at a time" if plan.segments > 1 else ""
+
+
+def _scan_proof(plan: ScanPlan) -> str:
+    if plan.index is None:
+        return f"The pattern declares a scan: every item of the table is read{_in_segments(plan)}, and paid for"
+    names = listed(entity.name for entity in plan.entities)
+    text = f"The pattern asks for all of {plan.index.name}: each {names} that stands in it is read{_in_segments(plan)}"
+    text += ", and no other item"
+    if plan.filter is not None:
+        text += "; the filter then drops items, which are read and paid for all the same"
+    if plan.completed:
+        text += f"; what {plan.index.name} doesn't hold is read from the table by each entry's key, in batches of 100"
+    return text
+
+
+def _through_proof(plan: ThroughPlan, pattern: ReadPattern) -> str:
+    junction = plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
+    fields = listed(plan.fields.values())
+    first = proof(plan.junction, pattern)
+    if isinstance(plan.end, GetPlan):
+        how = "in batches of 100" if pattern.shape.many else "with one GetItem"
+        return f"{first}; {fields} of each {junction.name} is the key of the {plan.end.entity.name}, read by it {how}"
+    end = plan.end.matches[0].entity.name
+    place = plan.end.key.place
+    return f"{first}; {fields} of each {junction.name} names a partition of {place} with its {end}, queried in turn"
+
+
+# What else says how values stand in keys, and whose items they are
+
+
+def as_stored(plan: Plan) -> str:
+    """What a key's texts don't show: values in other letters, or in a stored form, and labels; empty where none is."""
+    facts: dict[str, None] = {}
+    for entity, key in _keys_of(plan):
+        for variable in (variable for _, template in key.attributes for variable in template.variables):
+            name = variable.field
+            if variable.folds:
+                facts[f"{name} stands in the key in {variable.style.case} letters, however it is written"] = None
+            form = entity.fields[name].codec
+            if form is not None:
+                facts[f"{name} stands there as it is stored, {form.mark!r}"] = None
+        labels = [f"{name} = {next(iter(value.values()))}" for name, value in entity.labels.items()]
+        if labels:
+            facts[f"an item without {listed(labels)} is no {entity.name}"] = None
+    return "".join(f"; {fact}" for fact in facts)
+
+
+def folded_fields(plan: Plan) -> set[str]:
+    """The fields that a plan's keys hold in folded letters: a question takes all spellings alike."""
+    templates = (template for _, key in _keys_of(plan) for _, template in key.attributes)
+    return {variable.field for template in templates for variable in template.variables if variable.folds}
+
+
+def _keys_of(plan: Plan) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
+    match plan:
+        case GetPlan() | BatchGetPlan():
+            yield plan.entity, plan.entity.primary
+        case ClaimPlan():
+            yield plan.entity, plan.claim
+        case QueryPlan():
+            yield from ((match.entity, match.key) for match in plan.matches)
+        case ThroughPlan():
+            yield from (pair for way in plan.ways for part in (way.junction, way.end) for pair in _keys_of(part))
+        case ScanPlan():
+            yield from ((entity, entity.primary) for entity in plan.entities)
+
+
+def _fill(fields: str) -> str:
+    several = " and " in fields
+    return f"{fields} {'fill' if several else 'fills'}" if fields else "Nothing need be known to fill"
+
+
+def listed(names: Iterable[str]) -> str:
+    """``a, b and c``."""
+    result = list(names)
+    return " and ".join(filter(None, [", ".join(result[:-1]), *result[-1:]]))

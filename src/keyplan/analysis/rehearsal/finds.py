@@ -1,0 +1,108 @@
+"""How many items a call of a read finds: by the traffic file where it says so, else by assumption.
+
+What they look like is in ``keyplan.analysis.traffic.typical_items``, what reading them takes in ``keyplan.cost``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.analysis.traffic.traffic_file import Traffic
+from keyplan.errors import ArgumentError, KeyFieldError
+from keyplan.model.compiled.constants import domain_of
+from keyplan.model.compiled.plans import QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.model.compiled.return_types import ShapeKind
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.pattern_load import Load
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["ITEMS_ASSUMED", "Finds"]
+
+ITEMS_ASSUMED = 10
+"""Items that a question finds, keys of a batch, values of an ``Each``: where nobody says."""
+
+
+class Finds:
+    """How many items are there for a design's reads, under its traffic."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        self.traffic = traffic
+
+    def load(self, pattern: ReadPattern) -> Load:
+        """What the traffic file says of a read."""
+        return self.traffic.patterns.get(pattern.name, Load())
+
+    def arguments(self, pattern: ReadPattern) -> dict[str, Any]:
+        """What the traffic file says of a typical call's arguments. Raises Problem."""
+        given = self.load(pattern).arguments
+        try:
+            return {} if not given else pattern.signature.some(given)
+        except ArgumentError as error:
+            raise Problem(f"the traffic file's arguments of {pattern.name}: {error}") from None
+
+    def buckets(self, pattern: ReadPattern, arguments: Mapping[str, Any] | None = None) -> int | None:
+        """Over how many buckets of time a call reaches, by its arguments or those that the traffic file says; None
+        where nobody says it. Raises Problem.
+        """
+        buckets = pattern.buckets
+        if buckets is None:
+            return 1
+        given = self.arguments(pattern) if arguments is None else arguments
+        try:
+            return buckets.count(given.get(buckets.field))
+        except (ArgumentError, KeyFieldError) as error:
+            raise Problem(str(error)) from None
+
+    def values(self, pattern: ReadPattern, each: str) -> int:
+        """How many values an ``Each`` is given, where nobody says: no more than its type has."""
+        parameter = pattern.signature.by_name.get(each)
+        domain = None if parameter is None else domain_of(parameter.value_type)
+        return ITEMS_ASSUMED if domain is None else min(ITEMS_ASSUMED, len(domain))
+
+    def items(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int:
+        """How many items a typical call within a write finds."""
+        limit = self.limit(pattern, arguments)
+        count = int(self.count(pattern, limit, within_a_write=True)[0])
+        return count if limit is None else min(count, limit)
+
+    def limit(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int | None:
+        """The limit of the call: as given, or the default, or a page's usual length where a call must give one."""
+        parameter = pattern.limit
+        if parameter is None:
+            return None
+        given = arguments.get(parameter.name, ITEMS_ASSUMED if parameter.required else parameter.default)
+        return None if given is None else int(given)
+
+    def count(
+        self, pattern: ReadPattern, limit: int | None, *, within_a_write: bool, buckets: int = 1
+    ) -> tuple[float, str | None]:
+        """How many items are there, before the limit, in so many buckets of time; and what was assumed for that."""
+        load = self.load(pattern)
+        if load.items is not None:
+            return load.items, None
+        held = self._held(pattern)
+        if held is not None:
+            return held * buckets, None
+        if limit is not None and pattern.shape.kind is not ShapeKind.ITERATOR and not within_a_write:
+            return (limit + 2) / (load.kept or 1), f"more than the limit of {limit} items are there"
+        return ITEMS_ASSUMED, f"{ITEMS_ASSUMED} items are there: say items in the traffic file"
+
+    def _held(self, pattern: ReadPattern) -> float | None:
+        """How many items a partition of the answer's entities has, or the whole table, by the traffic file."""
+        plan = pattern.plan
+        if isinstance(plan, ScanPlan) and plan.index is not None:
+            return None  # how many of them stand in it isn't said
+        if isinstance(plan, ScanPlan):
+            counts = [stored.count for stored in self.traffic.entities.values()]
+            return sum(count or 0 for count in counts) if any(counts) else None
+        query = plan.junction if isinstance(plan, ThroughPlan) else plan
+        if not isinstance(query, QueryPlan) or query.index is not None:
+            return None
+        usual = [self.per_partition(match.entity) for match in query.matches]
+        return sum(number or 0 for number in usual) if any(usual) else None
+
+    def per_partition(self, entity: CompiledEntity) -> int | None:
+        """How many items of an entity an item collection has; None where nobody says."""
+        stored = self.traffic.entities.get(entity.name)
+        return None if stored is None or stored.per_partition is None else int(stored.per_partition)

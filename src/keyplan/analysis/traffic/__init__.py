@@ -1,0 +1,5 @@
+"""What is expected of a design: traffic files, typical items, and how large they are."""
+
+from keyplan.analysis.traffic.traffic_file import Traffic, read_traffic, traffic_from, traffic_of
+
+__all__ = ["Traffic", "read_traffic", "traffic_from", "traffic_of"]

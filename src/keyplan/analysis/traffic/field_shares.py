@@ -1,0 +1,66 @@
+"""Which items have a field, by the shares that a traffic file gives: the combinations, each with its weight.
+
+A share is of an optional field that has a value; of a field by whose constant a key holds its items (``when=``), of the
+values that the key holds. Fields are taken as independent of each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any, TypeAlias
+
+from keyplan.model.declared.fields import is_optional
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["Filling", "combinations", "constants_of", "unshared"]
+
+Filling: TypeAlias = Mapping[tuple[str, str], bool]
+"""Whether a field, named by its entity and its own name, is there."""
+EXACT_MAX = 6
+"""Fields of which every combination is gone through; of more, evenly chosen ones."""
+CHOSEN = 64
+
+
+def constants_of(entity: CompiledEntity, name: str) -> list[tuple[Any, ...]]:
+    """The values of a field by which keys hold an item, without None: those of each key once."""
+    result = (tuple(value for value in key.when[name] if value is not None) for key in entity.keys if name in key.when)
+    return [values for values in dict.fromkeys(result) if values]
+
+
+def unshared(entity: CompiledEntity, name: str) -> str | None:
+    """Why no share can be said of a field; None where it can."""
+    field = entity.fields[name]
+    constants = constants_of(entity, name)
+    if field.computed:
+        return f"{name} is computed: say it of what it is computed from"
+    if len(constants) > 1:
+        return f"several keys hold items by different values of {name}: one share can't be of all"
+    if not constants and not is_optional(field.annotation):
+        return f"each {entity.name} has {name}: it isn't optional, and stands in no key's when="
+    return None
+
+
+def combinations(shares: Iterable[tuple[tuple[str, str], float]]) -> list[tuple[float, Filling]]:
+    """The combinations of fields that are there and aren't, with their weights, which add up to 1."""
+    given = list(shares)
+    open_ = [(place, share) for place, share in given if 0 < share < 1]
+    fixed = {place: share == 1 for place, share in given if share in {0, 1}}
+    if len(open_) > EXACT_MAX:
+        return [
+            (1 / CHOSEN, fixed | {place: _step(at, position) < share for position, (place, share) in enumerate(open_)})
+            for at in range(CHOSEN)
+        ]
+    return [
+        (
+            math.prod(share if there else 1 - share for (_, share), there in zip(open_, choice, strict=True)),
+            fixed | {place: there for (place, _), there in zip(open_, choice, strict=True)},
+        )
+        for choice in product((True, False), repeat=len(open_))
+    ]
+
+
+def _step(at: int, position: int) -> float:
+    """The ``at``-th of evenly spread numbers from 0 to 1, in another order for each position (by odd multipliers)."""
+    return ((at * (2 * position * position + 6 * position + 5)) % CHOSEN + 0.5) / CHOSEN

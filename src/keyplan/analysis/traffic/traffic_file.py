@@ -1,0 +1,307 @@
+"""How much is asked of a design: calls a second, items and bytes, by its decorators or by a traffic file.
+
+A traffic file is TOML or JSON: ``[table]`` says where and how the table is billed, ``[patterns.NAME]`` how often a
+pattern is called and what it finds, ``[entities.NAME]`` how many items are stored and how large they are. What follows
+from it is judged in ``keyplan.check`` and priced in ``keyplan.cost``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from keyplan.analysis.traffic.field_shares import unshared
+from keyplan.dynamodb.regions import REGIONS, near_region
+from keyplan.errors import Fault, TrafficError
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.declared.pattern_load import (
+    FORBID_OTHERS,
+    Count,
+    Days,
+    Flag,
+    ItemBytes,
+    Load,
+    Part,
+    Rate,
+    Readers,
+    ValueBytes,
+    fault_of,
+)
+
+__all__ = [
+    "Stored",
+    "TableSettings",
+    "Traffic",
+    "read_traffic",
+    "traffic_from",
+    "traffic_of",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """How much of one entity is stored. ``count``: items. ``item_bytes``: of one, names included. ``fields``: the bytes
+    of single fields' values, where their types don't tell. ``per_partition``: items in one, and in the largest, item
+    collection. ``filled``: the share of the items that have an optional field, or whose value is one by which a key
+    holds them (``when=``). ``kept_days``: how long items stay, until they expire or are deleted; where ``count`` isn't
+    given, it follows from that and from how many the patterns create.
+    """
+
+    __pydantic_config__ = FORBID_OTHERS
+
+    count: Count | None = None
+    item_bytes: ItemBytes | None = None
+    fields: dict[str, ValueBytes] = field(default_factory=dict[str, int])
+    per_partition: Count | None = None
+    per_partition_max: Count | None = None
+    filled: dict[str, Part] = field(default_factory=dict[str, Part])
+    kept_days: Days | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings:
+    """Where the table stands, how it is billed, and what is switched on. ``None``: not said."""
+
+    __pydantic_config__ = FORBID_OTHERS
+
+    region: str | None = None
+    table_class: Literal["standard", "standard-infrequent-access"] = "standard"
+    billing: Literal["on-demand", "provisioned"] = "on-demand"
+    point_in_time_recovery: Flag | None = None
+    deletion_protection: Flag | None = None
+    stream: Literal["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"] | None = None
+    stream_readers: Readers | None = None
+    replicas: tuple[str, ...] = ()
+    strong_across_regions: Flag = False
+    max_read_units: Rate | None = None
+    max_write_units: Rate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    """A traffic file as it is written."""
+
+    __pydantic_config__ = FORBID_OTHERS
+
+    table: TableSettings = field(default_factory=TableSettings)
+    patterns: dict[str, Load] = field(default_factory=dict[str, Load])
+    entities: dict[str, Stored] = field(default_factory=dict[str, Stored])
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """All that is known of what is asked of a design: ``patterns`` has each of its patterns by name, ``entities`` each
+    of its entities by name, with empty members where nothing is known. ``source``: the file, if one was read.
+    """
+
+    table: TableSettings
+    patterns: Mapping[str, Load]
+    entities: Mapping[str, Stored]
+    source: str | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether any rate is known."""
+        return any(load.per_second is not None for load in self.patterns.values())
+
+
+def traffic_of(design: CompiledDesign) -> Traffic:
+    """What the design's own decorators say, and nothing else."""
+    return Traffic(
+        TableSettings(),
+        {name: pattern.load for name, pattern in design.patterns.items()},
+        {entity.name: Stored() for entity in design.entities.values()},
+    )
+
+
+def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesign) -> Traffic:
+    """The traffic of a design by a TOML or JSON file; what the file says goes before what the decorators say.
+
+    Patterns and entities that only ``others`` have are passed over: one file serves two versions of a design. Raises
+    TrafficError with every fault, each with its place in the file: a syntax error, unknown names, rates below 0 or
+    beyond sense, an unknown region.
+    """
+    source = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+        raise TrafficError(f"{source} can't be read: {reason}", place=source) from None
+    try:
+        data = json.loads(text) if source.endswith(".json") else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        kind = "JSON" if source.endswith(".json") else "TOML"
+        raise TrafficError(f"it isn't {kind}: {error}", place=source, hint="write TOML, or JSON in *.json") from None
+    return traffic_from(data, design, *others, source=source)
+
+
+def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, source: str = "traffic") -> Traffic:
+    """The traffic of a design by what a traffic file holds. Raises TrafficError with every fault."""
+    faults = [*_unknown_names(data, (design, *others))]
+    file = _File()
+    try:
+        file = TypeAdapter(_File).validate_python(data)
+    except ValidationError as error:
+        faults += (_fault_of(element) for element in error.errors(include_url=False))
+    faults += _contradictions(data)
+    if faults:
+        count = len(faults)
+        raise TrafficError(
+            f"the traffic can't be used: {count} fault{'s' if count > 1 else ''}", place=source, faults=faults
+        )
+    given = _by_pattern(file.patterns, design)
+    own = traffic_of(design)
+    return Traffic(
+        file.table,
+        {name: given[name].over(load) if name in given else load for name, load in own.patterns.items()},
+        {name: file.entities.get(name, stored) for name, stored in own.entities.items()},
+        source,
+    )
+
+
+def _fault_of(detail: ErrorDetails) -> Fault:
+    """Pydantic's finding in the file's own words."""
+    if detail["type"] not in {"unexpected_keyword_argument", "extra_forbidden"}:
+        return fault_of(detail)
+    *_, name = place = detail["loc"]
+    known = _MEMBERS.get(len(place) == 1 or place[0], ())
+    return Fault(".".join(str(step) for step in place), "there is no such member", _near(str(name), known))
+
+
+def _members(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(element.name for element in fields(kind))
+
+
+_MEMBERS: dict[Any, tuple[str, ...]] = {
+    True: _members(_File),
+    "table": _members(TableSettings),
+    "patterns": _members(Load),
+    "entities": _members(Stored),
+}
+
+
+def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """Patterns, entities, fields and regions that there are none of; patterns that are named twice."""
+    if not isinstance(data, Mapping):
+        return
+    patterns = {name for design in designs for name in design.patterns}
+    ids = {pattern.id: name for design in designs for name, pattern in design.patterns.items()}
+    seen: dict[str, str] = {}
+    for name in _keys(data.get("patterns")):
+        if name not in patterns and name not in ids:
+            yield Fault(f"patterns.{name}", "the design has no such pattern", _near(name, [*patterns, *ids]))
+            continue
+        other = seen.setdefault(ids.get(name, name), name)
+        if other != name:
+            yield Fault(f"patterns.{name}", f"it is the pattern {other}, which stands here too", "keep one of the two")
+        yield from _unknown_keys(name, data["patterns"][name], designs)
+        yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
+        yield from _of_writes(name, data["patterns"][name], ids.get(name, name), designs)
+    entities = {name: entity for design in designs for name, entity in design.by_name.items()}
+    for name in _keys(data.get("entities")):
+        if name not in entities:
+            yield Fault(f"entities.{name}", "the design has no such entity", _near(name, entities))
+            continue
+        stored = data["entities"][name]
+        for field_name in _keys(stored.get("fields") if isinstance(stored, Mapping) else None):
+            if field_name not in entities[name].fields:
+                place = f"entities.{name}.fields.{field_name}"
+                yield Fault(place, f"{name} has no such field", _near(field_name, entities[name].fields))
+        for field_name in _keys(stored.get("filled") if isinstance(stored, Mapping) else None):
+            place, entity = f"entities.{name}.filled.{field_name}", entities[name]
+            if field_name not in entity.fields:
+                yield Fault(place, f"{name} has no such field", _near(field_name, entity.fields))
+            elif (reason := unshared(entity, field_name)) is not None:
+                yield Fault(place, reason)
+    yield from _unknown_regions(data.get("table"))
+
+
+def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """Keys by which ``hottest`` is said, and that there are none of."""
+    known = [
+        f"{entity.name}.{key.name}"
+        for design in designs
+        for entity in design.entities.values()
+        for key in (*entity.keys, *entity.claims)
+    ]
+    for key in _keys(load.get("hottest")) if isinstance(load, Mapping) else []:
+        if key not in known:
+            yield Fault(f"patterns.{name}.hottest.{key}", "the design has no such key", _near(key, known))
+
+
+def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    arguments = _keys(load.get("arguments")) if isinstance(load, Mapping) else []
+    known = {
+        parameter for design in designs if pattern in design.patterns for parameter in _parameters(design, pattern)
+    }
+    for argument in arguments:
+        if argument not in known:
+            yield Fault(
+                f"patterns.{name}.arguments.{argument}", f"{pattern} has no such parameter", _near(argument, known)
+            )
+
+
+def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """A read of which is said what only a write has."""
+    if not any(pattern in design.reads for design in designs):
+        return
+    for member, reason in (("fails", "has no condition"), ("joined", "is part of no transaction")):
+        if member in _keys(load):
+            yield Fault(f"patterns.{name}.{member}", f"{pattern} is a read, which {reason}", "say it of a write")
+
+
+def _parameters(design: CompiledDesign, pattern: str) -> Iterable[str]:
+    return design.patterns[pattern].signature.by_name
+
+
+def _unknown_regions(table: Any) -> Iterable[Fault]:
+    if not isinstance(table, Mapping):
+        return
+    replicas = table.get("replicas")
+    named = {"table.region": table.get("region")}
+    if isinstance(replicas, list | tuple):
+        named |= {f"table.replicas.{position}": value for position, value in enumerate(replicas)}
+    for place, region in named.items():
+        if isinstance(region, str) and region not in REGIONS:
+            near = near_region(region)
+            hint = f"did you mean {near}?" if near else _near(region, REGIONS)
+            yield Fault(place, f"AWS has no region {region!r}", hint)
+
+
+def _contradictions(data: Any) -> Iterable[Fault]:
+    """Numbers that can't both be right. What is no number is a fault of its own."""
+    for place, usual, most, text in (
+        ("patterns", "per_second", "peak_per_second", "the peak, {:g} a second, is below the average, {:g}"),
+        ("entities", "per_partition", "per_partition_max", "the most, {:g}, is below the usual, {:g}"),
+    ):
+        members = data.get(place) if isinstance(data, Mapping) else None
+        for name, given in members.items() if isinstance(members, Mapping) else ():
+            low, high = (given.get(text) if isinstance(given, Mapping) else None for text in (usual, most))
+            if isinstance(low, int | float) and isinstance(high, int | float) and high < low:
+                yield Fault(f"{place}.{name}.{most}", text.format(high, low))
+
+
+def _by_pattern(given: Mapping[str, Load], design: CompiledDesign) -> dict[str, Load]:
+    """The loads by their patterns' names: a file may name patterns by their ids too."""
+    ids = {pattern.id: name for name, pattern in design.patterns.items()}
+    return {name if name in design.patterns else ids.get(name, name): load for name, load in given.items()}
+
+
+def _keys(value: Any) -> list[str]:
+    return [str(name) for name in value] if isinstance(value, Mapping) else []
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    known = sorted(names)
+    near = difflib.get_close_matches(name, known)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"it has {', '.join(known)}" if len(known) <= 30 else f"there are {len(known)}, among them {known[0]}"

@@ -1,0 +1,309 @@
+"""Typical items: an instance of an entity made of nothing but its declaration, and how large it is.
+
+Where a type says how long a value is (a moment, a UUID, a ULID), it is that. Where it doesn't, the length is taken from
+the traffic file, from the field's examples or default, or it is assumed by the field's name (``declared/examples.py``);
+which of them is reported with every size. Colliding and odd values for tests are made in ``keyplan.testing``.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from keyplan.analysis.traffic.field_shares import Filling, combinations, constants_of
+from keyplan.analysis.traffic.traffic_file import Stored
+from keyplan.dynamodb import values
+from keyplan.errors import KeyplanError
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.item_sizes import FieldSize, ItemSizes, entry_bytes
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.example_values import (
+    ASSUMED,
+    CHOICE,
+    TYPE,
+    TypicalValue,
+    accepted_value,
+    choices_of,
+    of_one_length,
+    text_of,
+    typical,
+    varied,
+)
+from keyplan.model.declared.fields import is_optional, kind_of, ulid
+from keyplan.model.stored.key_formats import IntegerFormat
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_fields import StoredField
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["Typical"]
+
+GIVEN = "the traffic file"
+EXAMPLE = "its example"
+DEFAULT = "its default"
+
+ULID_BYTES = 26
+
+
+@contextmanager
+def _none_where_refused(entity: CompiledEntity) -> Generator[None]:
+    """What DynamoDB doesn't take can't be a typical item: a key that is too long, an item over 400 KB."""
+    try:
+        yield
+    except KeyplanError as error:
+        raise Problem(f"{entity.name} has no typical item: {error.message}", error.hint) from None
+
+
+class Typical:
+    """Typical instances and items of a design's entities.
+
+    ``stored`` gives, by entity, the bytes of whole items and of single fields, as a traffic file has them; ``filling``
+    says which fields are there, of those whose share it gives.
+    """
+
+    def __init__(
+        self,
+        design: CompiledDesign,
+        stored: Mapping[str, Stored] | None = None,
+        filling: Filling | None = None,
+    ) -> None:
+        self.design = design
+        self._filling: Filling = filling or {}
+        self._mixtures: dict[frozenset[str], list[tuple[float, Typical]]] = {}
+        self._stored = stored or {}
+        self._ulids = {
+            name
+            for entity in design.entities.values()
+            for name, info in entity.cls.model_fields.items()
+            if info.default_factory is ulid
+        }
+        self._instances: dict[tuple[str, int], Entity] = {}
+        self._sources: dict[str, dict[str, TypicalValue]] = {}
+        self._sizes: dict[str, ItemSizes] = {}
+
+    def instance(self, entity: CompiledEntity, known: Mapping[str, Any] | None = None, serial: int = 0) -> Entity:
+        """A typical instance; ``known`` holds values of its fields, ``serial`` tells instances apart.
+
+        Raises Problem for an entity whose validators take nothing that can be thought of.
+        """
+        result = self._instances.get((entity.name, serial))
+        if result is None:
+            result = self._instances[entity.name, serial] = self._made(entity, serial)
+        own = {name: value for name, value in (known or {}).items() if name in entity.cls.model_fields}
+        if not own:
+            return result
+        try:
+            return entity.cls.model_validate({**entity.own_values(result), **own}, by_name=True)
+        except ValidationError:
+            return result.model_copy(update=own)
+
+    def mixture(self, names: Iterable[str]) -> list[tuple[float, Typical]]:
+        """Typical items for each combination of the entities' fields of which a share is given, with its weight: these
+        alone where no share is given.
+        """
+        wanted = frozenset(names)
+        result = self._mixtures.get(wanted)
+        if result is None:
+            shares = [
+                ((name, field), share)
+                for name in sorted(wanted)
+                if name in self._stored
+                for field, share in self._stored[name].filled.items()
+                if (name, field) not in self._filling
+            ]
+            result = [
+                (weight, Typical(self.design, self._stored, {**self._filling, **filling}) if filling else self)
+                for weight, filling in combinations(shares)
+            ]
+            self._mixtures[wanted] = result
+        return result
+
+    def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
+        """The same, with items of these entities as large as that."""
+        sized = {name: replace(self._stored.get(name, Stored()), item_bytes=item_bytes) for name in names}
+        return Typical(self.design, {**self._stored, **sized}, self._filling)
+
+    def item(self, instance: Entity) -> dict[str, dict[str, Any]]:
+        """The item of an instance, as large as the traffic file says that the entity's items are.
+
+        Raises KeyplanError.
+        """
+        entity = self.design.entities[type(instance)]
+        item = entity.to_item(instance)
+        stored = self._stored.get(entity.name)
+        if stored is None:
+            return item
+        keys = {key_attribute.name for key in entity.keys for key_attribute, _ in key.attributes}
+        for name, size in stored.fields.items():
+            attribute = entity.fields[name].attribute
+            if attribute in item and attribute not in keys:
+                item[attribute] = _filled(item[attribute], size)
+        if stored.item_bytes is not None:
+            self._stretch(entity, item, keys, stored.item_bytes)
+        return item
+
+    def sizes(self, entity: CompiledEntity) -> ItemSizes:
+        """The sizes of a typical item. Raises Problem."""
+        item_sizes = self._sizes.get(entity.name)
+        if item_sizes is None:
+            item_sizes = self._sizes[entity.name] = self._measured(entity)
+        return item_sizes
+
+    def entries(self, entity: CompiledEntity, known: Mapping[str, Any]) -> Mapping[str, int]:
+        """The bytes of a typical item's entry in each index, with these values of its fields. Raises Problem."""
+        instance = self.instance(entity, known)
+        with _none_where_refused(entity):
+            return entry_bytes(self.design.table, self.item(instance))
+
+    def claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int | None:
+        """The bytes of the item that claims a typical item's unique value; None where it claims none. Raises
+        Problem.
+        """
+        known = entity.field_values(self.instance(entity))
+        with _none_where_refused(entity):
+            return values.item_size(entity.claim_item(claim, known)) if claim.member(known) else None
+
+    def _measured(self, entity: CompiledEntity) -> ItemSizes:
+        instance = self.instance(entity)
+        with _none_where_refused(entity):
+            item = self.item(instance)
+        fields = tuple(
+            self._field_size(entity, field, item) for field in entity.fields.values() if field.attribute in item
+        )
+        size = values.item_size(item)
+        of_fields = sum(field.size_bytes for field in fields)
+        return ItemSizes(entity.name, size, fields, size - of_fields, entry_bytes(self.design.table, item))
+
+    def _field_size(self, entity: CompiledEntity, field: StoredField, item: Mapping[str, Any]) -> FieldSize:
+        size = values.item_size({field.attribute: item[field.attribute]})
+        stored = self._stored.get(entity.name)
+        if stored is not None and field.name in stored.fields:
+            return FieldSize(field.name, field.attribute, size, GIVEN, exact=False)
+        value = self._sources[entity.name].get(field.name, TypicalValue(None, TYPE, exact=True))
+        stretched = stored is not None and stored.item_bytes is not None and not value.exact
+        return FieldSize(field.name, field.attribute, size, GIVEN if stretched else value.source, exact=value.exact)
+
+    def _stretch(self, entity: CompiledEntity, item: dict[str, Any], keys: set[str], size_bytes: int) -> None:
+        """Make the item ``size_bytes`` long, by its longest text that is in no key."""
+        texts = [
+            field.attribute
+            for field in entity.fields.values()
+            if field.attribute in item and field.attribute not in keys and "S" in item[field.attribute]
+            and kind_of(field.annotation) is str
+        ]  # fmt: skip
+        if not texts:
+            return
+        longest = max(texts, key=lambda name: values.value_size(item[name]))
+        wanted = values.value_size(item[longest]) + size_bytes - values.item_size(item)
+        item[longest] = _filled(item[longest], max(0, wanted))
+
+    def _made(self, entity: CompiledEntity, serial: int) -> Entity:
+        chosen = {name: self._field(entity, name, info, serial) for name, info in entity.cls.model_fields.items()}
+        self._sources.setdefault(entity.name, chosen)
+        result = {name: value.value for name, value in chosen.items()}
+        for _ in range(4):
+            try:
+                return entity.cls.model_validate(result, by_name=True)
+            except ValidationError as error:
+                wrong = [str(element["loc"][0]) for element in error.errors(include_url=False) if element["loc"]]
+                mended = {name: self._mended(entity, name) for name in wrong if name in result}
+                if not mended:
+                    raise _no_value(entity, str(error.errors(include_url=False)[0]["msg"])) from None
+                result.update(mended)
+        raise _no_value(entity, "its validators refuse what can be thought of")
+
+    def _mended(self, entity: CompiledEntity, name: str) -> Any:
+        """Another value for a field whose own validators refuse the usual one."""
+        info = entity.cls.model_fields[name]
+        if info.default is not PydanticUndefined:
+            return info.default
+        try:
+            return accepted_value(entity.fields[name].annotation)
+        except Problem:
+            raise _no_value(entity, f"its field {name} takes nothing that can be thought of") from None
+
+    def _field(self, entity: CompiledEntity, name: str, info: FieldInfo, serial: int) -> TypicalValue:
+        annotation = entity.fields[name].annotation
+        stored = self._stored.get(entity.name)
+        given = stored.fields.get(name) if stored is not None else None
+        kind = kind_of(annotation)
+        there = self._filling.get((entity.name, name))
+        decided = None if there is None else _decided(entity, name, info, there=there)
+        if decided is not None:
+            return decided
+        if (
+            there is None
+            and given is None
+            and info.default is None
+            and any(None in key.when.get(name, ()) for key in entity.index_keys)
+        ):
+            return TypicalValue(None, DEFAULT, exact=True)  # an index holds the items without it: most of them, mostly
+        if given is not None and kind is str and not choices_of(annotation):
+            return TypicalValue(text_of(max(given, 1), serial, name), GIVEN)
+        if info.examples:
+            return TypicalValue(info.examples[serial % len(info.examples)], EXAMPLE)
+        if info.default_factory is ulid or (kind is str and name in self._ulids):
+            return TypicalValue(text_of(ULID_BYTES, serial, name), TYPE, exact=True)
+        default = info.default
+        if isinstance(default, str | enum.Enum) and default:
+            choices = choices_of(annotation)
+            value = default if choices or isinstance(default, enum.Enum) else varied(default, serial)
+            exact = of_one_length(annotation)
+            return TypicalValue(value, TYPE if exact else CHOICE if choices else DEFAULT, exact=exact)
+        if kind is str and name.endswith("_id") and self._ulids and not choices_of(annotation):
+            return TypicalValue(text_of(ULID_BYTES, serial, name), ASSUMED)
+        typical_value = typical(annotation, name, serial)
+        if kind is int and not typical_value.exact:
+            return typical_value._replace(value=min(typical_value.value, _most_in_keys(entity, name) - serial))
+        return typical_value
+
+
+def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool) -> TypicalValue | None:
+    """The value of a field that is, or isn't, there; None: any that is typical. Raises Problem."""
+    annotation = entity.fields[name].annotation
+    constants = constants_of(entity, name)
+    if there:
+        return TypicalValue(constants[0][0], CHOICE) if constants else None
+    if is_optional(annotation):
+        return TypicalValue(None, DEFAULT, exact=True)
+    others = (True, False) if kind_of(annotation) is bool else (info.default, *choices_of(annotation))
+    for value in (*others, typical(annotation, name, 0).value):
+        stored = value.value if isinstance(value, enum.Enum) else value
+        if value is not PydanticUndefined and value is not None and not {value, stored} & {*constants[0]}:
+            return TypicalValue(value, CHOICE)
+    raise _no_value(entity, f"its field {name} takes nothing but what its key holds")
+
+
+def _most_in_keys(entity: CompiledEntity, name: str) -> int:
+    """The largest whole number that the field's places in keys have room for."""
+    widths = [
+        variable.format.width
+        for key in entity.keys
+        for _, template in key.attributes
+        for variable in template.variables
+        if variable.field == name and isinstance(variable.format, IntegerFormat) and variable.format.width is not None
+    ]
+    return int(10 ** min(widths, default=38)) - 1
+
+
+def _no_value(entity: CompiledEntity, why: str) -> Problem:
+    return Problem(f"no typical {entity.name} can be made: {why}", "give its fields examples: Field(examples=[...])")
+
+
+def _filled(value: Mapping[str, Any], size_bytes: int) -> dict[str, Any]:
+    """An attribute value of that many bytes: a text that begins as the value does, so that another value gives another
+    text.
+    """
+    if values.value_size({**value}) == size_bytes:
+        return {**value}
+    ((_, content),) = value.items()
+    text = content if isinstance(content, str) else repr(content)
+    shown = text.encode()[:size_bytes].decode(errors="ignore")
+    return {"S": shown + "x" * (size_bytes - len(shown.encode()))}

@@ -1,0 +1,131 @@
+"""The plain verbs of every design as conversations: get, put, create, update, delete, batches, transactions.
+
+They make use of the one write compiler; the opened design gives them their synchronous and asynchronous forms. Write
+patterns are run in ``attempts.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import Any, TypeVar, cast
+
+from keyplan.client.batches import batch_write
+from keyplan.client.conversations import Conversation
+from keyplan.client.read_plans import batch_entities, get_item
+from keyplan.client.results import Answer
+from keyplan.client.target import Target
+from keyplan.client.transactions import send
+from keyplan.client.write_attempts import run_write, stored_after
+from keyplan.client.write_compiler import WriteCompiler, primary_key
+from keyplan.errors import ArgumentError, ItemNotReadable
+from keyplan.model.declared.actions import Action, Ask, Batch, Create, Delete, Previous, Put, Update, several
+from keyplan.model.declared.entity import Entity
+
+__all__ = ["Verbs"]
+
+E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
+
+
+class Verbs:
+    """Conversations on one design's table."""
+
+    def __init__(self, compiler: WriteCompiler, target: Target, answers: Mapping[str, Answer]) -> None:
+        self.compiler = compiler
+        self.target = target
+        self.answers = answers
+
+    def get(self, cls: type[E], key: Mapping[str, Any], *, consistent: bool = False) -> Conversation[E | None]:
+        """One item by its key fields."""
+        entity = self.compiler.entity(cls)
+        if "consistent" in entity.key_fields:  # it names the item, then: such an item is read eventually consistent
+            key, consistent = {**key, "consistent": consistent}, False
+        result = yield from get_item(self.target, entity, primary_key(entity, key), consistent=consistent)
+        return cast("E | None", result)
+
+    def get_many(
+        self, cls: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
+    ) -> Conversation[list[E | None]]:
+        """Many items by their key fields, in order."""
+        entity = self.compiler.entity(cls)
+        wanted = [primary_key(entity, key) for key in several(keys, "keys")]
+        entities = yield from batch_entities(self.target, entity, wanted, consistent=consistent)
+        return cast("list[E | None]", entities)
+
+    def put(self, instance: E | Previous[E]) -> Conversation[E | None]:
+        """Write the whole item, and give it; or what stood there, where that is asked for."""
+        if isinstance(instance, Previous):
+            return (yield from self._previous(instance, Put))
+        return cast("E", (yield from self._instance(Put(instance))))
+
+    def create(self, instance: E) -> Conversation[E]:
+        """Write an item that must not exist."""
+        return cast("E", (yield from self._instance(Create(instance))))
+
+    def _instance(self, action: Put[Any] | Create[Any]) -> Conversation[Any]:
+        compiled = self.compiler.compile(action)
+        yield from send(compiled.operations, type(action.item).__name__)
+        return compiled.certain()
+
+    def update(self, target: Any, changes: Mapping[str, Any]) -> Conversation[Any]:
+        """Change fields of an item, and give it as it then is; or as it was, where that is asked for."""
+        if isinstance(target, Previous):
+            if changes:
+                raise ArgumentError(f"an Update says all of it; given besides: {', '.join(changes)}", place="update")
+            return (yield from self._previous(target, Update))
+        compiled = self.compiler.compile(self._update(target, changes))
+        entity = compiled.operations[0].entity
+        response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
+        if "Attributes" in response:
+            return stored_after(compiled, response)
+        certain = compiled.certain()
+        if certain is not None:
+            return certain
+        key = compiled.operations[0].parameters["Key"]
+        return (yield from get_item(self.target, entity, key, consistent=True))
+
+    def _update(self, target: Any, changes: Mapping[str, Any]) -> Update[Any]:
+        """The update of an instance, or of the item that a class and its key fields name; or the one that is given."""
+        if isinstance(target, Update):
+            if changes:
+                raise ArgumentError(f"an Update says all of it; given besides: {', '.join(changes)}", place="update")
+            return target
+        if not isinstance(target, type):
+            return Update(target, **changes)
+        named = self.compiler.entity(target).key_fields
+        key = {name: changes[name] for name in named if name in changes}
+        return Update(target, **key).set(**{name: value for name, value in changes.items() if name not in named})
+
+    def _previous(self, asked: Previous[E], kind: type[Put[Any] | Update[Any]]) -> Conversation[E | None]:
+        """Carry out a write of that one action, which gives what was there before it."""
+        verb = kind.__name__.lower()
+        if not isinstance(asked.action, kind):
+            raise ArgumentError(f"{asked!r} is no {kind.__name__}", place=verb, hint=f"give {kind.__name__}(...)")
+        return (yield from run_write(self.compiler, self.answers, asked.__iter__, verb, 1))
+
+    def delete(self, action: Delete[E]) -> Conversation[E | None]:
+        """Remove an item, and give it where one request tells."""
+        compiled = self.compiler.compile(action)
+        entity = compiled.operations[0].entity
+        response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
+        try:
+            return cast("E | None", stored_after(compiled, response))
+        except ItemNotReadable:  # it is removed all the same
+            return None
+
+    def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> Conversation[None]:
+        """Puts and deletes without conditions."""
+        yield from batch_write(self.target.name, self.compiler.batch(Batch(actions)))
+
+    def transact(self, actions: Iterable[Action]) -> Conversation[None]:
+        """Several actions, all or nothing."""
+        operations = [
+            operation
+            for action in several(actions, "actions")
+            for operation in self.compiler.compile(action).operations
+        ]
+        yield from send(operations, "transact")
+
+    def write(self, make: Callable[[], Generator[Action | Ask, Any, T]], place: str, attempts: int) -> Conversation[T]:
+        """Run a write pattern."""
+        return run_write(self.compiler, self.answers, make, place, attempts)

@@ -1,0 +1,65 @@
+"""What a key condition lets through besides the answer, and how it is kept out.
+
+One condition may have to serve several entities, whose keys lie in several intervals; some bounds that exclude their
+end are asked for with it; and a prefix of a value without escapes may go on in what follows the value. What is read is
+compared with each entity's own interval, and with the ranges themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.client.key_conditions import Interval, interval_of
+from keyplan.model.compiled.plans import QueryPlan
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.parameters import Range
+from keyplan.model.declared.unreadable import Unreadable
+
+__all__ = ["AnswerFilter", "answer_filter_of"]
+
+Item = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFilter:
+    """Lets through the items of one call's answer."""
+
+    ranges: tuple[tuple[str, Range[Any]], ...]
+    intervals: Mapping[type[Entity], tuple[tuple[str, Interval], ...]]
+    readers: Mapping[type[Entity], Callable[[Item], Entity]] = field(default_factory=dict[Any, Any])
+    """How items are read whose instances lack the fields of the ranges: those of views."""
+    ranks: Mapping[str, Callable[[Any], int]] = field(default_factory=dict[str, Any])
+    """The order of the fields that have none of their own."""
+
+    def passes(self, instance: Any, item: Item) -> bool:
+        """Whether an item of one of the plan's entities belongs to the answer."""
+        if type(instance) is Unreadable:
+            return True  # its fields aren't known: the key condition let it through
+        for attribute, interval in self.intervals.get(type(instance), ()):
+            if not interval.holds(item[attribute][interval.kind]):
+                return False
+        if self.readers and self.ranges and type(instance) in self.readers:
+            instance = self.readers[type(instance)](item)
+        if self.ranks:
+            return all(
+                bound.ranked(self.ranks[name]).holds(self.ranks[name](getattr(instance, name)))
+                if name in self.ranks
+                else bound.holds(getattr(instance, name))
+                for name, bound in self.ranges
+            )
+        return all(bound.holds(getattr(instance, name)) for name, bound in self.ranges)
+
+
+def answer_filter_of(plan: QueryPlan, values: Mapping[str, Any]) -> AnswerFilter | None:
+    """The answer_filter for the values of one call; None where the key condition says everything."""
+    if plan.one_interval:
+        return None
+    ranges = tuple((name, value) for name, value in values.items() if value.__class__ is Range)
+    intervals: dict[type[Entity], tuple[tuple[str, Interval], ...]] = {}
+    for match in plan.matches:
+        own = tuple((part.attribute.name, interval_of(part, values)) for part in match.sort)
+        if len(plan.matches) > 1 or any(interval.ends for _, interval in own):
+            intervals[match.entity.gives] = own
+    return AnswerFilter(ranges, intervals, plan.sifted, plan.ranks) if ranges or intervals else None

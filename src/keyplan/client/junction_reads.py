@@ -1,0 +1,167 @@
+"""Reading through junctions: a junction's items, and the ends that they name; and several junctions that lead to one
+answer. Single queries are in ``reads.py``, merging partitions in ``merges.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from keyplan.client.argument_combinations import value_sets
+from keyplan.client.conversations import Conversation
+from keyplan.client.cursors import Position
+from keyplan.client.merged_partitions import MergeReader, Place
+from keyplan.client.partial_indexes import CompletingReader
+from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, batch_entities
+from keyplan.client.split_queries import PartedReader, entries_reader
+from keyplan.client.target import Target
+from keyplan.client.time_buckets import BucketsReader
+from keyplan.model.compiled.plans import GetPlan, QueryPlan, ThroughPlan
+from keyplan.model.declared.entity import Entity
+
+__all__ = ["FanOutReader", "ThroughReader", "UnionReader", "end_values", "query_reader"]
+
+
+def query_reader(
+    plan: QueryPlan, target: Target
+) -> QueryReader | MergeReader | PartedReader | CompletingReader | BucketsReader:
+    """The reader of one query, of several, or of one whose items are read from the table besides; and of those of
+    several buckets of time.
+    """
+    reader = CompletingReader(plan, target) if plan.completed else entries_reader(plan, target)
+    return reader if plan.buckets is None else BucketsReader(plan, reader)
+
+
+def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of the end that a junction's item names."""
+    result = {name: getattr(link, source) for name, source in plan.fields.items()}
+    result.update({name: values[name] for name in plan.arguments})
+    return result
+
+
+class ThroughReader:
+    """A junction's items, and the ends they name, read by their keys in batches."""
+
+    def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: GetPlan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        self.end = end
+        self._junction = MergeReader(junction, target) if junction.merged else QueryReader(junction, target)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next ends, in the junction's order; a junction whose end is gone is passed over. One end more than asked
+        for is looked up, since a further link alone doesn't say that anything follows.
+        """
+        entries: list[Entry] = []
+        while True:
+            wanted = None if size is None else size + 1 - len(entries)
+            links = yield from self._junction.chunk(values, wanted, position)
+            entries.extend((yield from self.ends(links, values)))
+            position = links.position
+            if position is None or (size is not None and len(entries) > size):
+                break
+        if size is None or len(entries) <= size:
+            return Chunk(entries, None)
+        del entries[size:]
+        return Chunk(entries, self._junction.position(entries[-1].item))
+
+    def ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
+        """The ends that some of the junction's items name; each with its link's item."""
+        entity = self.end.entity
+        keys = [entity.item_key(entity.primary, end_values(self.plan, link.instance, values)) for link in links.entries]
+        ends = yield from batch_entities(self.target, entity, keys, consistent=self.end.consistent)
+        return [Entry(end, link.item) for end, link in zip(ends, links.entries, strict=True) if end is not None]
+
+
+class FanOutReader:
+    """A junction's items, all of them, and the partitions that they name, merged in order."""
+
+    def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: QueryPlan, target: Target) -> None:
+        self.plan = plan
+        self._junction = query_reader(junction, target)
+        self._ends = MergeReader(end, target)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next items of all the ends' partitions."""
+        links = yield from self._junction.chunk(values, None, None)
+        sets = [end_values(self.plan, link.instance, values) for link in links.entries]
+        partitions = [value_set for known in sets for value_set in value_sets(self._ends.plan.each, known)]
+        return (yield from self._ends.merge(partitions, size, position))
+
+
+class UnionReader:
+    """Several junctions: what any of them leads to, each item once, in the order of the end's key.
+
+    Of each way as many items are read as are wanted in all, from the same position on; more can't be needed.
+    """
+
+    def __init__(self, plan: ThroughPlan, target: Target) -> None:
+        ordering = next(way.end for way in plan.ways if isinstance(way.end, QueryPlan))
+        self._order = MergeReader(ordering, target)
+        self._key = ordering.key
+        self._forward = ordering.forward
+        self._ways: list[FanOutReader | _Pointers] = []
+        for through_plan in plan.ways:
+            way = replace(through_plan, also=())
+            if not isinstance(way.junction, QueryPlan):  # pragma: no cover - the compiler sees to it
+                raise TypeError(way.junction)
+            if isinstance(way.end, GetPlan):
+                self._ways.append(_Pointers(way, way.junction, way.end, target))
+            else:
+                self._ways.append(FanOutReader(way, way.junction, way.end, target))
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next items of all ways."""
+        after = None if position is None else self._order.place_of(position)
+        result: dict[Place, tuple[Position, Entry]] = {}
+        more = False
+        for way in self._ways:
+            # At most one link of a pointers' way stands where the position does, and may have been given already
+            wanted = size + 1 if size is not None and position is not None and isinstance(way, _Pointers) else size
+            chunk = yield from way.chunk(values, wanted, position)
+            more = more or chunk.position is not None
+            for entry in chunk.entries:
+                at = self._position(way, entry)
+                place = self._order.place_of(at)
+                if after is None or self._order.before(after, place):
+                    result[place] = (at, entry)
+        ordered = [result[place] for place in sorted(result, reverse=not self._forward)]
+        if size is None or (len(ordered) <= size and not more):
+            return Chunk([entry for _, entry in ordered], None)
+        shown = ordered[:size]
+        return Chunk([entry for _, entry in shown], shown[-1][0] if shown else None)
+
+    def _position(self, way: FanOutReader | _Pointers, entry: Entry) -> Position:
+        if isinstance(way, FanOutReader):
+            return self._order.position(entry.item)
+        entity = way.entity
+        values = entity.field_values(entry.instance)
+        item: Item = {**entity.item_key(self._key, values), **entity.item_key(entity.primary, values)}
+        return self._order.position(item)
+
+
+class _Pointers:
+    """A junction whose items stand in the order of the ends, under the same sort keys: each end is read by its key."""
+
+    def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: GetPlan, target: Target) -> None:
+        self.entity = end.entity
+        self._links = QueryReader(junction, target)
+        self._through = ThroughReader(plan, junction, end, target)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next ends from the position's sort key on, that one included."""
+        entries: list[Entry] = []
+        cut = None if position is None else position[0]
+        start: Position | None = None
+        while True:
+            wanted = None if size is None else size + 1 - len(entries)
+            links = yield from self._links.chunk(values, wanted, start, cut)
+            entries.extend((yield from self._through.ends(links, values)))
+            start = links.position
+            if start is None or (size is not None and len(entries) > size):
+                break
+        if size is None or len(entries) <= size:
+            return Chunk(entries, None)
+        del entries[size:]
+        return Chunk(entries, self._links.position(entries[-1].item))

@@ -1,0 +1,272 @@
+"""Key conditions for the values of one call: the partition's text, and the interval of sort keys.
+
+An interval is exact in the store's order of texts. Where DynamoDB has no operator for a bound (an exclusive upper one
+beside a lower one), it is taken inclusive, and the readers drop what lies on it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX
+from keyplan.errors import KeyFieldError
+from keyplan.model.compiled.plans import KeyMatch, QueryPlan, SortPart
+from keyplan.model.compiled.signatures import ParameterKind
+from keyplan.model.declared.parameters import Range
+from keyplan.model.stored.key_formats import Format, IntegerFormat, PartsFormat, StoredFormat
+from keyplan.model.stored.key_templates import DELIMITER, Variable, escape
+from keyplan.model.stored.stored_keys import CompiledKey, checked
+
+__all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts", "text_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Sort keys from ``low`` to ``high``, both included; ``prefix`` where they are all that begin with a text."""
+
+    low: str | None = None
+    high: str | None = None
+    prefix: str | None = None
+    kind: str = "S"
+    """The attribute's type: S, N or B."""
+    value_at: int = 0
+    ends: str = ""
+    """Of a prefix of a value without escapes: where the value begins in the text, and what ends it."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing can lie in it."""
+        if self.low is None or self.high is None:
+            return False
+        return bool(order_of(self.low, self.kind) > order_of(self.high, self.kind))
+
+    def holds(self, text: str) -> bool:
+        """Whether a key attribute's text lies in it."""
+        if self.prefix is not None:
+            is_within = not self.ends or (text + self.ends).find(self.ends, self.value_at) >= len(self.prefix)
+            return text.startswith(self.prefix) and is_within
+        place = order_of(text, self.kind)
+        return (self.low is None or bool(order_of(self.low, self.kind) <= place)) and (
+            self.high is None or bool(place <= order_of(self.high, self.kind))
+        )
+
+    def before(self, other: Interval, *, forward: bool) -> bool:
+        """Whether all in it comes before all in the other, in that direction."""
+        interval, two = (self, other) if forward else (other, self)
+        if interval.high is None or two.low is None:
+            return False
+        return bool(order_of(interval.high, self.kind) < order_of(two.low, self.kind))
+
+    def cut(self, bound: str, *, forward: bool) -> Interval:
+        """The part from ``bound`` on (``forward``), or up to it; the bound itself included."""
+
+        def order(text: str) -> Any:
+            return order_of(text, self.kind)
+
+        if forward:
+            low = bound if self.low is None else max(self.low, bound, key=order)
+            return Interval(low, self.high, kind=self.kind)
+        high = bound if self.high is None else min(self.high, bound, key=order)
+        return Interval(self.low, high, kind=self.kind)
+
+
+NOTHING = Interval("b", "a")
+"""An interval in which nothing lies."""
+_EMPTY: tuple[Any, ...] = ("", (), b"")
+
+
+ORDERS: Mapping[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": base64.b64decode}
+"""What makes of a key attribute's text, by its type, what it is ordered by."""
+
+
+def order_of(text: str, kind: str) -> Any:
+    """What a key attribute's text of type ``kind`` is ordered by: texts by their letters, numbers by value, binary (its
+    text is base64) by its bytes.
+    """
+    return ORDERS[kind](text)
+
+
+def text_of(ordered: Any, kind: str) -> str:
+    """The text of a key attribute that has this place in the order: of ``order_of``, the inverse."""
+    if kind == "B":
+        return base64.b64encode(ordered).decode("ascii")
+    return str(ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyText:
+    """A key condition: its text, and its values by placeholder."""
+
+    text: str
+    names: dict[str, str]
+    values: dict[str, dict[str, str]]
+
+
+def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
+    """The interval that a sort key attribute lies in."""
+    kind = part.attribute.type
+    start = part.start(values)
+    if part.complete:
+        return Interval(start, start, kind=kind)
+    condition = part.condition
+    given = None if condition is None else values.get(condition.field)
+    if condition is None or given is None:
+        return _beginning(start, kind=kind)
+    if part.condition_kind is ParameterKind.PREFIX:
+        beginning = _beginning(start + condition.prefix_text(given), kind=kind)
+        return replace(beginning, value_at=len(start), ends=condition.ends) if condition.is_open else beginning
+    return _range(part, start, given, kind=kind)
+
+
+def _beginning(start: str, *, kind: str) -> Interval:
+    return Interval(prefix=start, low=start, high=_successor(start)) if start else Interval(kind=kind)
+
+
+def _successor(text: str) -> str | None:
+    """The least text after all that begin with ``text``."""
+    return text[:-1] + chr(ord(text[-1]) + 1) if text else None
+
+
+def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Interval:
+    condition = part.condition
+    if condition is None:  # pragma: no cover - the caller has one
+        raise AssertionError
+    least, most = _held(condition.format, given.lower), _held(condition.format, given.upper)
+    if most is not None and most in _EMPTY:
+        return NOTHING  # no value in a key is empty, so all of them lie above
+    lower, upper = None if least in _EMPTY else _text(condition, least), _text(condition, most)
+    # A bound that was moved to what the format can hold is included: the readers compare with the bound itself
+    lower_out = given.gt is not None and least == given.gt
+    upper_out = given.lt is not None and most == given.lt
+    if condition.format.descending:
+        lower, upper, lower_out, upper_out = upper, lower, upper_out, lower_out
+    if kind != "S":
+        return Interval(lower, upper, kind=kind)
+    low = start or None
+    if lower is not None:
+        after = ("\0" if condition.last else _after(condition)) if lower_out else ""
+        low = start + lower + after
+    high = _successor(start)
+    if upper is not None:
+        high = start + upper + ("" if condition.last or upper_out else _after(condition))
+    return Interval(low, high)
+
+
+def _after(condition: Variable) -> str:
+    """The character after the one that ends a value: no text that begins with a value and its end reaches it."""
+    return chr(ord(condition.ends[0]) + 1)
+
+
+def _held(form: Format, value: Any) -> Any:
+    """The bound, or the nearest value that the format can hold: no item lies between them."""
+    if isinstance(form, StoredFormat) and isinstance(value, datetime):
+        return form.nearest(value)
+    if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
+        return value  # no bound, or a symbol for one
+    return min(max(value, 0), 10**form.width - 1)
+
+
+def _text(variable: Variable, value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(variable.format, PartsFormat):  # a bound may have empty parts, though no value has
+        return DELIMITER.join(escape(part, last=False) for part in value)
+    return variable.text(value)
+
+
+def hull(intervals: Sequence[Interval]) -> Interval:
+    """The smallest interval that holds all of them."""
+    first = intervals[0]
+    if all(interval == first for interval in intervals):
+        return first
+
+    def order(text: str) -> Any:
+        return order_of(text, first.kind)
+
+    lows = [interval.low for interval in intervals if interval.low is not None]
+    highs = [interval.high for interval in intervals if interval.high is not None]
+    low = min(lows, key=order) if len(lows) == len(intervals) else None
+    high = max(highs, key=order) if len(highs) == len(intervals) else None
+    return Interval(low, high, kind=first.kind)
+
+
+def partition_texts(match: KeyMatch, values: Mapping[str, Any], suffix: str = "") -> list[str]:
+    """The texts of the partition key attributes. Raises KeyFieldError."""
+    if match.buckets is not None:
+        values = match.buckets.placed(values)
+    texts: list[str] = []
+    for attribute, template in match.key.partition:
+        try:
+            texts.append(checked(template.text(values) + suffix, PARTITION_KEY_BYTES_MAX, attribute))
+        except KeyFieldError as error:
+            raise KeyFieldError(error.message, place=error.place, hint=error.hint) from None
+    return texts
+
+
+def key_condition(
+    plan: QueryPlan,
+    values: Mapping[str, Any],
+    partition: Sequence[str],
+    cut: str | None = None,
+    reach: str | None = None,
+) -> KeyText | None:
+    """The key condition of a query, or None when nothing can meet it. ``cut``: where to begin in the sort key, and
+    ``reach``: where to end, both included; for an index (or table) with one sort key attribute.
+    """
+    key = plan.key
+    result: dict[str, dict[str, str]] = {}
+    for number, ((attribute, _), text) in enumerate(zip(key.partition, partition, strict=True)):
+        result[f":p{number}"] = {attribute.type: text}
+    clauses: list[str] = []
+    for number, (attribute, _) in enumerate(key.sort):
+        parts = [match.sort[number] for match in plan.matches if number < len(match.sort)]
+        if len(parts) < len(plan.matches):
+            if cut is None and reach is None:
+                break
+            parts = []
+        interval = hull([interval_of(part, values) for part in parts]) if parts else Interval(kind=attribute.type)
+        if cut is not None:
+            interval = interval.cut(cut, forward=plan.forward)
+        if reach is not None:
+            interval = interval.cut(reach, forward=not plan.forward)
+        if interval.empty:
+            return None
+        clauses.append(_clause(interval, f"s{number}", attribute.type, result))
+    text, names = _written(key, tuple(clauses))
+    return KeyText(text, names, result)
+
+
+@lru_cache(maxsize=1024)
+def _written(key: CompiledKey, clauses: tuple[str, ...]) -> tuple[str, dict[str, str]]:
+    """The condition's text and names, made once for each form that the clauses on the sort key take."""
+    names = {f"#p{number}": attribute.name for number, (attribute, _) in enumerate(key.partition)}
+    texts = [f"#p{number} = :p{number}" for number in range(len(key.partition))]
+    for number, clause in enumerate(clauses):
+        if clause:
+            names[f"#s{number}"] = key.sort[number][0].name
+            texts.append(clause)
+    return " AND ".join(texts), names
+
+
+def _clause(interval: Interval, name: str, kind: str, values: dict[str, dict[str, str]]) -> str:
+    def value(suffix: str, text: str) -> str:
+        values[f":{name}{suffix}"] = {kind: text}
+        return f":{name}{suffix}"
+
+    if interval.prefix is not None:
+        return f"begins_with(#{name}, {value('', interval.prefix)})"
+    if interval.low is not None and interval.low == interval.high:
+        return f"#{name} = {value('', interval.low)}"
+    if interval.low is not None and interval.high is not None:
+        return f"#{name} BETWEEN {value('', interval.low)} AND {value('_', interval.high)}"
+    if interval.low is not None:
+        return f"#{name} >= {value('', interval.low)}"
+    if interval.high is not None:
+        return f"#{name} <= {value('', interval.high)}"
+    return ""

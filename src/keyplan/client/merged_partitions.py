@@ -1,0 +1,221 @@
+"""Several partitions read in parallel and merged in order, under one cursor.
+
+A position in the merged order is one entry's sort key, partition and primary key, however many partitions there are:
+each is taken up behind it. So a cursor stays small, and items written meanwhile disturb nothing.
+
+Partitions are read in rounds of some in parallel: how much of each, and up to where, is decided in
+``keyplan.model.compiled.partition_shares``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from keyplan.client.argument_combinations import value_sets
+from keyplan.client.conversations import Conversation, Request
+from keyplan.client.cursors import Position
+from keyplan.client.extra_item_filters import AnswerFilter, answer_filter_of
+from keyplan.client.key_conditions import ORDERS, order_of, partition_texts, text_of
+from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, own_item
+from keyplan.client.target import Target
+from keyplan.model.compiled.partition_shares import Ask, Place, Shares
+from keyplan.model.compiled.plans import QueryPlan
+from keyplan.model.declared.entity import Entity
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["MergeReader", "Place"]
+
+
+class _Candidate(NamedTuple):
+    """An item with its place, and what it is: an instance, or as yet the entity that reads it as one."""
+
+    place: Place
+    item: Item
+    whose: CompiledEntity
+    instance: Entity | None
+
+
+@dataclass
+class _Stream:
+    """One partition: what it is asked for, and where it is read on."""
+
+    values: Mapping[str, Any]
+    partition: list[str]
+    answer_filter: AnswerFilter | None
+    behind: bool
+    """Whether it is the position's own partition, whose reading begins right behind it."""
+    cut: str | None
+    """The sort key that its reading begins with, where that isn't its beginning."""
+    start: Item | None
+    """The key that its reading begins behind."""
+
+
+class MergeReader:
+    """Queries of many partitions: shards of one, ``Each`` value of a field, or those that a junction names."""
+
+    def __init__(self, plan: QueryPlan, target: Target) -> None:
+        self.plan = plan
+        self._reader = QueryReader(plan, target)
+        table = target.table
+        base = (table.partition,) if table.sort is None else (table.partition, table.sort)
+        partition = tuple(attribute for attribute, _ in plan.key.partition)
+        sort = tuple(attribute for attribute, _ in plan.key.sort)
+        self._order = (*sort, *partition, *(base if plan.index else ()))
+        self._named = tuple((attribute.name, attribute.type) for attribute in self._order)
+        self._ordered = tuple((attribute.name, attribute.type, ORDERS[attribute.type]) for attribute in self._order)
+        self._sorts = len(sort)
+        self._texts = all(value.type == "S" for value in self._order)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next entries of all partitions that the values name."""
+        return (yield from self.merge(self._value_sets(values), size, position))
+
+    def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+        """The first item of all partitions that the values name."""
+        chunk = yield from self.chunk(values, 1, None)
+        return chunk.entries[0].instance if chunk.entries else None
+
+    def _value_sets(self, values: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+        return value_sets(self.plan.each, values)
+
+    def merge(
+        self, value_sets: Iterable[Mapping[str, Any]], size: int | None, position: Position | None
+    ) -> Conversation[Chunk]:
+        """The next entries of the partitions that each of ``value_sets`` names."""
+        after = None if position is None else self.place_of(position)
+        streams = self._streams(value_sets, position)
+        sifted = self.plan.filter is not None
+        wanted = None if size is None else size + 1
+        even = len(streams) == self.plan.shards  # the shards of one value, over which a hash spreads
+        bounded = self._sorts == 1
+        shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
+        result: list[_Candidate] = []
+        while True:
+            while asks := shares.asks():
+                requests = [(ask, self._request(streams[ask.partition], ask)) for ask in asks]
+                asked = [request for _, request in requests if request is not None]
+                responses = iter((yield asked) if asked else ())
+                for ask, request in requests:
+                    response = {"Items": []} if request is None else next(responses)
+                    result += self._take(streams[ask.partition], response, after, shares, ask)
+            # Entries of one partition with the same sort key stay as they came: an index has an order of its own
+            behind = self._sorts + len(self.plan.key.partition)
+            result.sort(key=lambda candidate: candidate.place[:behind], reverse=not self.plan.forward)
+            entries = [self._entry(candidate) for candidate in result[:size]]
+            if None not in entries:
+                break
+            shares.lost([candidate.place for candidate, entry in zip(result, entries, strict=False) if entry is None])
+            kept = [candidate for candidate, entry in zip(result, entries, strict=False) if entry is not None]
+            result[: len(entries)] = kept
+        out = [entry for entry in entries if entry is not None]
+        return Chunk(out, None if len(out) == len(result) else self.position(out[-1].item))
+
+    def _entry(self, candidate: _Candidate) -> Entry | None:
+        """What was found, read as an instance: what lies beyond the page isn't. None for what only looks like an
+        entity's item.
+        """
+        instance = candidate.instance
+        if instance is None:
+            instance = own_item(candidate.whose, candidate.item, self._reader.target)
+        return None if instance is None else Entry(instance, candidate.item)
+
+    def position(self, item: Item) -> Position:
+        """Where an item stands in the merged order."""
+        return [item[name][kind] for name, kind in self._named]
+
+    def _streams(self, value_sets: Iterable[Mapping[str, Any]], position: Position | None) -> list[_Stream]:
+        streams: dict[tuple[str, ...], _Stream] = {}
+        key = self.plan.key
+        for values in value_sets:
+            answer_filter = answer_filter_of(self.plan, values)
+            for shard in range(key.shards):
+                partition = partition_texts(self.plan.matches[0], values, key.suffix(shard))
+                if tuple(partition) not in streams:
+                    streams[tuple(partition)] = self._stream(values, partition, answer_filter, position)
+        return list(streams.values())
+
+    def _stream(
+        self,
+        values: Mapping[str, Any],
+        partition: list[str],
+        answer_filter: AnswerFilter | None,
+        position: Position | None,
+    ) -> _Stream:
+        """A partition before it is read. The position's own begins right behind the position; the others with the same
+        sort key, whose entries may have been given already: they are dropped by their place.
+        """
+        sorts = self._sorts
+        if position is None:
+            return _Stream(values, partition, answer_filter, behind=False, cut=None, start=None)
+        if position[sorts : sorts + len(partition)] == partition:
+            base = position[sorts + len(partition) :] if self.plan.index else []
+            start = self._reader.start_key(partition, [*position[:sorts], *base])
+            return _Stream(values, partition, answer_filter, behind=True, cut=None, start=start)
+        return _Stream(
+            values, partition, answer_filter, behind=False, cut=position[0] if sorts == 1 else None, start=None
+        )
+
+    def _request(self, stream: _Stream, ask: Ask) -> Request | None:
+        """The next request of a partition; None when nothing lies before the ask's end."""
+        end = None if ask.end is None else text_of(ask.end[0], self._order[0].type)
+        if end is not None and stream.start is not None:
+            sort = self._order[0]
+            begins, ends = (order_of(text, sort.type) for text in (stream.start[sort.name][sort.type], end))
+            if begins == ends:  # DynamoDB refuses to begin at the end; others of that sort key may follow in an index
+                end = None
+            elif (begins > ends) is self.plan.forward:
+                return None
+        parameters = self._reader.request(stream.values, stream.partition, stream.cut, end)
+        if parameters is None:
+            return None
+        if ask.limit is not None:
+            parameters["Limit"] = ask.limit
+        if stream.start is not None:
+            parameters["ExclusiveStartKey"] = stream.start
+        return Request("Query", parameters)
+
+    def _take(
+        self, stream: _Stream, response: dict[str, Any], after: Place | None, shares: Shares, ask: Ask
+    ) -> list[_Candidate]:
+        """The entries of a response; ``shares`` learns of them."""
+        result: list[_Candidate] = []
+        items = response["Items"]
+        given_before = 0
+        for item in items:
+            place = self._place_of_item(item)
+            if after is not None and not stream.behind and not self.before(after, place):
+                given_before += 1
+                continue
+            whose = self._reader.entity_of(item)
+            if whose is None:
+                continue
+            instance = None
+            if stream.answer_filter is not None:
+                instance = own_item(whose, item, self._reader.target)
+                if instance is None or not stream.answer_filter.passes(instance, item):
+                    continue
+            result.append(_Candidate(place, item, whose, instance))
+        following = response.get("LastEvaluatedKey")
+        if following is not None:
+            stream.start = following
+        elif items:
+            stream.start = self._reader.start_key(stream.partition, self._reader.position(items[-1]))
+        last = None if following is None else self._place_of_item(following)
+        shares.took(ask, [candidate.place for candidate in result], len(items) - given_before, last)
+        return result
+
+    def place_of(self, texts: Position) -> Place:
+        """A position as what it is ordered by."""
+        return tuple(order(text) for (_, _, order), text in zip(self._ordered, texts, strict=True))
+
+    def _place_of_item(self, item: Item) -> Place:
+        """Where an item stands in the merged order, as what it is ordered by."""
+        if self._texts:
+            return tuple([item[name][kind] for name, kind in self._named])
+        return tuple([order(item[name][kind]) for name, kind, order in self._ordered])
+
+    def before(self, place: Place, other: Place) -> bool:
+        """Whether one place comes before another in the answer."""
+        return place < other if self.plan.forward else place > other

@@ -1,0 +1,461 @@
+"""Readers: how each kind of plan is carried out, as conversations. One class a kind of plan.
+
+A reader gives its answer in chunks: some entries, and the position where the next chunk begins. Pages, lists and
+iterators are made of chunks (``answers.py``); merging several partitions lives in ``merges.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from keyplan.client.batches import batch_get
+from keyplan.client.conversations import Conversation, Request
+from keyplan.client.cursors import Position
+from keyplan.client.extra_item_filters import AnswerFilter, answer_filter_of
+from keyplan.client.key_conditions import key_condition, partition_texts
+from keyplan.client.target import Target
+from keyplan.dynamodb.limits import IN_OPTIONS_MAX
+from keyplan.dynamodb.values import NumberError, ValueFault
+from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError, shown
+from keyplan.model.compiled.item_sizes import projected
+from keyplan.model.compiled.plans import Filter, FilterValue, KeyMatch, QueryPlan, ScanPlan
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.declared.unreadable import Unreadable
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import Matcher
+
+__all__ = [
+    "Chunk",
+    "ChunkReader",
+    "Entry",
+    "QueryReader",
+    "ScanReader",
+    "filter_members",
+    "get_item",
+    "own_item",
+    "read_claimed",
+]
+
+FILTERED_PAGE = 100
+"""How many items a filtered query asks to be looked at, at the least, for each it still needs."""
+
+Item = dict[str, dict[str, Any]]
+
+
+class Entry(NamedTuple):
+    """An instance, and the item whose place in the answer it has."""
+
+    instance: Entity
+    item: Item
+
+
+class Chunk(NamedTuple):
+    """Some entries in order. ``position`` is where the next chunk begins: None when nothing follows."""
+
+    entries: list[Entry]
+    position: Position | None
+
+
+class ChunkReader(Protocol):
+    """What gives an answer in chunks."""
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """At most ``size`` entries (None: all) from ``position`` on."""
+        ...
+
+
+def base_request(target: Target, index: Index | None = None, *, consistent: bool) -> dict[str, Any]:
+    """The members that every read has. No read of a global index can be consistent."""
+    request: dict[str, Any] = {"TableName": target.name}
+    if (consistent or target.consistent) and (index is None or index.local):
+        request["ConsistentRead"] = True
+    if index is not None:
+        request["IndexName"] = index.name
+    return request
+
+
+def projection_of(attributes: Iterable[str]) -> dict[str, Any]:
+    """The members of a request that asks for some attributes, each once."""
+    names = {f"#a{number}": name for number, name in enumerate(dict.fromkeys(attributes))}
+    return {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
+
+
+def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[str, Any]:
+    """What a read of the table asks for: everything, or the attributes of views, and the keys that tell whose they
+    are.
+    """
+    known = list(entities)
+    if any(entity.asked is None for entity in known):
+        return {}
+    keys = target.table.key_names
+    return projection_of((*keys, *(name for entity in known for name in (*entity.labels, *(entity.asked or ())))))
+
+
+def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: bool) -> Conversation[Entity | None]:
+    """One item by its primary key."""
+    request = base_request(target, consistent=consistent)
+    request["Key"] = key
+    if entity.asked is not None:
+        request |= asked_of_table(target, (entity,))
+    response = yield Request("GetItem", request)
+    item = response.get("Item")
+    if item is None or (entity.labels and not entity.is_labelled(item)):
+        return None
+    instance: Entity = read_leniently(entity, item) if target.lenient else entity.from_item(item)
+    return instance
+
+
+def read_claimed(
+    target: Target, entity: CompiledEntity, claim: Item, *, consistent: bool
+) -> Conversation[Entity | None]:
+    """The item that owns a claim: the claim by its key, then the owner by the key it holds."""
+    request = base_request(target, consistent=consistent)
+    response = yield Request("GetItem", {**request, "Key": claim})
+    claiming = response.get("Item")
+    if claiming is None:
+        return None
+    owner = (claiming.get("claim_of") or {}).get("M")
+    if not isinstance(owner, dict):
+        raise ItemNotReadable(
+            f"the item at {claim} is no claim: it has no claim_of", place=entity.name, hint="something else wrote it"
+        )
+    return (yield from get_item(target, entity, owner, consistent=consistent))
+
+
+def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The filter's members of a request."""
+    if condition is None:
+        return {}
+    text = condition.text
+    encoded: dict[str, Any] = dict(condition.constants)
+    for placeholder, filter_value in condition.parameters.items():
+        value = values[filter_value.parameter]
+        if filter_value.many:
+            options = _options(placeholder, filter_value, value) or _never(placeholder, filter_value)
+            encoded |= options
+            text = re.sub(rf"{placeholder}\b", ", ".join(options), text)
+        else:
+            encoded[placeholder] = _encoded(filter_value, value)
+    return {"text": text, "names": condition.names, "values": encoded}
+
+
+def _options(placeholder: str, filter_value: FilterValue, given: Iterable[Any]) -> dict[str, Any]:
+    """The values of an IN by their placeholders. Raises ArgumentError for more than DynamoDB takes."""
+    options = [_encoded(filter_value, value) for value in dict.fromkeys(given)]
+    if len(options) > IN_OPTIONS_MAX:
+        raise ArgumentError(
+            f"{filter_value.parameter} has {len(options)} values, and a filter takes {IN_OPTIONS_MAX}",
+            place=filter_value.parameter,
+            hint="ask with some of them at a time",
+        )
+    return {f"{placeholder}_{number}": option for number, option in enumerate(options)}
+
+
+def _never(placeholder: str, value: FilterValue) -> dict[str, Any]:
+    """An option that equals nothing, since it is of another type: an IN takes one at the least."""
+    return {f"{placeholder}_0": {"B": "AA=="} if value.tag != "B" else {"BOOL": False}}
+
+
+def _encoded(filter_value: FilterValue, value: Any) -> dict[str, Any]:
+    """A value in a filter. Raises ArgumentError for one that DynamoDB has no form for."""
+    try:
+        return filter_value.encode(value)
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{value!r} isn't valid Unicode", place=filter_value.parameter) from None
+    except KeyFieldError as error:
+        raise ArgumentError(error.message, place=filter_value.parameter, hint=error.hint) from None
+    except (ValueFault, NumberError, TypeError) as error:
+        raise ArgumentError(str(error), place=filter_value.parameter) from None
+    except (AttributeError, ValueError, ArithmeticError, LookupError):  # a parameter of any type, and not the field's
+        raise ArgumentError(
+            f"{shown(value)} can't be compared with what is stored", place=filter_value.parameter
+        ) from None
+
+
+def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
+    """What a read of the table or of an index asks for. DynamoDB refuses to be asked for what an index doesn't hold:
+    those fields stand in its keys.
+    """
+    asked = asked_of_table(target, entities)
+    if index is None or not asked:
+        return asked
+    names = (
+        *asked["ExpressionAttributeNames"].values(),
+        *(attribute.name for attribute in (*index.partition, *index.sort)),
+    )
+    held = projected(target.table, index)
+    return projection_of(name for name in names if held is None or name in held)
+
+
+def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
+    """The instance of an item whose key has the entity's shape; None when the key only looks so, and no values of ours
+    can be read from it: something else wrote it. What can't be read is given as Unreadable where the target says so.
+    Raises ItemNotReadable.
+    """
+    try:
+        return entity.from_item(item)
+    except ItemNotReadable as error:
+        if entity.primary.values(item) is None:
+            return None
+        if target.lenient:
+            return unreadable(entity, item, error)
+        raise
+
+
+def _matches_in(entity: CompiledEntity, index: Index | None) -> Matcher:
+    """Tells an entity's items from others in the table, or in an index. That may lack the labels: then keys tell."""
+    if index is None or all(index.holds(label) for label in entity.labels):
+        return entity.matches
+    return entity.primary.matches
+
+
+def unreadable(entity: CompiledEntity, item: Item, error: ItemNotReadable) -> Unreadable:
+    """What stands for an item that can't be read."""
+    key = {attribute.name: str(item[attribute.name][attribute.type]) for attribute, _ in entity.primary.attributes}
+    return Unreadable(entity=entity.name, key=key, message=error.message, faults=tuple(map(str, error.faults)))
+
+
+def read_leniently(entity: CompiledEntity, item: Item) -> Any:
+    """The instance of an item that was asked for by its key, or what stands for one that can't be read."""
+    try:
+        return entity.from_item(item)
+    except ItemNotReadable as error:
+        return unreadable(entity, item, error)
+
+
+def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
+    """Tells an entity's items from others that a query meets. Where the entity has several keys on the index, items
+    stand there by one of them.
+    """
+    entity, in_index = match.entity, match.key.matches
+    if plan.index is None:
+        return entity.matches_sort
+    matches = _matches_in(entity, plan.index)
+    return (lambda item: in_index(item) and matches(item)) if match.key in entity.siblings else matches
+
+
+class QueryReader:
+    """Query of one partition, in the table or an index."""
+
+    def __init__(self, plan: QueryPlan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        keys = () if plan.index is None else plan.index.sort
+        table = target.table
+        base = (table.partition,) if table.sort is None else (table.partition, table.sort)
+        self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
+        # In a query of the table itself the partition key is the one asked for: the sort key alone tells the entity.
+        self._readers = [(_matcher(plan, match), match.entity) for match in plan.matches]
+
+        self._base = self._members_of_each()
+        self._projection: dict[str, str] = self._base.pop("ExpressionAttributeNames", {})
+
+    def _members_of_each(self) -> dict[str, Any]:
+        """What every request of the plan has."""
+        request = base_request(self.target, self.plan.index, consistent=self.plan.consistent)
+        if not self.plan.forward:
+            request["ScanIndexForward"] = False
+        if self.plan.counted:
+            return {**request, "Select": "COUNT"}
+        return request | asked_of_place(self.target, self.plan.index, [match.entity for match in self.plan.matches])
+
+    def chunk(
+        self, values: Mapping[str, Any], size: int | None, position: Position | None, cut: str | None = None
+    ) -> Conversation[Chunk]:
+        """The next entries of the one partition; with ``cut`` those from that sort key on."""
+        partition = partition_texts(self.plan.matches[0], values)
+        wanted = None if size is None else size + 1
+        entries: list[Entry] = []
+        request = self.request(values, partition, cut)
+        if request is None:
+            return Chunk([], None)
+        if position is not None:
+            request["ExclusiveStartKey"] = self.start_key(partition, position)
+        answer_filter = answer_filter_of(self.plan, values)
+        while True:
+            if wanted is not None:
+                request["Limit"] = self.page_size(request, wanted - len(entries))
+            response = yield Request("Query", request)
+            more = self._take(response["Items"], entries, size, answer_filter)
+            last = response.get("LastEvaluatedKey")
+            if last is None or more:
+                break
+            request["ExclusiveStartKey"] = last
+        return Chunk(entries, self.position(entries[-1].item) if more else None)
+
+    def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+        """The first item."""
+        answer_filter = answer_filter_of(self.plan, values)
+        request = self.request(values, partition_texts(self.plan.matches[0], values))
+        while request is not None:
+            request["Limit"] = self.page_size(request, 1)
+            response = yield Request("Query", request)
+            for item in response["Items"]:
+                instance = self.instance(item)
+                if instance is not None and (answer_filter is None or answer_filter.passes(instance, item)):
+                    return instance
+            last = response.get("LastEvaluatedKey")
+            request = None if last is None else {**request, "ExclusiveStartKey": last}
+        return None
+
+    def _take(
+        self, items: list[Item], entries: list[Entry], size: int | None, answer_filter: AnswerFilter | None
+    ) -> bool:
+        """Add entries up to ``size``; gives whether one more would follow, which needn't be read whole."""
+        left = -1 if size is None else size - len(entries)
+        instance_of, append = self.instance, entries.append
+        for item in items:
+            if left == 0 and answer_filter is None:
+                if any(matches(item) for matches, _ in self._readers):
+                    return True
+                continue
+            instance = instance_of(item)
+            if instance is None or (answer_filter is not None and not answer_filter.passes(instance, item)):
+                continue
+            if left == 0:
+                return True
+            append(Entry(instance, item))
+            left -= 1
+        return False
+
+    def page_size(self, request: Mapping[str, Any], missing: int) -> int:
+        """How many items to ask for: just those missing, at first. Where that wasn't enough, items of others stand
+        between, and there may be many.
+        """
+        if self.plan.filter is None and "Limit" not in request:
+            return missing
+        return max(missing * 2, FILTERED_PAGE)
+
+    def request(
+        self, values: Mapping[str, Any], partition: list[str], cut: str | None = None, reach: str | None = None
+    ) -> dict[str, Any] | None:
+        """The Query request for these values, without a start; None when nothing can answer it."""
+        condition = key_condition(self.plan, values, partition, cut, reach)
+        if condition is None:
+            return None
+        names = {**condition.names, **self._projection} if self._projection else condition.names
+        request = {
+            **self._base,
+            "KeyConditionExpression": condition.text,
+            "ExpressionAttributeNames": names,
+            "ExpressionAttributeValues": condition.values,
+        }
+        if self.plan.filter is not None:
+            members = filter_members(self.plan.filter, values)
+            request["FilterExpression"] = members["text"]
+            request["ExpressionAttributeNames"] = {**names, **members["names"]}
+            request["ExpressionAttributeValues"] = {**condition.values, **members["values"]}
+        return request
+
+    def instance(self, item: Item) -> Entity | None:
+        """The item as one of the plan's entities, or None for another's."""
+        for matches, entity in self._readers:
+            if matches(item):
+                return own_item(entity, item, self.target)  # type: ignore[no-any-return]
+        return None
+
+    def entity_of(self, item: Item) -> CompiledEntity | None:
+        """Which of the plan's entities an item is one of, by its key and labels."""
+        for matches, entity in self._readers:
+            if matches(item):
+                return entity
+        return None
+
+    def position(self, item: Item) -> Position:
+        """Where an item stands in the answer's order."""
+        return [item[attribute.name][attribute.type] for attribute in self.position_attributes]
+
+    def start_key(self, partition: list[str], position: Position) -> Item:
+        """The ExclusiveStartKey of a position in a partition."""
+        attributes = [attribute for attribute, _ in self.plan.key.partition]
+        start: Item = {
+            attribute.name: {attribute.type: text} for attribute, text in zip(attributes, partition, strict=True)
+        }
+        start.update(
+            {
+                attribute.name: {attribute.type: text}
+                for attribute, text in zip(self.position_attributes, position, strict=True)
+            }
+        )
+        return start
+
+
+class ScanReader:
+    """Scan of the whole table, or of an index, for the patterns that declare it."""
+
+    def __init__(self, plan: ScanPlan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        table, index = target.table, plan.index
+        base = (table.partition,) if table.sort is None else (table.partition, table.sort)
+        own = () if index is None else (*index.partition, *index.sort)
+        self._keys = tuple(dict.fromkeys((*own, *base)))
+        self._readers = [(_matches_in(entity, index), entity) for entity in plan.entities]
+
+    def request(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The Scan request for these values, without a start."""
+        index = self.plan.index
+        request = base_request(self.target, index, consistent=self.plan.consistent)
+        request |= asked_of_place(self.target, index, self.plan.entities)
+        if self.plan.filter is not None:
+            members = filter_members(self.plan.filter, values)
+            request["FilterExpression"] = members["text"]
+            request["ExpressionAttributeNames"] = {**request.get("ExpressionAttributeNames", {}), **members["names"]}
+            if members["values"]:
+                request["ExpressionAttributeValues"] = members["values"]
+        return request
+
+    def instance(self, item: Item) -> Entity | None:
+        """The item as one of the plan's entities, or None for another's."""
+        entity = next((compiled_entity for matches, compiled_entity in self._readers if matches(item)), None)
+        return None if entity is None else own_item(entity, item, self.target)
+
+    def position(self, item: Item) -> Position:
+        """Where an item stands in the table's own order."""
+        return [item[key.name][key.type] for key in self._keys]
+
+    def key_of(self, item: Item) -> Item:
+        """The key by which a scan goes on behind an item."""
+        return {key.name: item[key.name] for key in self._keys}
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next entries in the table's own order."""
+        request = self.request(values)
+        if position is not None:
+            request["ExclusiveStartKey"] = {
+                value.name: {value.type: text} for value, text in zip(self._keys, position, strict=True)
+            }
+        wanted = None if size is None else size + 1
+        entries: list[Entry] = []
+        while True:
+            if wanted is not None:
+                request["Limit"] = max(wanted - len(entries), FILTERED_PAGE)
+            response = yield Request("Scan", request)
+            for item in response["Items"]:
+                instance = self.instance(item)
+                if instance is not None:
+                    entries.append(Entry(instance, item))
+            last = response.get("LastEvaluatedKey")
+            if last is None or (wanted is not None and len(entries) >= wanted):
+                break
+            request["ExclusiveStartKey"] = last
+        if size is None or len(entries) <= size:
+            return Chunk(entries, None)
+        del entries[size:]
+        return Chunk(entries, self.position(entries[-1].item))
+
+
+def batch_entities(
+    target: Target, entity: CompiledEntity, keys: list[Item], *, consistent: bool
+) -> Conversation[list[Entity | None]]:
+    """Instances by their primary keys, in the order of the keys; None where there is none."""
+    asked = {} if entity.asked is None else asked_of_table(target, (entity,))
+    items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent, projection=asked)
+    if entity.labels:
+        items = [item if item is not None and entity.is_labelled(item) else None for item in items]
+    whole = partial(read_leniently, entity) if target.lenient else entity.from_item
+    return [None if item is None else whole(item) for item in items]

@@ -1,0 +1,526 @@
+"""Updates: the changes of some fields as an update expression, with every key, claim and version that they touch.
+
+A change of a field that a key is made of makes the key anew, from the instance given and the changes. What was taken
+from the instance is pinned: the update expects it unchanged. So an index entry is never stale, whoever writes
+besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan.dynamodb.expressions.expression_rules import LIST_INDEX_MAX
+from keyplan.errors import ArgumentError, UpdateRefused, shown
+from keyplan.model.compiled.operands import part_of, stored_field
+from keyplan.model.declared.actions import Add, Append, Change, Discard, Include, Once, Remove, Update, Within
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import bounds_of, unbounded
+from keyplan.model.declared.paths import Steps
+from keyplan.model.stored.field_codec import encode_value
+from keyplan.model.stored.nested_updates import in_map, needs_value, type_at
+from keyplan.model.stored.pydantic_values import Form
+from keyplan.model.stored.stored_entity import CompiledEntity, faults_of, reject_unknown
+from keyplan.model.stored.stored_fields import StoredField
+from keyplan.model.stored.stored_keys import CompiledKey, check_indexed
+from keyplan.model.stored.update_outcomes import changed, outcome
+
+__all__ = ["CompiledUpdate", "compile_update"]
+
+Values = Mapping[str, Any]
+
+NAME_BYTES_MAX = 65_535
+"""Of an attribute's name. Source: "Naming rules" in the developer guide."""
+
+
+@dataclass
+class CompiledUpdate:
+    """An update expression, what it expects unchanged (``pins``), further conditions (``clauses``), and the claims that
+    change hands.
+
+    ``claims`` holds, per claim, the field values under which it was held and is to be held (None: not at all).
+    """
+
+    sets: list[str] = field(default_factory=list[str])
+    removes: list[str] = field(default_factory=list[str])
+    adds: list[str] = field(default_factory=list[str])
+    deletes: list[str] = field(default_factory=list[str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+    pins: dict[str, Any] = field(default_factory=dict[str, Any])
+    clauses: list[str] = field(default_factory=list[str])
+    claims: list[tuple[CompiledKey, Values | None, Values | None]] = field(
+        default_factory=list[tuple[CompiledKey, Values | None, Values | None]]
+    )
+
+    @property
+    def expression(self) -> str:
+        """The update expression."""
+        sections = (("SET", self.sets), ("REMOVE", self.removes), ("ADD", self.adds), ("DELETE", self.deletes))
+        return " ".join([f"{word} {', '.join(clauses)}" for word, clauses in sections if clauses])
+
+    def name(self, attribute: str) -> str:
+        """The placeholder of an attribute's name."""
+        placeholder = f"#u{len(self.names)}"
+        self.names[placeholder] = attribute
+        return placeholder
+
+    def value(self, value: dict[str, Any]) -> str:
+        """The placeholder of a value."""
+        placeholder = f":u{len(self.values)}"
+        self.values[placeholder] = value
+        return placeholder
+
+    def set(self, attribute: str, value: dict[str, Any]) -> None:
+        """SET an attribute to a value."""
+        self.sets.append(f"{self.name(attribute)} = {self.value(value)}")
+
+    def remove(self, attribute: str) -> None:
+        """REMOVE an attribute."""
+        self.removes.append(self.name(attribute))
+
+
+def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
+    """The update of one action. Raises UpdateRefused and ArgumentError."""
+    changes = dict(action.changes)
+    _check_changes(entity, changes)
+    update = CompiledUpdate()
+    if isinstance(action.target, type):
+        plain = {name: value for name, value in changes.items() if not isinstance(value, Change)}
+        changes.update(entity.check_fields(plain))
+        known = {**action.key, **{name: changes[name] for name in plain}} if action.creates else {}
+        _refuse_key_changes(entity, changes, known)
+        _check_parts(entity, changes)
+        if action.creates:
+            _from_nothing(entity, update, action.key, changes)
+            _index_keys_from_nothing(entity, update, known, changes)
+    elif action.creates:
+        raise UpdateRefused(
+            "an instance was read, so its item is there",
+            place=entity.name,
+            hint="name the item by its class and key fields: Update(Counter, name=...).set(...).or_create()",
+        )
+    else:
+        before = entity.field_values(action.target)
+        after, changes = changed(entity, action.target, changes)
+        _keys(entity, update, before, entity.field_values(after), changes)
+    for name, change in changes.items():
+        _field(entity, update, entity.fields[name], change)
+    _version(entity, update, action.target)
+    if action.token is not None:
+        _refuse_repetition(entity, update, action.token)
+    if not update.expression:
+        raise UpdateRefused(
+            "an update changes nothing", place=entity.name, hint="give it a field: Update(item, title=...)"
+        )
+    return update
+
+
+def _refuse_repetition(entity: CompiledEntity, update: CompiledUpdate, token: str) -> None:
+    """The item hasn't the token yet. The clause stands last: the transport knows by it that the request may be sent
+    again.
+    """
+    if entity.tokens is not None:
+        name = update.name(entity.tokens.attribute)
+        update.clauses.append(f"NOT contains({name}, {update.value({'S': token})})")
+
+
+def _check_changes(entity: CompiledEntity, changes: Values) -> None:
+    reject_unknown(entity.cls, entity.fields, changes)
+    for name in changes:
+        place = f"{entity.name}.{name}"
+        if name in entity.key_fields:
+            raise _names_its_item(entity, name)
+        if entity.fields[name].computed:
+            raise UpdateRefused("it is computed from other fields", place=place, hint="change those")
+        if entity.version is not None and name == entity.version.name:
+            raise UpdateRefused("it counts the item's writes by itself", place=place)
+
+
+def _names_its_item(entity: CompiledEntity, name: str) -> UpdateRefused:
+    return UpdateRefused(
+        "it names the item: DynamoDB can't change a primary key",
+        place=f"{entity.name}.{name}",
+        hint="create a new item and delete the old one, in one transaction",
+    )
+
+
+def _check_parts(entity: CompiledEntity, changes: Values) -> None:
+    """Changes that depend on what is stored fit their fields: what they add is checked as a field's value is."""
+    parts: dict[str, Any] = {}
+    for name, change in changes.items():
+        if isinstance(change, Change) and not isinstance(change, Within):
+            parts[name] = outcome(entity, name, None, change)
+            if isinstance(change, Discard):
+                parts[name] = set(change.elements)
+    entity.check_kinds({name: value for name, value in parts.items() if value is not None})
+
+
+def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, changes: Values) -> None:
+    """An update that may make its item also writes the fields of its key. Raises UpdateRefused where the item that it
+    makes wouldn't be whole.
+    """
+    if entity.claims or entity.version is not None:
+        what = "claims" if entity.claims else "a version"
+        raise UpdateRefused(
+            f"it has {what}, which an item made by an update would lack",
+            place=entity.name,
+            hint="read it, then Create or Update",
+        )
+    for name, stored in entity.fields.items():
+        if name in entity.key_fields or stored.computed:
+            continue
+        change = changes.get(name)
+        if isinstance(change, Within):
+            raise UpdateRefused(
+                "the item may be missing, and nothing within a field can be changed then",
+                place=f"{entity.name}.{name}",
+                hint="set it whole, or leave out or_create()",
+            )
+        if isinstance(change, Change) and not isinstance(change, Once) and stored.made_anew:
+            raise UpdateRefused(
+                f"the item may be missing, and its default is made anew each time: {shown(change)} can't begin there",
+                place=f"{entity.name}.{name}",
+                hint="give it a fixed default",
+            )
+        if stored.required and not stored.optional and (name not in changes or isinstance(change, Remove | Discard)):
+            raise UpdateRefused(
+                "the item may be missing, and then it would have no value",
+                place=f"{entity.name}.{name}",
+                hint="set it, or give the field a default",
+            )
+    keyed = {attribute.name for attribute, _ in entity.primary.attributes}
+    fields = entity.encode_fields(key)
+    if entity.indexed:
+        check_indexed(entity.indexed, fields)
+    for attribute, value in {**fields, **entity.labels}.items():
+        if attribute not in keyed:
+            update.set(attribute, value)
+
+
+def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, known: Values, changes: Values) -> None:
+    """The index keys of an item that an update may make: of its key and of what is set, whatever is stored. Raises
+    UpdateRefused for a key that takes something else.
+    """
+    own = {element.attribute for element in entity.fields.values()} | {
+        attribute.name for attribute, _ in entity.primary.attributes
+    }
+    values = {**{name: stored.default for name, stored in entity.fields.items()}, **known}
+    wanted: dict[str, dict[str, str]] = {}
+    made: dict[str, None] = {}
+    for key in entity.index_keys:
+        lacking = sorted(name for name in key.fields if name not in known)
+        if lacking and not changes.keys() & entity.inputs_of(key) and not _is_member(entity, key, values):
+            continue  # neither an item that is made stands there, nor is one moved that does
+        if lacking:
+            raise UpdateRefused(
+                f"an item made by an update would lack the key {key.name}, which takes {', '.join(lacking)}",
+                place=entity.name,
+                hint="set that too, not as a change of what is stored; or read it, then Create or Update",
+            )
+        if key.member(values):
+            wanted |= entity.written_key(key, values)
+        made |= dict.fromkeys(attribute.name for attribute, _ in key.attributes)
+    for name in made:
+        if name in wanted and name not in own:
+            update.set(name, wanted[name])
+        elif name not in own:
+            update.remove(name)
+
+
+def _is_member(entity: CompiledEntity, key: CompiledKey, values: Values) -> bool:
+    """Whether an item made of these values would stand under a key; also where a computed field could say so."""
+    return any(entity.fields[name].computed for name in key.fields) or key.member(values)
+
+
+def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) -> None:
+    for name in sorted(entity.inputs_of(entity.primary) & changes.keys()):
+        raise _names_its_item(entity, name)
+    for key in (*entity.index_keys, *entity.claims):
+        touched = sorted(name for name in entity.inputs_of(key) & changes.keys() if not entity.writes_itself(key, name))
+        if touched and not (key.fields <= known.keys() and not key.is_claim):
+            raise UpdateRefused(
+                f"it is part of the key {key.name}, which can't be made anew without the whole item",
+                place=f"{entity.name}.{touched[0]}",
+                hint=f"read the item and update the instance: Update(item, {touched[0]}=...)",
+            )
+
+
+def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after: Values, changes: Values) -> None:
+    """Make anew each key that the changes touch, and pin what it takes from the instance."""
+    names = set(changes)
+    keys = (entity.primary, *entity.index_keys, *entity.claims)
+    inputs = {key: entity.read_for(key, before) | entity.read_for(key, after) for key in keys}
+    if _moved(entity, entity.primary, before, after):
+        raise _names_its_item(entity, next(iter(sorted(inputs[entity.primary] & names)), "key"))
+    touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]
+    # Of keys that share an index, one that the item isn't in writes nothing: another may be the item's. That the item
+    # isn't in it is pinned all the same.
+    idle: list[CompiledKey] = []
+    if entity.siblings:
+        idle = [key for key in touched if key in entity.siblings and not (key.member(before) or key.member(after))]
+        touched = [key for key in touched if key not in idle]
+    wanted: dict[str, dict[str, str]] = {}
+    for key in entity.index_keys:
+        if key.member(after):
+            wanted.update(entity.written_key(key, after))
+    own = {element.attribute for element in entity.fields.values() if not element.computed}
+    own.update(
+        key_attribute.name for key_attribute, _ in entity.primary.attributes
+    )  # a local index shares the table's partition key
+    for attribute in dict.fromkeys(key_attribute.name for key in touched for key_attribute, _ in key.attributes):
+        if attribute in own:
+            continue  # the field's own change writes it, or nothing does
+        if attribute in wanted:
+            update.set(attribute, wanted[attribute])
+        else:
+            update.remove(attribute)
+    for claim in entity.claims:
+        if inputs[claim] & names or _moved(entity, claim, before, after):
+            touched.append(claim)
+            held = before if claim.member(before) else None
+            to_hold = after if claim.member(after) else None
+            if held is None or to_hold is None or entity.item_key(claim, held) != entity.item_key(claim, to_hold):
+                update.claims.append((claim, held, to_hold))
+    _computed(entity, update, touched, after)
+    if inputs[entity.primary] & names:
+        touched.append(entity.primary)
+    for key in (*touched, *idle):
+        for name in sorted(inputs[key]):
+            if name not in entity.fixed_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
+                update.pins[name] = before[name]
+
+
+def _moved(entity: CompiledEntity, key: CompiledKey, before: Values, after: Values) -> bool:
+    """Whether a computed field of a key has another value, whatever it is made of."""
+    return any(before[name] != after[name] for name in key.fields if entity.fields[name].computed)
+
+
+def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[CompiledKey], after: Values) -> None:
+    taken = {attribute.name for key in entity.index_keys for attribute, _ in key.attributes}
+    for name in dict.fromkeys(name for key in touched for name in key.fields):
+        stored = entity.fields[name]
+        if stored.computed and stored.attribute not in taken:
+            if after[name] is None:
+                update.remove(stored.attribute)
+            else:
+                update.set(stored.attribute, entity.encode_field(name, stored.encode, after[name]))
+
+
+def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Any) -> None:
+    """One field's change as a clause."""
+    _refuse_dumped(entity, stored, change)
+    match change:
+        case Add():
+            _add(entity, update, stored, change.amount)
+        case Append():
+            name = update.name(stored.attribute)
+            encode = encode_value if stored.form is Form.OURS else stored.encode
+            items = update.value(entity.encode_field(stored.name, encode, list(change.items)))
+            start = list(stored.default or ())
+            begin = update.value(entity.encode_field(stored.name, encode, start) if start else {"L": []})
+            update.sets.append(f"{name} = list_append(if_not_exists({name}, {begin}), {items})")
+            _expect_stored(update, stored, name)
+        case Include() | Discard():
+            _refuse_beginning(entity, stored, change)
+            elements = set(change.elements)
+            if elements:
+                clauses = update.adds if isinstance(change, Include) else update.deletes
+                name = update.name(stored.attribute)
+                clauses.append(f"{name} {update.value(entity.encode_field(stored.name, encode_value, elements))}")
+                _expect_stored(update, stored, name)
+        case Remove() if not stored.optional:
+            update.remove(stored.attribute)
+        case Once():
+            name = update.name(stored.attribute)
+            fields = entity.encode_fields(entity.check_fields({stored.name: change.value}))
+            if entity.indexed:
+                check_indexed(entity.indexed, fields)
+            encoded = fields.get(stored.attribute)
+            if encoded is not None:
+                update.sets.append(f"{name} = if_not_exists({name}, {update.value(encoded)})")
+        case Within():
+            _parts(entity, update, stored, change)
+        case _:
+            encoded = entity.encode_fields({stored.name: None if isinstance(change, Remove) else change})
+            if entity.indexed:
+                check_indexed(entity.indexed, encoded)
+            if encoded:
+                update.set(stored.attribute, encoded[stored.attribute])
+            else:
+                update.remove(stored.attribute)
+
+
+def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> None:
+    """A serializer decides by the whole value; what pydantic dumps as a list is none of DynamoDB's sets."""
+    if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove | Once):
+        raise UpdateRefused(
+            f"it is stored as {stored.codec.mark} says, which DynamoDB can't change by {shown(change)}",
+            place=f"{entity.name}.{stored.name}",
+            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+        )
+    dumped = stored.form is Form.DUMPED and isinstance(change, Include | Discard)
+    if dumped or (
+        stored.form in {Form.CUSTOM, Form.KEYED}
+        and isinstance(change, Change)
+        and not isinstance(change, Remove | Once)
+    ):
+        raise UpdateRefused(
+            f"it is stored as pydantic dumps it, which DynamoDB can't change by {shown(change)}",
+            place=f"{entity.name}.{stored.name}",
+            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+        )
+
+
+def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Within) -> None:
+    """Changes of parts of a field, each by its path. What a part lies in must be there."""
+    if stored.form is not Form.OURS:
+        raise UpdateRefused(
+            "it is stored as pydantic dumps it, whose parts can't be changed by themselves",
+            place=f"{entity.name}.{stored.name}",
+            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+        )
+    root = update.name(stored.attribute)
+    paths = [steps for steps, _ in change.changes]
+    for number, steps in enumerate(paths):
+        if any(other[: len(steps)] == steps or steps[: len(other)] == other for other in paths[:number]):
+            raise UpdateRefused("two changes are of the same part", place=f"{entity.name}.{stored.name}")
+    for steps, inner in change.changes:
+        _part(entity, update, stored, root, steps, inner)
+
+
+def _part(
+    entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, root: str, steps: Steps, change: Any
+) -> None:
+    """The change of one part of a field."""
+    place = ".".join(map(str, (entity.name, stored.name, *steps)))
+    part: Any = stored_field(entity, stored.name)
+    around, annotation = stored.annotation, stored.annotation
+    path = whole = root
+    try:
+        for step in steps:
+            _check_step(step, place)
+            part = part_of(part, step)
+            around, annotation = annotation, type_at(annotation, step)
+            whole, path = path, f"{path}[{step}]" if isinstance(step, int) else f"{path}.{update.name(step)}"
+    except Problem as problem:
+        raise UpdateRefused(str(problem), place=place, hint=problem.hint) from None
+    begins = in_map(around)  # a key of a map may be new
+    changes_there = isinstance(steps[-1], int) or (isinstance(change, Add | Append) and not begins)
+    clause = f"attribute_exists({path if changes_there else whole})"
+    if clause not in update.clauses:
+        update.clauses.append(clause)
+    match change:
+        case Add():
+            added = update.value(_checked_part(unbounded(annotation), change.amount, place, entity))
+            bounded = replace(stored, default=None, bounds=tuple(bounds_of(annotation)))
+            update.clauses.extend(_within(update, bounded, path, change.amount))
+            start = f"if_not_exists({path}, {update.value({'N': '0'})})" if begins else path
+            update.sets.append(f"{path} = {start} + {added}")
+        case Append():
+            items = update.value(_checked_part(unbounded(annotation), list(change.items), place, entity))
+            start = f"if_not_exists({path}, {update.value({'L': []})})" if begins else path
+            update.sets.append(f"{path} = list_append({start}, {items})")
+        case Remove():
+            if needs_value(around, steps[-1]):
+                raise UpdateRefused("it can't be without a value", place=place, hint="set it to one")
+            update.removes.append(path)
+        case Once():
+            value = update.value(_checked_part(annotation, change.value, place, entity))
+            update.sets.append(f"{path} = if_not_exists({path}, {value})")
+        case Change():
+            raise UpdateRefused(f"{shown(change)} is for whole fields", place=place, hint="set the part whole")
+        case _:
+            update.sets.append(f"{path} = {update.value(_checked_part(annotation, change, place, entity))}")
+
+
+def _check_step(step: int | str, place: str) -> None:
+    """A step of a path is one that DynamoDB takes in an expression, though a map may hold other keys. Raises
+    ArgumentError.
+    """
+    if isinstance(step, int):
+        if step > LIST_INDEX_MAX:
+            raise ArgumentError(f"no list has an element {step}", place=place)
+        return
+    try:
+        size = len(step.encode())
+    except UnicodeEncodeError:
+        raise ArgumentError("a key of a map isn't valid Unicode", place=place) from None
+    if not 0 < size <= NAME_BYTES_MAX:
+        raise ArgumentError(
+            "a key of a map that is changed by itself is a text that isn't empty, of 65,535 bytes at most",
+            place=place,
+            hint="set the field whole",
+        )
+
+
+def _checked_part(annotation: Any, value: Any, place: str, entity: CompiledEntity) -> dict[str, Any]:
+    """The attribute value of a part, validated against its type. Raises ArgumentError."""
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        checked = adapter.validate_python(value, strict=not isinstance(value, int | float | Decimal))
+    except ValidationError as error:
+        raise ArgumentError("wrong values", place=entity.name, faults=faults_of(error, place)) from None
+    return entity.encode_field(place.partition(".")[2], encode_value, checked)
+
+
+def _add(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, amount: Any) -> None:
+    """Add to a number; where nothing is stored it begins at the field's default, as it is read."""
+    encoded = entity.encode_field(stored.name, encode_value, amount)
+    name, added = update.name(stored.attribute), update.value(encoded)
+    if stored.default:
+        begin = update.value(entity.encode_field(stored.name, encode_value, stored.default))
+        update.sets.append(f"{name} = if_not_exists({name}, {begin}) + {added}")
+    else:
+        update.adds.append(f"{name} {added}")
+    update.clauses.extend(_within(update, stored, name, amount))
+    _expect_stored(update, stored, name)
+
+
+def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> None:
+    """A change of what is stored begins where the item is read to; a default that is made anew each time is nowhere."""
+    if stored.made_anew:
+        update.clauses.append(f"attribute_exists({name})")
+
+
+def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: Change) -> None:
+    if stored.default:
+        raise UpdateRefused(
+            f"DynamoDB can't begin {shown(change)} at the default, {shown(stored.default)}, where nothing is stored",
+            place=f"{entity.name}.{stored.name}",
+            hint=f"let its default be empty; or set it whole, .set({stored.name}=...), and expect what was read",
+        )
+
+
+def _within(update: CompiledUpdate, stored: StoredField, name: str, amount: Any) -> Iterator[str]:
+    """Conditions that keep a number within the bounds of its type, whatever is stored when the amount is added."""
+    begin = (stored.default or 0) + amount
+    for operator, bound in stored.bounds:
+        lower = operator in {">", ">="}
+        if lower is (amount < 0):
+            clause = f"{name} {operator} {update.value(encode_value(_less(bound, amount)))}"
+            from_nothing = begin > bound if lower else begin < bound
+            if from_nothing or (begin == bound and operator in {">=", "<="}):
+                clause = f"(attribute_not_exists({name}) OR {clause})"
+            yield clause
+
+
+def _less(bound: Any, amount: Any) -> Decimal:
+    return Decimal(str(bound)) - Decimal(str(amount))
+
+
+def _version(entity: CompiledEntity, update: CompiledUpdate, target: Entity | type[Entity]) -> None:
+    version = entity.version
+    if version is None:
+        return
+    if isinstance(target, type):
+        update.adds.append(f"{update.name(version.attribute)} {update.value({'N': '1'})}")
+        return
+    before = getattr(target, version.name)
+    update.set(version.attribute, {"N": str(before + 1)})
+    update.pins[version.name] = before or None

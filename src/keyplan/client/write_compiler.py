@@ -1,0 +1,473 @@
+"""The write compiler: every write goes through here, so that index keys, sparse membership, claims, versions and
+conditions always hold. An action becomes one or several operations of a request; nothing is sent from here.
+
+The requests are sent, and failures told, by ``transactions.py``. Changes of an update are in ``updates.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from keyplan.client.target import Target
+from keyplan.client.update_expressions import compile_update
+from keyplan.errors import ArgumentError, KeyplanError, RequestError, shown
+from keyplan.model.compiled.compiled_filters import translate_mapping
+from keyplan.model.compiled.conditions import translate
+from keyplan.model.declared.actions import Action, Batch, Check, Condition, Create, Delete, Previous, Put, Update
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.stored.stored_entity import CompiledEntity, reject_unknown
+from keyplan.model.stored.stored_keys import CompiledKey
+from keyplan.model.stored.update_outcomes import certain_before, certain_outcome, whole_update
+
+__all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
+
+Item = dict[str, dict[str, Any]]
+
+
+@dataclass
+class Conditions:
+    """A condition expression while it is put together: clauses, names, values."""
+
+    entity: CompiledEntity
+    clauses: list[str] = field(default_factory=list[str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def exists(self, attribute: str, *, wanted: bool) -> None:
+        """The item exists, or doesn't."""
+        self.names["#pk"] = attribute
+        self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
+
+    def labelled(self, missing: str | None = None) -> None:
+        """The item is one of this entity's, by its labels; or there is none, where its key attribute is given."""
+        clauses: list[str] = []
+        for number, (attribute, value) in enumerate(self.entity.labels.items()):
+            self.names[f"#l{number}"] = attribute
+            self.values[f":l{number}"] = value
+            clauses.append(f"#l{number} = :l{number}")
+        if missing is None or not clauses:
+            self.clauses.extend(clauses)
+            return
+        self.names["#pk"] = missing
+        self.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(clauses)}))")
+
+    def equal(self, fields: Mapping[str, Any], prefix: str) -> None:
+        """Fields have these values."""
+        clauses, names, values = translate_mapping(self.entity, fields, prefix)
+        self.clauses.extend(clauses)
+        self.names.update(names)
+        self.values.update(values)
+
+    def text(self, condition: Condition, number: int) -> None:
+        """A condition in DynamoDB's grammar holds. Raises RequestError."""
+        prefix = f"c{number}_"
+        try:
+            translated = translate(condition.text, [self.entity], prefix)
+        except Problem as problem:
+            raise RequestError(str(problem), place=self.entity.name, hint=problem.hint) from None
+        if set(translated.placeholders) != set(condition.values):
+            raise RequestError(
+                f"the condition {condition.text!r} has the placeholders {sorted(translated.placeholders)}, "
+                f"and values are given for {sorted(condition.values)}",
+                place=self.entity.name,
+            )
+        self.clauses.append(f"({translated.text})")
+        self.names.update(translated.names)
+        try:
+            self.values |= {
+                placeholder: operand.encoded(condition.values[operand.name])
+                for placeholder, operand in translated.operands.items()
+            }
+        except ArgumentError as error:
+            raise ArgumentError(
+                f"only_if({condition.text!r}): {error.message}",
+                place=error.place or self.entity.name,
+                hint=error.hint,
+                faults=error.faults,
+            ) from None
+
+    def members(self) -> dict[str, Any]:
+        """The condition's members of a request."""
+        if not self.clauses:
+            return {}
+        members: dict[str, Any] = {"ConditionExpression": " AND ".join(self.clauses)}
+        if self.names:
+            members["ExpressionAttributeNames"] = self.names
+        if self.values:
+            members["ExpressionAttributeValues"] = self.values
+        return members
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of a request. ``kind`` is Put, Update, Delete or ConditionCheck; ``role`` says what a failure of
+    its condition means: ``item`` (an expectation didn't hold), ``new`` (it exists already), ``claim`` (a value is
+    taken).
+    """
+
+    kind: str
+    parameters: dict[str, Any]
+    entity: CompiledEntity
+    role: str
+    key: Item
+    expected: Mapping[str, Any]
+    final: bool = False
+    """Whether a failure of its condition ends the write: it isn't tried again."""
+    missing: KeyplanError | None = None
+    """What is raised where its condition doesn't hold since nothing is stored under its key."""
+    token: str | None = None
+    """What the item keeps once it is carried out: it isn't carried out again then."""
+
+    @property
+    def description(self) -> str:
+        """What it does, in words: made where something failed, and not before."""
+        return f"{self.kind} {self.entity.name}({self.entity.describe_key(self.key)})"
+
+    def is_done(self, item: Item | None) -> bool:
+        """Whether it was carried out before, by the token in the item that stands there."""
+        tokens = self.entity.tokens
+        if self.token is None or tokens is None or item is None:
+            return False
+        return self.token in item.get(tokens.attribute, {}).get("SS", ())
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An action's operations. ``certain`` makes the instance that they leave in the store when they have been carried
+    out, or gives None where the store alone can tell.
+    """
+
+    action: Action
+    operations: list[Operation]
+    certain: Callable[[], Entity | None]
+    gives_previous: bool = False
+    """Whether the item is asked for as it was before."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether it is one request whose response can tell what it left, or met."""
+        return self.returned is not None
+
+    @property
+    def returned(self) -> str | None:
+        """What its response is asked for: DynamoDB's ReturnValues; None where it can't tell."""
+        if len(self.operations) > 1:
+            return None
+        match self.operations[0].kind:
+            case "Update":
+                return "ALL_OLD" if self.gives_previous else "ALL_NEW"
+            case "Delete":
+                return "ALL_OLD"
+            case "Put":
+                return "ALL_OLD" if self.gives_previous else None
+            case _:
+                return None
+
+
+def _nothing() -> None:
+    return None
+
+
+class WriteCompiler:
+    """Makes operations of actions, for one design on one table."""
+
+    def __init__(self, entities: Mapping[type[Entity], CompiledEntity], target: Target) -> None:
+        self.entities = entities
+        self.target = target
+        self._partition = target.table.partition.name
+
+    def entity(self, cls: Any) -> CompiledEntity:
+        """The compiled entity of a class. Raises RequestError for one that isn't the design's."""
+        compiled_entity = self.entities.get(cls) if isinstance(cls, type) else None
+        if compiled_entity is None:
+            known = ", ".join(entity.name for entity in self.entities.values())
+            raise RequestError(
+                f"{cls.__name__ if isinstance(cls, type) else shown(cls)} is no entity of this design",
+                hint=f"its entities are {known}; name others in Table(..., entities=[...])",
+            )
+        return compiled_entity
+
+    def compile(self, action: Action) -> Compiled:
+        """One action. Raises RequestError and its kind: nothing has been sent."""
+        compiled = self._compiled(action)
+        if isinstance(action, Batch) or not (action.is_final or action.missing):
+            return compiled
+        operations = [
+            replace(operation, final=action.is_final, missing=action.missing if operation.role == "item" else None)
+            for operation in compiled.operations
+        ]
+        return replace(compiled, operations=operations)
+
+    def _compiled(self, action: Action) -> Compiled:
+        match action:
+            case Create():
+                return self._create(action)
+            case Put():
+                return self._put(action)
+            case Update():
+                return self._update(action)
+            case Delete():
+                return self._delete(action)
+            case Check():
+                return self._check(action)
+            case _:
+                anything: Any = action  # whatever the write's checker let pass
+                if isinstance(anything, Previous):
+                    hint = f"write before = yield from {anything!r}"
+                    raise RequestError("previous() is asked for by yield from", hint=hint)
+                raise RequestError(
+                    f"a write yields actions, not {type(action).__name__}",
+                    hint="yield Put, Create, Update, Delete, Check or Batch",
+                )
+
+    def batch(self, batch: Batch) -> list[dict[str, Any]]:
+        """The write requests of a batch. Raises RequestError for actions that need a condition or a transaction."""
+        compiled = [self._batched(action) for action in batch.actions]
+        no_repeats([operation for operation, _ in compiled], "batch")
+        return [request for _, request in compiled]
+
+    def _batched(self, action: Any) -> tuple[Operation, dict[str, Any]]:
+        if not isinstance(action, Put | Delete) or action.conditions or action.equals:
+            raise RequestError("a batch takes plain Put and Delete", hint="conditions and updates need a transaction")
+        compiled = self.compile(action)
+        if len(compiled.operations) > 1 or "ConditionExpression" in compiled.operations[0].parameters:
+            raise RequestError(
+                f"a {compiled.operations[0].entity.name} has claims or a version, which a batch can't keep",
+                hint="write it on its own or in a transaction",
+            )
+        operation = compiled.operations[0]
+        if isinstance(action, Delete):
+            return operation, {"DeleteRequest": {"Key": operation.parameters["Key"]}}
+        return operation, {"PutRequest": {"Item": operation.parameters["Item"]}}
+
+    # Actions
+
+    def _put(self, action: Put) -> Compiled:
+        entity, instance = self._checked(action.item)
+        if entity.claims:
+            raise RequestError(
+                f"Put would not know which unique values the {entity.name} there before had claimed",
+                place=entity.name,
+                hint="use Create for a new one, Update for one that exists",
+            )
+        conditions = self._conditions(entity, action)
+        version = entity.version
+        if version is not None:
+            before = getattr(instance, version.name)
+            if before:
+                conditions.equal({version.name: before}, "v")
+            else:
+                conditions.exists(self._partition, wanted=False)
+            instance = instance.model_copy(update={version.name: before + 1})
+        item = entity.to_item(instance)
+        expected = dict(action.equals)
+        if version is not None:
+            expected[version.name] = getattr(action.item, version.name)
+        operation = self._operation("Put", {"Item": item}, entity, conditions, "item", item, expected)
+        certain = _nothing if action.gives_previous else partial(entity.as_stored, instance)
+        return Compiled(action, [operation], certain, action.gives_previous)
+
+    def _create(self, action: Create) -> Compiled:
+        entity, instance = self._checked(action.item)
+        conditions = self._conditions(entity, action)
+        conditions.exists(self._partition, wanted=False)
+        if entity.version is not None:
+            instance = instance.model_copy(update={entity.version.name: getattr(instance, entity.version.name) or 1})
+        item = entity.to_item(instance)
+        operations = [self._operation("Put", {"Item": item}, entity, conditions, "new", item, action.equals)]
+        field_values = entity.field_values(instance)
+        operations.extend(
+            self._claim(entity, claim, field_values) for claim in entity.claims if claim.member(field_values)
+        )
+        return Compiled(action, operations, partial(entity.as_stored, instance))
+
+    def _update(self, action: Update) -> Compiled:
+        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        if action.token is not None and action.gives_previous:
+            raise RequestError(
+                "what stood there before the first time isn't known the second",
+                place=entity.name,
+                hint="leave out once() or previous()",
+            )
+        if entity.slots or action.token is not None:
+            action = whole_update(entity, action)
+        change = compile_update(entity, action)
+        key = self._key(entity, action.target, action.key)
+        conditions = self._conditions(entity, action)
+        if not action.creates:
+            conditions.exists(self._partition, wanted=True)
+        if entity.labels:
+            conditions.labelled(self._partition if action.creates else None)
+        conditions.equal(change.pins, "k")
+        conditions.clauses.extend(change.clauses)
+        parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
+        operation = self._operation(
+            "Update", parameters, entity, conditions, "item", key, {**change.pins, **action.equals}
+        )
+        for member, added in (
+            ("ExpressionAttributeNames", change.names),
+            ("ExpressionAttributeValues", change.values),
+        ):
+            if added:
+                operation.parameters[member] = {**operation.parameters.get(member, {}), **added}
+        operations = [operation if action.token is None else replace(operation, token=action.token)]
+        for claim, before, after in change.claims:
+            if before is not None:
+                operations.append(self._release(entity, claim, before, key))
+            if after is not None:
+                operations.append(self._claim(entity, claim, after))
+        certain = certain_before if action.gives_previous else certain_outcome
+        return Compiled(action, operations, partial(certain, entity, action, change.pins), action.gives_previous)
+
+    def _delete(self, action: Delete) -> Compiled:
+        by_class = isinstance(action.target, type)
+        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        key = self._key(entity, action.target, action.key)
+        conditions = self._conditions(entity, action)
+        if by_class and entity.claims:
+            raise RequestError(
+                f"the unique values of a {entity.name} are found by its instance",
+                place=entity.name,
+                hint="read it, then Delete(instance)",
+            )
+        if entity.shares_keys:
+            conditions.labelled(self._partition)
+        operations: list[Operation] = []
+        expected = dict(action.equals)
+        if not by_class:
+            field_values = entity.field_values(action.target)  # type: ignore[arg-type]
+            pins = {name: field_values[name] for claim in entity.claims for name in entity.inputs_of(claim)}
+            if entity.version is not None:
+                pins[entity.version.name] = field_values[entity.version.name] or None
+            self._unchanged_or_gone(conditions, pins)
+            expected |= pins
+            operations = [
+                self._release(entity, claim, field_values, key) for claim in entity.claims if claim.member(field_values)
+            ]
+        deletion = self._operation("Delete", {"Key": key}, entity, conditions, "item", key, expected)
+        return Compiled(action, [deletion, *operations], _nothing)
+
+    def _check(self, action: Check) -> Compiled:
+        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        key = self._key(entity, action.target, action.key)
+        conditions = self._conditions(entity, action)
+        conditions.exists(self._partition, wanted=True)
+        conditions.labelled()
+        operation = self._operation("ConditionCheck", {"Key": key}, entity, conditions, "item", key, action.equals)
+        return Compiled(action, [operation], _nothing)
+
+    # Parts of operations
+
+    def _checked(self, instance: Entity) -> tuple[CompiledEntity, Entity]:
+        entity = self.entity(type(instance))
+        return entity, entity.checked(instance)
+
+    def _key(self, entity: CompiledEntity, target: Any, key: Mapping[str, Any]) -> Item:
+        if not isinstance(target, type):
+            if key:
+                raise ArgumentError(
+                    f"an instance names its item by itself; given besides: {', '.join(key)}", place=entity.name
+                )
+            return entity.item_key(entity.primary, entity.field_values(target))
+        return primary_key(entity, key)
+
+    def _conditions(self, entity: CompiledEntity, action: Any) -> Conditions:
+        conditions = Conditions(entity)
+        reject_unknown(entity.cls, entity.fields, action.equals)
+        conditions.equal(action.equals, "e")
+        for number, condition in enumerate(action.conditions):
+            conditions.text(condition, number)
+        return conditions
+
+    def _unchanged_or_gone(self, conditions: Conditions, pins: Mapping[str, Any]) -> None:
+        if not pins:
+            return
+        inner = Conditions(conditions.entity)
+        inner.equal(pins, "d")
+        conditions.names |= {**inner.names, "#pk": self._partition}
+        conditions.values |= inner.values
+        conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(inner.clauses)}))")
+
+    def _claim(self, entity: CompiledEntity, claim: CompiledKey, field_values: Mapping[str, Any]) -> Operation:
+        item: Item = entity.claim_item(claim, field_values)
+        conditions = Conditions(entity)
+        conditions.exists(self._partition, wanted=False)
+        taken = {name: field_values[name] for _, template in claim.attributes for name in template.fields}
+        return self._operation("Put", {"Item": item}, entity, conditions, "claim", item, taken)
+
+    def _release(
+        self, entity: CompiledEntity, claim: CompiledKey, field_values: Mapping[str, Any], owner: Item
+    ) -> Operation:
+        key = entity.item_key(claim, field_values)
+        conditions = Conditions(entity)
+        conditions.names = {"#pk": self._partition, "#claim": "claim_of"}
+        conditions.values = {":owner": {"M": owner}}
+        conditions.clauses = ["(attribute_not_exists(#pk) OR #claim = :owner)"]
+        return self._operation("Delete", {"Key": key}, entity, conditions, "item", key, {})
+
+    def _operation(
+        self,
+        kind: str,
+        parameters: dict[str, Any],
+        entity: CompiledEntity,
+        conditions: Conditions,
+        role: str,
+        key: Item,
+        expected: Mapping[str, Any],
+    ) -> Operation:
+        members = conditions.members()
+        whole = {"TableName": self.target.name, **parameters, **members}
+        if members:
+            whole["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        return Operation(kind, whole, entity, role, key, expected)
+
+
+def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
+    """The primary key for key fields given by name. Raises ArgumentError for missing, unknown and wrong ones."""
+    anything: Any = given
+    if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
+        raise ArgumentError(
+            f"the key of a {entity.name} is given by field names, not {shown(given)}", place=entity.name
+        )
+    missing = [name for name in entity.key_fields if name not in given]
+    unknown = [name for name in given if name not in entity.key_fields]
+    if missing or unknown:
+        what = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not of the key: {', '.join(unknown)}"] * bool(
+            unknown
+        )
+        slots = bool(missing) and entity.slots.keys() >= {*missing} and not unknown
+        raise ArgumentError(
+            f"a {entity.name} is named by {', '.join(entity.key_fields)}; {'; '.join(what)}",
+            place=entity.name,
+            hint="an Update(...).or_create() adds to any slot; a list, or an int with total=, asks for all" * slots,
+        )
+    entity.check_fields(given)
+    return entity.item_key(entity.primary, given)
+
+
+def no_repeats(operations: Sequence[Operation], request: str, place: str | None = None) -> None:
+    """Raises RequestError when two operations are for the same item: DynamoDB takes one an item in a request."""
+    if len(operations) < 2:
+        return
+    seen: dict[Any, Operation] = {}
+    for operation in operations:
+        key = operation.parameters.get("Key")
+        if key is None:
+            item = operation.parameters["Item"]
+            key = {
+                name: item[name] for name in (attribute.name for attribute, _ in operation.entity.primary.attributes)
+            }
+        table = operation.parameters["TableName"]
+        identity = (table, *[(name, *key[name].values()) for name in sorted(key)])
+        if identity in seen:
+            raise RequestError(
+                f"two actions of one {request} are for the same item: "
+                f"{seen[identity].description}, {operation.description}",
+                place=place,
+                hint="put them into one action, or into two writes",
+            )
+        seen[identity] = operation

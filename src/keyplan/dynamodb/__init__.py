@@ -1,0 +1,1 @@
+"""DynamoDB's protocol as data: values, expressions, PartiQL, operations, limits and capacity. No I/O."""

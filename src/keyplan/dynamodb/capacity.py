@@ -1,0 +1,84 @@
+"""Capacity units: from bytes to units, and the ``ConsumedCapacity`` member of an answer.
+
+Rules from the developer guide, "DynamoDB read and write operations" (capacity unit consumption). What was
+read or written is the engine's business; here is only the arithmetic.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.dynamodb.limits import READ_UNIT_BYTES, WRITE_UNIT_BYTES
+
+
+def read_units(size_bytes: int, *, consistent: bool = False, transactional: bool = False) -> float:
+    """Units of reading ``size_bytes``: each begun 4 KB is 0.5 (eventually consistent), 1 (strongly) or 2
+    (transactional). Nothing found costs the minimum.
+    """
+    blocks = max(1, -(-size_bytes // READ_UNIT_BYTES))
+    if transactional:
+        return 2.0 * blocks
+    return float(blocks) if consistent else 0.5 * blocks
+
+
+def write_units(size_bytes: int, *, transactional: bool = False) -> float:
+    """Units of writing ``size_bytes`` (the larger of before and after): each begun 1 KB is 1, in a
+    transaction 2.
+    """
+    blocks = max(1, -(-size_bytes // WRITE_UNIT_BYTES))
+    return 2.0 * blocks if transactional else float(blocks)
+
+
+def entry_units(size_bytes: int) -> float:
+    """Units of writing one index entry; a transaction doesn't double it."""
+    return float(max(1, -(-size_bytes // WRITE_UNIT_BYTES)))
+
+
+class Consumed:
+    """The units one request consumed on one table: on the table itself, and on each index.
+
+    ``direction`` is ``"Read"`` or ``"Write"``: a transaction's answer names the units by it as well.
+    """
+
+    __slots__ = ("direction", "global_units", "local_units", "table_name", "table_units", "vector_bytes")
+
+    def __init__(self, table_name: str, direction: str) -> None:
+        self.table_name = table_name
+        self.direction = direction
+        self.table_units = 0.0
+        self.local_units: dict[str, float] = {}
+        self.global_units: dict[str, float] = {}
+        self.vector_bytes: dict[str, int] = {}
+        """Bytes written in vector indexes, which aren't counted in units."""
+
+    def add_index(self, name: str, units: float, *, is_local: bool) -> None:
+        """Add ``units`` to the index ``name``."""
+        units_of = self.local_units if is_local else self.global_units
+        units_of[name] = units_of.get(name, 0.0) + units
+
+    @property
+    def total_units(self) -> float:
+        """The units on the table and all its indexes."""
+        return self.table_units + sum(self.local_units.values()) + sum(self.global_units.values())
+
+    def as_json(self, level: str, *, by_direction: bool = False) -> dict[str, Any]:
+        """The ``ConsumedCapacity`` structure for ReturnConsumedCapacity ``level`` (TOTAL or INDEXES)."""
+
+        def units(number: float) -> dict[str, float]:
+            shape = {"CapacityUnits": number}
+            if by_direction:
+                shape[f"{self.direction}CapacityUnits"] = number
+            return shape
+
+        shape: dict[str, Any] = {"TableName": self.table_name, **units(self.total_units)}
+        if level != "INDEXES":
+            return shape
+        shape["Table"] = units(self.table_units)
+        if self.local_units:
+            shape["LocalSecondaryIndexes"] = {name: units(n) for name, n in self.local_units.items()}
+        if self.global_units:
+            shape["GlobalSecondaryIndexes"] = {name: units(n) for name, n in self.global_units.items()}
+        if self.vector_bytes:
+            written = self.vector_bytes.items()
+            shape["VectorIndexes"] = {name: {"VectorWriteRequestBytes": float(count)} for name, count in written}
+        return shape

@@ -1,0 +1,72 @@
+"""DynamoDB's expression language: one grammar, one tree, one printer, one evaluator.
+
+``Placeholders`` holds a request's names and values; each ``bind_*`` turns the text of one expression and the
+placeholders into something to run. Trees (``keyplan.dynamodb.expressions.tree``) are made by ``parse_*`` and printed
+by ``to_text``.
+"""
+
+from __future__ import annotations
+
+from keyplan.dynamodb.expressions import tree
+from keyplan.dynamodb.expressions.binding import (
+    BoundCondition,
+    BoundProjection,
+    BoundUpdate,
+    Expression,
+    bind_condition,
+    bind_key_condition,
+    bind_paths,
+    bind_projection,
+    bind_update,
+    check_key_condition,
+    parse_condition,
+    parse_projection,
+    parse_update,
+    project_attributes,
+    read_condition,
+)
+from keyplan.dynamodb.expressions.expression_errors import ExpressionFault, UpdateFault
+from keyplan.dynamodb.expressions.key_conditions import (
+    KeyCondition,
+    KeyConditionFault,
+    KeyTerm,
+    PartitionMissedFault,
+    check_key_names,
+)
+from keyplan.dynamodb.expressions.placeholders import CheckedPlaceholders, Placeholders
+from keyplan.dynamodb.expressions.printer import to_text
+from keyplan.dynamodb.expressions.reserved_words import RESERVED_WORDS
+from keyplan.dynamodb.expressions.statement_size import statement_bytes
+from keyplan.dynamodb.expressions.updates import WRONG_TYPE
+
+__all__ = [
+    "RESERVED_WORDS",
+    "WRONG_TYPE",
+    "BoundCondition",
+    "BoundProjection",
+    "BoundUpdate",
+    "CheckedPlaceholders",
+    "Expression",
+    "ExpressionFault",
+    "KeyCondition",
+    "KeyConditionFault",
+    "KeyTerm",
+    "PartitionMissedFault",
+    "Placeholders",
+    "UpdateFault",
+    "bind_condition",
+    "bind_key_condition",
+    "bind_paths",
+    "bind_projection",
+    "bind_update",
+    "check_key_condition",
+    "check_key_names",
+    "parse_condition",
+    "parse_projection",
+    "parse_update",
+    "project_attributes",
+    "read_condition",
+    "statement_bytes",
+    "to_text",
+    "tree",
+]

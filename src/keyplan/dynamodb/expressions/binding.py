@@ -1,0 +1,359 @@
+"""The way of an expression: text → tree (cached) → bound to the placeholders of one request.
+
+Each ``parse_*`` gives the tree of a text; each ``bind_*`` goes the whole way and gives what the engine runs.
+Errors of binding carry the prefix that names the expression, ``Invalid FilterExpression: ...``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from typing import TypeAlias
+
+from keyplan.dynamodb.expressions import expression_rules as rules
+from keyplan.dynamodb.expressions import tree
+from keyplan.dynamodb.expressions.conditions import Predicate, bind_predicate
+from keyplan.dynamodb.expressions.expression_errors import ExpressionFault
+from keyplan.dynamodb.expressions.key_conditions import KeyCondition, narrow, read_terms
+from keyplan.dynamodb.expressions.parser import TOO_MANY_OPERATORS, Parser
+from keyplan.dynamodb.expressions.path_writes import write_all
+from keyplan.dynamodb.expressions.paths import Steps, check_overlaps, resolve, select
+from keyplan.dynamodb.expressions.placeholders import Placeholders
+from keyplan.dynamodb.expressions.updates import Evaluation, bind_value
+from keyplan.dynamodb.values import AttributeValue, Item
+
+__all__ = [
+    "BoundCondition",
+    "BoundProjection",
+    "BoundUpdate",
+    "Expression",
+    "bind_condition",
+    "bind_key_condition",
+    "bind_paths",
+    "bind_projection",
+    "bind_update",
+    "check_key_condition",
+    "parse_condition",
+    "parse_projection",
+    "parse_update",
+    "project_attributes",
+    "read_condition",
+]
+
+_CACHED_TEXTS_MAX = 2048
+_REMOVING = (tree.Remove, tree.Delete)
+Expression: TypeAlias = str | tree.Condition
+"""A condition: its text, or its tree."""
+
+_A_NUMBER: AttributeValue = {"N": "0"}
+_A_LIST: AttributeValue = {"L": [{"N": "0"}]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A condition's tree with what is known of it by itself: the first parts of its paths, those of paths into a
+    value, its operators.
+    """
+
+    condition: tree.Condition
+    roots: tuple[str, ...]
+    nested: tuple[str, ...]
+    operators: int
+
+
+def _parsed(expression: str | tree.Condition) -> _Parsed:
+    """What is known of a condition: of a text, or of a tree, which has no limits of its own."""
+    if isinstance(expression, str):
+        return _parsed_condition(expression)
+    return _described(expression, 0)
+
+
+@lru_cache(_CACHED_TEXTS_MAX)
+def _parsed_condition(text: str) -> _Parsed:
+    rules.check_size(text)
+    parser = Parser(text)
+    condition = parser.condition()
+    parser.end()
+    rules.check_condition(condition)
+    return _described(condition, rules.count_operators(condition))
+
+
+def _described(condition: tree.Condition, operators: int) -> _Parsed:
+    paths = [path.parts for path in _paths(condition)]
+    nested = [str(parts[0]) for parts in paths if len(parts) > 1]
+    return _Parsed(condition, tuple({str(parts[0]): None for parts in paths}), tuple(nested), operators)
+
+
+def parse_condition(text: str) -> tree.Condition:
+    """The tree of a filter, condition or key condition expression. Raises ``ExpressionFault`` without a
+    prefix.
+    """
+    return _parsed_condition(text).condition
+
+
+def read_condition(text: str) -> tree.Condition:
+    """The tree of a condition by its form alone: its names may be reserved words, since they are still to be replaced
+    by placeholders. Raises ``ExpressionFault`` without a prefix.
+    """
+    parser = Parser(text)
+    condition = parser.condition()
+    parser.end()
+    return condition
+
+
+@lru_cache(_CACHED_TEXTS_MAX)
+def parse_projection(text: str) -> tree.Projection:
+    """The tree of a projection expression. Raises ``ExpressionFault`` without a prefix."""
+    rules.check_size(text, tells_size=False)
+    parser = Parser(text)
+    projection = parser.paths()
+    parser.end()
+    rules.check_projection(projection)
+    return projection
+
+
+@dataclass(frozen=True, slots=True)
+class _ParsedUpdate:
+    """An update's actions with the first parts of its paths into a value, written or read."""
+
+    actions: tuple[tree.Action, ...]
+    nested: tuple[str, ...]
+
+
+def parse_update(text: str) -> tree.Update:
+    """The tree of an update expression. Raises ``ExpressionFault`` without a prefix."""
+    return tree.Update(_parsed_update(text).actions)
+
+
+@lru_cache(_CACHED_TEXTS_MAX)
+def _parsed_update(text: str) -> _ParsedUpdate:
+    rules.check_size(text, tells_size=False)
+    parser = Parser(text)
+    update = parser.update()
+    parser.end()
+    rules.check_update(update)
+    if parser.repeated is not None:
+        raise ExpressionFault(f'The "{parser.repeated}" section can only be used once in an update expression;')
+    _check_count(rules.count_operators(update))
+    return _described_update(update)
+
+
+def _described_update(update: tree.Update) -> _ParsedUpdate:
+    nested: list[str] = []
+    for action in update.actions:
+        read = _paths(action.value) if isinstance(action, tree.Set) else ()
+        nested += [str(path.parts[0]) for path in (action.path, *read) if len(path.parts) > 1]
+    return _ParsedUpdate(update.actions, tuple(nested))
+
+
+def _check_count(operators: int) -> None:
+    if operators > rules.OPERATORS_MAX:
+        raise ExpressionFault(TOO_MANY_OPERATORS)
+
+
+def _named(kind: str, fault: ExpressionFault) -> ExpressionFault:
+    """The fault of an expression with the prefix that names it; one of a statement has none."""
+    return ExpressionFault(f"Invalid {kind}: {fault.message}") if kind else fault
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCondition:
+    """A condition ready to judge items. ``attributes`` are the top-level attributes it names, ``nested`` those it
+    looks into; its operators, with its functions, are counted.
+    """
+
+    matches: Predicate
+    attributes: frozenset[str]
+    nested: frozenset[str]
+    operators: int
+
+
+def bind_condition(
+    expression: str | tree.Condition, given: Placeholders, kind: str = "ConditionExpression"
+) -> BoundCondition:
+    """Bind a ConditionExpression or (``kind="FilterExpression"``) a filter: its text, or its tree. ``kind`` is what
+    faults call it; they don't name what is empty. Raises ``ExpressionFault``.
+    """
+    try:
+        parsed = _parsed(expression)
+        matches = bind_predicate(parsed.condition, given)
+        _check_count(parsed.operators)
+    except ExpressionFault as fault:
+        raise _named(kind, fault) from None
+    attributes = frozenset([given.name(part) for part in parsed.roots])
+    nested = frozenset([given.name(part) for part in parsed.nested])
+    return BoundCondition(matches, attributes, nested, parsed.operators)
+
+
+def _paths(of: tree.Condition | tree.Operand) -> Iterator[tree.Path]:
+    """Every path in a condition or an operand, as written."""
+    stack: list[tree.Condition | tree.Operand] = [of]
+    while stack:
+        match stack.pop():
+            case tree.Path() as path:
+                yield path
+            case tree.And(inner) | tree.Or(inner):
+                stack.extend(inner)
+            case tree.Not(one):
+                stack.append(one)
+            case tree.Compare(_, left, right) | tree.Arithmetic(_, left, right):
+                stack += (left, right)
+            case tree.Between(operand, low, high):
+                stack += (operand, low, high)
+            case tree.In(operand, options):
+                stack += (operand, *options)
+            case tree.Call(_, arguments):
+                stack.extend(arguments)
+            case tree.Value():
+                pass
+
+
+def bind_key_condition(
+    expression: str | tree.Condition,
+    given: Placeholders,
+    *,
+    partition: Sequence[str],
+    sort: Sequence[str] = (),
+    types: Mapping[str, str],
+) -> KeyCondition:
+    """Bind a KeyConditionExpression, its text or its tree, to the key of a table or index.
+
+    ``partition`` and ``sort`` are the names of the key's attributes (1 to 4, 0 to 4), ``types`` their
+    tags (S, N, B).
+    Raises ``ExpressionFault``.
+    """
+    condition = _plain_key_condition(expression, given)
+    return narrow(condition, given, partition=partition, sort=sort, types=types)
+
+
+def check_key_condition(text: str, given: Placeholders) -> None:
+    """Refuse a KeyConditionExpression that can't be one, whatever the key. Raises ``ExpressionFault``."""
+    read_terms(_plain_key_condition(text, given), given)
+
+
+def _plain_key_condition(expression: str | tree.Condition, given: Placeholders) -> tree.Condition:
+    try:
+        if isinstance(expression, str):
+            rules.check_size(expression, tells_size=False)
+        parsed = _parsed(expression)
+        bind_predicate(parsed.condition, given)
+        _check_count(parsed.operators)
+    except ExpressionFault as fault:
+        raise _named("KeyConditionExpression", fault) from None
+    return parsed.condition
+
+
+@dataclass(frozen=True, slots=True)
+class BoundProjection:
+    """A projection ready to be applied. ``attributes`` are the top-level attributes it names."""
+
+    paths: tuple[Steps, ...]
+    attributes: frozenset[str]
+
+    @property
+    def nested(self) -> frozenset[str]:
+        """The top-level attributes it looks into."""
+        return frozenset([str(steps[0]) for steps in self.paths if len(steps) > 1])
+
+    def project(self, item: Item) -> Item:
+        """The projected parts of an item; what is absent is left out. Shares values with the item."""
+        return select(self.paths, item)
+
+
+def bind_paths(paths: Sequence[tree.Path], given: Placeholders) -> tuple[Steps, ...]:
+    """The paths of a projection, which must not overlap. Raises ``ExpressionFault``."""
+    steps = tuple([resolve(path, given) for path in paths])
+    check_overlaps(steps)
+    return steps
+
+
+def bind_projection(text: str, given: Placeholders) -> BoundProjection:
+    """Bind a ProjectionExpression. Raises ``ExpressionFault``."""
+    try:
+        paths = bind_paths(parse_projection(text).paths, given)
+    except ExpressionFault as fault:
+        raise _named("ProjectionExpression", fault) from None
+    return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundUpdate:
+    """An update ready to be applied. ``attributes`` are the top-level attributes it writes, ``nested`` those it looks
+    into, to write or to read.
+    """
+
+    paths: tuple[Steps, ...]
+    attributes: frozenset[str]
+    nested: frozenset[str]
+    evaluations: tuple[Evaluation, ...]
+    actions: tuple[tree.Action, ...]
+    given: Placeholders
+
+    @property
+    def only_removes(self) -> bool:
+        """Whether all its actions remove: such an update makes no item where there is none."""
+        return all(isinstance(action, _REMOVING) for action in self.actions)
+
+    def apply(self, item: Item) -> Item:
+        """The item after the update; the one given (at least its key) stays as it is.
+
+        Raises ``UpdateFault`` when the update doesn't fit the item.
+        """
+        return write_all([write for evaluate in self.evaluations if (write := evaluate(item)) is not None], item)
+
+    def first_of(self, names: Collection[str]) -> str | None:
+        """The attribute that the text updates first, of those with these names."""
+        return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
+
+    def assigned(self) -> dict[str, AttributeValue]:
+        """What it gives to whole attributes, where the item doesn't decide of its type: the value, or for one that is
+        computed any of its type.
+        """
+        result: dict[str, AttributeValue] = {}
+        for steps, action in zip(self.paths, self.actions, strict=True):
+            attribute, *below = steps
+            if below or isinstance(action, tree.Remove | tree.Delete):
+                continue  # what is only taken away gives no type
+            match action.value:
+                case tree.Value(name):
+                    result[str(attribute)] = self.given.value(name)
+                case tree.Arithmetic():
+                    result[str(attribute)] = _A_NUMBER
+                case tree.Call("list_append"):
+                    result[str(attribute)] = _A_LIST
+                case _:  # what the item has decides
+                    pass
+        return result
+
+    def touched(self, item: Item | None) -> Item:
+        """The parts of an item that the update writes: of the old UPDATED_OLD, of the new UPDATED_NEW."""
+        return {} if item is None else select(self.paths, item)
+
+
+def project_attributes(names: Iterable[str]) -> BoundProjection:
+    """The projection to top-level attributes with these names."""
+    paths: tuple[Steps, ...] = tuple([(name,) for name in names])
+    return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
+
+
+def bind_update(expression: str | tree.Update, given: Placeholders, kind: str = "UpdateExpression") -> BoundUpdate:
+    """Bind an UpdateExpression: its text, or its tree. Raises ``ExpressionFault``."""
+    try:
+        parsed = _parsed_update(expression) if isinstance(expression, str) else _described_update(expression)
+        actions = parsed.actions
+        paths = tuple([resolve(action.path, given) for action in actions])
+        check_overlaps(paths)
+        # The service binds the actions from the last to the first, and computes them so too: SET before the
+        # others, nested paths last. It shows only where an update has two faults.
+        bound = [
+            ((len(steps) > 1, not isinstance(action, tree.Set)), bind_value(action, steps, given))
+            for steps, action in zip(reversed(paths), reversed(actions), strict=True)
+        ]
+        bound.sort(key=itemgetter(0))
+    except ExpressionFault as fault:
+        raise _named(kind, fault) from None
+    attributes = frozenset([str(steps[0]) for steps in paths])
+    nested = frozenset([given.name(part) for part in parsed.nested])
+    return BoundUpdate(paths, attributes, nested, tuple([evaluate for _, evaluate in bound]), actions, given)

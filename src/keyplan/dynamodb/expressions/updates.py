@@ -1,0 +1,199 @@
+"""Updates bound to their placeholders: what each action makes of an item.
+
+Every action reads the item as it was before the update, whatever the order of the text; then all are written
+(``writer``). Sections SET, REMOVE, ADD and DELETE mean what the developer guide, "Update expressions", says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from keyplan.dynamodb.expressions import tree
+from keyplan.dynamodb.expressions.expression_errors import ExpressionFault, UpdateFault
+from keyplan.dynamodb.expressions.expression_rules import check_operands
+from keyplan.dynamodb.expressions.operands import check_distinct, refuse_type
+from keyplan.dynamodb.expressions.path_writes import INVALID_PATH, REMOVED, Write
+from keyplan.dynamodb.expressions.paths import Getter, Steps, getter, resolve
+from keyplan.dynamodb.expressions.placeholders import Placeholders
+from keyplan.dynamodb.values import AttributeValue, Item, NumberError, add, sort_members, subtract
+
+__all__ = ["WRONG_TYPE", "Evaluation", "bind_value"]
+
+Evaluation: TypeAlias = Callable[[Item], Write | None]
+"""What an action writes, given the item before the update; None for nothing."""
+
+MISSING = "The provided expression refers to an attribute that does not exist in the item"
+WRONG_TYPE = "An operand in the update expression has an incorrect data type"
+
+_ADDABLE = frozenset({"N", "SS", "NS", "BS"})
+_DELETABLE = frozenset({"SS", "NS", "BS"})
+_LONG_NAMES = {
+    "S": "STRING",
+    "N": "NUMBER",
+    "B": "BINARY",
+    "BOOL": "BOOL",
+    "NULL": "NULL",
+    "L": "LIST",
+    "M": "MAP",
+    "SS": "STRING_SET",
+    "NS": "NUMBER_SET",
+    "BS": "BINARY_SET",
+}
+_Compute: TypeAlias = Callable[[Item], AttributeValue]
+
+
+def bind_value(action: tree.Action, steps: Steps, given: Placeholders) -> Evaluation:
+    """What an action writes at its resolved path. Raises ``ExpressionFault`` (without the kind's prefix)."""
+    match action:
+        case tree.Remove():
+            return _below(steps, lambda _item: Write(steps, REMOVED))
+        case tree.Set(_, operand):
+            compute = _value(operand, given)
+            return _below(steps, lambda item: Write(steps, compute(item)))
+        case tree.Add(_, value):
+            operand_value = given.value(value.name)
+            _check_operand("ADD", operand_value, _ADDABLE)
+            return _below(steps, _adder(steps, operand_value))
+        case tree.Delete(_, value):
+            operand_value = given.value(value.name)
+            _check_operand("DELETE", operand_value, _DELETABLE)
+            return _below(steps, _deleter(steps, operand_value))
+
+
+def _below(steps: Steps, evaluate: Evaluation) -> Evaluation:
+    """An evaluation that first checks that the map or list to be written in is there."""
+    if len(steps) == 1:
+        return evaluate
+    get_holder = getter(steps[:-1])
+    tag = "L" if isinstance(steps[-1], int) else "M"
+
+    def evaluate_below(item: Item) -> Write | None:
+        holder = get_holder(item)
+        if holder is None or tag not in holder:
+            raise UpdateFault(INVALID_PATH)
+        return evaluate(item)
+
+    return evaluate_below
+
+
+def _check_operand(section: str, value: AttributeValue, allowed: frozenset[str]) -> None:
+    (tag,) = value
+    if tag not in allowed:
+        raise ExpressionFault(
+            f"Incorrect operand type for operator or function; operator: {section}, "
+            f"operand type: {_LONG_NAMES[tag]}, typeSet: ALLOWED_FOR_ADD_OPERAND"
+        )
+
+
+def _value(operand: tree.Operand, given: Placeholders) -> _Compute:
+    """The function that computes an operand of SET; it raises ``UpdateFault`` where the item doesn't fit."""
+    match operand:
+        case tree.Value(name):
+            value = given.value(name)
+            return lambda _item: value
+        case tree.Path():
+            return _present(getter(resolve(operand, given)))
+        case tree.Arithmetic():
+            return _arithmetic(operand, given)
+        case tree.Call():
+            return _call(operand, given)
+
+
+def _call(call: tree.Call, given: Placeholders) -> _Compute:
+    arguments = [_value(argument, given) for argument in call.arguments]
+    check_operands(call)
+    first, second = arguments
+    if call.function == "list_append":
+        _check_constants("list_append", call.arguments, "L", given)
+        return lambda item: {"L": _content(first(item), "L") + _content(second(item), "L")}
+    path, other = call.arguments
+    get: Getter = first
+    if isinstance(path, tree.Path):
+        steps = resolve(path, given)
+        check_distinct(call.function, steps, resolve(other, given) if isinstance(other, tree.Path) else None)
+        get = getter(steps)
+
+    def if_not_exists(item: Item) -> AttributeValue:
+        # The service computes the default even where it isn't needed, and fails if it can't.
+        default = second(item)
+        result = get(item)
+        return default if result is None else result
+
+    return if_not_exists
+
+
+def _present(get: Getter) -> _Compute:
+    def compute(item: Item) -> AttributeValue:
+        value = get(item)
+        if value is None:
+            raise UpdateFault(MISSING)
+        return value
+
+    return compute
+
+
+def _arithmetic(operand: tree.Arithmetic, given: Placeholders) -> _Compute:
+    left, right = _value(operand.left, given), _value(operand.right, given)
+    _check_constants(operand.operator, (operand.left, operand.right), "N", given)
+    combine = add if operand.operator == "+" else subtract
+
+    def compute(item: Item) -> AttributeValue:
+        first = _content(left(item), "N")
+        return {"N": _number(combine, first, _content(right(item), "N"))}
+
+    return compute
+
+
+def _check_constants(name: str, operands: Iterable[tree.Operand], tag: str, given: Placeholders) -> None:
+    """Refuse a placeholder's value that is of the wrong type."""
+    for operand in operands:
+        if isinstance(operand, tree.Value):
+            (text,) = given.value(operand.name)
+            if text != tag:
+                raise refuse_type(name, text)
+
+
+def _number(combine: Callable[[str, str], str], first: str, second: str) -> str:
+    try:
+        return combine(first, second)
+    except NumberError as fault:
+        raise UpdateFault(str(fault)) from None
+
+
+def _content(value: AttributeValue, tag: str) -> Any:
+    if tag not in value:
+        raise UpdateFault(WRONG_TYPE)
+    return value[tag]
+
+
+def _adder(steps: Steps, value: AttributeValue) -> Evaluation:
+    get = getter(steps)
+    ((tag, content),) = value.items()
+
+    def evaluate(item: Item) -> Write:
+        present = get(item)
+        if present is None:
+            return Write(steps, value)
+        result = _content(present, tag)
+        if tag == "N":
+            return Write(steps, {"N": _number(add, result, content)})
+        # The normal form of a set is sorted, so that the order of its making leaves no trace.
+        return Write(steps, {tag: sort_members(tag, {*result, *content})})
+
+    return evaluate
+
+
+def _deleter(steps: Steps, value: AttributeValue) -> Evaluation:
+    get = getter(steps)
+    ((tag, content),) = value.items()
+
+    def evaluate(item: Item) -> Write | None:
+        present = get(item)
+        if present is None:
+            return None
+        gone = set(content)
+        left = [member for member in _content(present, tag) if member not in gone]
+        return Write(steps, {tag: left} if left else REMOVED)
+
+    return evaluate

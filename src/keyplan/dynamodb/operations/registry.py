@@ -1,0 +1,461 @@
+"""The table of operations: for each, its request's members with their types and limits.
+
+This is the only list of operations. It drives validation (``Operation.validate``), the engine's dispatch,
+the server's, and the documentation. Members and limits are those of the API reference. Legacy parameters
+(``Expected``, ``KeyConditions``...) are named beside, since they don't go with expressions; those of features that
+aren't there stand apart: they are recognised and refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from keyplan.dynamodb import limits
+from keyplan.dynamodb.operations import administration_requests as administration
+from keyplan.dynamodb.operations import statement_requests as statements
+from keyplan.dynamodb.operations import stream_requests as streams
+from keyplan.dynamodb.operations.json_requests import refuse_unreadable
+from keyplan.dynamodb.operations.members import (
+    ARN,
+    ATTRIBUTES,
+    ATTRIBUTES_TO_GET,
+    CONDITIONAL,
+    CONDITIONS,
+    CONSISTENCY,
+    EXPECTED,
+    FLAG,
+    GLOBAL_INDEX,
+    INDEX_UPDATE,
+    ITEM,
+    LOCAL_INDEX,
+    MANAGED_TABLE,
+    NAMES,
+    PLACEHOLDERS,
+    PLAIN_NAME,
+    REPLICA_UPDATES,
+    REPLICATION_MODE,
+    RETURN_CONSUMED,
+    RETURN_METRICS,
+    RETURN_ON_FAILURE,
+    RETURN_VALUES,
+    SELECT,
+    TABLE_KEY_SCHEMA,
+    TABLE_NAME,
+    TABLE_SETTINGS,
+    TAGS,
+    TEXT,
+    UPDATES,
+    VECTOR_INDEX,
+    VECTOR_UPDATE,
+    WITNESS_UPDATES,
+)
+from keyplan.dynamodb.operations.shape_errors import Wording, check_types, explain
+from keyplan.dynamodb.operations.shapes import (
+    Check,
+    ListOf,
+    MapOf,
+    Shape,
+    Structure,
+    Text,
+    Value,
+    Whole,
+    compile_check,
+    in_order,
+    named,
+    structure,
+)
+from keyplan.dynamodb.service_errors import (
+    CountFault,
+    RequestFault,
+    UnknownOperationException,
+    ValidationException,
+    one_or_more,
+)
+
+Kind = Literal["table", "read", "write", "stream"]
+Api = Literal["DynamoDB", "DynamoDBStreams"]
+"""The API that an operation belongs to; both are served on one port, and have no operation in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of the API: its name, its kind and the shape of its request."""
+
+    name: str
+    kind: Kind
+    request: Structure
+    legacy: tuple[str, ...] = ()
+    """Legacy parameters, which don't go with expressions, in the order AWS names them."""
+    expressions: tuple[str, ...] = ()
+    not_there: tuple[str, ...] = ()
+    """Parameters of features that aren't there, which are refused."""
+    api: Api = "DynamoDB"
+    wording: Wording = "older"
+    """How the service words what is wrong with a request of this operation by itself."""
+    depth_wording: Wording | None = None
+    """How it words a value that nests too deep, where that differs."""
+    table_first: bool = False
+    """Whether a missing table name is reported in words of its own, before anything else."""
+    reads_strictly: bool = False
+    """Whether the service's newer reader of JSON has this operation, which takes no null for a required member."""
+    check: Check = field(init=False, repr=False, compare=False)
+    old_names: frozenset[str] = field(init=False)
+    """The legacy parameters, to be looked for in each request."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "check", compile_check(self.request))
+        object.__setattr__(self, "old_names", frozenset(self.legacy))
+
+    def validate(self, params: Any) -> None:
+        """Raise the error AWS would for these parameters, as far as their shape tells.
+
+        Raises:
+            SerializationException: a member has the wrong JSON type.
+            ValidationException: a member breaks its constraints, or is of a feature that isn't there.
+        """
+        if not self.check(params):
+            if self.table_first and isinstance(params, dict) and params.get("TableName") is None:
+                raise ValidationException("The parameter 'TableName' is required but was not present in the request")
+            if self.reads_strictly:
+                refuse_unreadable(self.request, params)
+            explain(self.request, params, self.wording)
+        for name in self.not_there:
+            if params.get(name):
+                raise one_or_more(f"{name} is not supported here")
+
+    def check_types(self, params: Any) -> None:
+        """Refuse members of the wrong JSON type, down into attribute values, which ``validate`` leaves to those who
+        read them: before any other fault of theirs is reported.
+
+        Raises:
+            SerializationException: there is one.
+        """
+        check_types(self.request, params)
+
+    def check_old_count(self, params: Mapping[str, Any]) -> None:
+        """Refuse more conditions or updates in a legacy parameter, with the values they list, than are looked at.
+
+        Raises:
+            ValidationException: there are more.
+        """
+        for name in self.legacy:
+            members = params.get(name)
+            if type(members) is not dict:
+                continue
+            count = sum(1 + len(member.get("AttributeValueList") or ()) for member in members.values())
+            if count > limits.OLD_MEMBERS_MAX:
+                raise CountFault(
+                    f"1 validation error detected: Value at '{name}' failed to satisfy constraint: "
+                    f"Member must have length less than or equal to {limits.OLD_MEMBERS_MAX}"
+                )
+
+    def check_mixture(self, params: Mapping[str, Any]) -> None:
+        """Refuse legacy parameters beside expressions. Only KeyConditions go with a filter that is an expression.
+
+        Raises:
+            RequestFault: there are both.
+        """
+        expressions = [name for name in self.expressions if params.get(name) is not None]
+        alone = "KeyConditionExpression" not in expressions
+        used = [
+            name for name in self.legacy if params.get(name) is not None and not (alone and name == "KeyConditions")
+        ]
+        if used and expressions:
+            raise mixture(used, expressions)
+
+
+def mixture(legacy: Sequence[str], expressions: Sequence[str]) -> RequestFault:
+    """The error of legacy parameters beside expressions."""
+    return RequestFault(
+        "Can not use both expression and non-expression parameters in the same request: "
+        f"Non-expression parameters: {{{', '.join(legacy)}}} Expression parameters: {{{', '.join(expressions)}}}"
+    )
+
+
+def _action(required: dict[str, Shape], **optional: Shape) -> Structure:
+    return structure({**required, "TableName": TABLE_NAME}, **optional)
+
+
+_CHECK: dict[str, Shape] = {"ReturnValuesOnConditionCheckFailure": RETURN_ON_FAILURE, **PLACEHOLDERS}
+_WRITE: dict[str, Shape] = {"ConditionExpression": TEXT, **_CHECK}
+_SINGLE_WRITE: dict[str, Shape] = {
+    **_WRITE,
+    "ReturnValues": RETURN_VALUES,
+    "ReturnConsumedCapacity": RETURN_CONSUMED,
+    "ReturnItemCollectionMetrics": RETURN_METRICS,
+}
+_PAGE: dict[str, Shape] = {
+    "IndexName": PLAIN_NAME,
+    "Select": SELECT,
+    "Limit": Whole(1, bits=32, named="both"),
+    "ConsistentRead": FLAG,
+    "ExclusiveStartKey": MapOf(Value()),
+    "ReturnConsumedCapacity": RETURN_CONSUMED,
+    "ProjectionExpression": TEXT,
+    "FilterExpression": TEXT,
+    "AttributesToGet": ATTRIBUTES_TO_GET,
+    "ConditionalOperator": CONDITIONAL,
+    **PLACEHOLDERS,
+}
+_TABLE: dict[str, Shape] = {"TableName": TABLE_NAME}
+_MANAGED: dict[str, Shape] = {"TableName": MANAGED_TABLE}
+_WRITE_ORDER = ("ReturnConsumedCapacity", "TableName", "ReturnValues", "ConditionalOperator")
+
+_ALL = (
+    Operation(
+        "CreateTable",
+        "table",
+        structure(
+            {
+                "AttributeDefinitions": ATTRIBUTES,
+                "TableName": replace(MANAGED_TABLE, arn=False),
+                "KeySchema": TABLE_KEY_SCHEMA,
+            },
+            GlobalSecondaryIndexes=ListOf(GLOBAL_INDEX),
+            LocalSecondaryIndexes=ListOf(LOCAL_INDEX),
+            VectorIndexes=ListOf(VECTOR_INDEX),
+            GlobalTableSettingsReplicationMode=REPLICATION_MODE,
+            Tags=TAGS,
+            ResourcePolicy=TEXT,
+            **TABLE_SETTINGS,
+        ),
+        not_there=("GlobalTableSourceArn",),
+        table_first=True,
+    ),
+    Operation("DescribeTable", "table", structure(_MANAGED), table_first=True),
+    Operation(
+        "ListTables",
+        "table",
+        structure(ExclusiveStartTableName=PLAIN_NAME, Limit=Whole(1, 100, bits=32)),
+    ),
+    Operation("DeleteTable", "table", structure(_MANAGED), table_first=True),
+    Operation(
+        "UpdateTable",
+        "table",
+        structure(
+            _MANAGED,
+            AttributeDefinitions=ATTRIBUTES,
+            GlobalSecondaryIndexUpdates=ListOf(INDEX_UPDATE),
+            VectorIndexUpdates=ListOf(VECTOR_UPDATE),
+            ReplicaUpdates=REPLICA_UPDATES,
+            GlobalTableWitnessUpdates=WITNESS_UPDATES,
+            MultiRegionConsistency=CONSISTENCY,
+            GlobalTableSettingsReplicationMode=REPLICATION_MODE,
+            DisassociationProtectionEnabled=FLAG,
+            **TABLE_SETTINGS,
+        ),
+        table_first=True,
+    ),
+    Operation(
+        "UpdateTimeToLive",
+        "table",
+        structure({**_MANAGED, "TimeToLiveSpecification": structure({"AttributeName": Text(1, 255), "Enabled": FLAG})}),
+    ),
+    Operation("DescribeTimeToLive", "table", structure(_MANAGED)),
+    Operation("TagResource", "table", structure({"ResourceArn": ARN, "Tags": TAGS})),
+    Operation("UntagResource", "table", structure({"ResourceArn": ARN, "TagKeys": ListOf(TEXT)})),
+    Operation("ListTagsOfResource", "table", structure({"ResourceArn": ARN}, NextToken=TEXT)),
+    Operation("DescribeLimits", "table", structure()),
+    Operation("DescribeEndpoints", "table", structure()),
+    Operation(
+        "GetItem",
+        "read",
+        structure(
+            {**_TABLE, "Key": ITEM},
+            ConsistentRead=FLAG,
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+            ProjectionExpression=TEXT,
+            AttributesToGet=replace(ATTRIBUTES_TO_GET, named="both"),
+            **NAMES,
+        ),
+        ("AttributesToGet",),
+        ("ProjectionExpression",),
+        wording="current",
+    ),
+    Operation(
+        "PutItem",
+        "write",
+        in_order(
+            structure({**_TABLE, "Item": ITEM}, **_SINGLE_WRITE, **EXPECTED),
+            *("ReturnConsumedCapacity", "ReturnValues", "TableName", "ConditionalOperator"),
+        ),
+        ("Expected", "ConditionalOperator"),
+        ("ConditionExpression",),
+        wording="enveloped",
+    ),
+    Operation(
+        "UpdateItem",
+        "write",
+        in_order(
+            structure(
+                {**_TABLE, "Key": ITEM},
+                UpdateExpression=TEXT,
+                AttributeUpdates=UPDATES,
+                **EXPECTED,
+                **{**_SINGLE_WRITE, "ReturnValues": replace(RETURN_VALUES, first=True)},
+            ),
+            *_WRITE_ORDER,
+        ),
+        ("AttributeUpdates", "Expected", "ConditionalOperator"),
+        ("UpdateExpression", "ConditionExpression"),
+        wording="enveloped",
+    ),
+    Operation(
+        "DeleteItem",
+        "write",
+        in_order(structure({**_TABLE, "Key": ITEM}, **_SINGLE_WRITE, **EXPECTED), *_WRITE_ORDER),
+        ("Expected", "ConditionalOperator"),
+        ("ConditionExpression",),
+        wording="enveloped",
+    ),
+    Operation(
+        "Query",
+        "read",
+        structure(
+            _TABLE,
+            KeyConditionExpression=TEXT,
+            ScanIndexForward=FLAG,
+            KeyConditions=CONDITIONS,
+            QueryFilter=CONDITIONS,
+            **{**_PAGE, "AttributesToGet": replace(ATTRIBUTES_TO_GET, named="both")},
+        ),
+        ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"),
+        ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),
+        wording="current",
+    ),
+    Operation(
+        "Scan",
+        "read",
+        structure(
+            _TABLE,
+            TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX, bits=32, named="both"),
+            Segment=Whole(0, limits.TOTAL_SEGMENTS_MAX - 1, bits=32, named="both"),
+            ScanFilter=CONDITIONS,
+            **_PAGE,
+        ),
+        ("AttributesToGet", "ScanFilter", "ConditionalOperator"),
+        ("ProjectionExpression", "FilterExpression"),
+    ),
+    Operation(
+        "SearchVectors",
+        "read",
+        structure(
+            {
+                **_TABLE,
+                "IndexName": replace(PLAIN_NAME, named="both"),
+                "SearchVector": ListOf(Value(), 1, 4096, named="both"),
+                "TopK": Whole(1, bits=32, named="both"),
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+            ProjectionExpression=TEXT,
+            SearchConditionExpression=TEXT,
+            **PLACEHOLDERS,
+        ),
+        reads_strictly=True,
+    ),
+    Operation(
+        "BatchGetItem",
+        "read",
+        structure(
+            {
+                "RequestItems": MapOf(
+                    structure(
+                        {"Keys": ListOf(ITEM, 1, limits.BATCH_GET_KEYS_MAX, named="both")},
+                        ConsistentRead=FLAG,
+                        ProjectionExpression=TEXT,
+                        AttributesToGet=replace(ATTRIBUTES_TO_GET, named="both"),
+                        **NAMES,
+                    ),
+                    1,
+                    limits.BATCH_GET_KEYS_MAX,
+                    key=TABLE_NAME,
+                    named="both",
+                    echoed_as_json=True,
+                )
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+        ),
+        wording="current",
+    ),
+    Operation(
+        "BatchWriteItem",
+        "write",
+        structure(
+            {
+                "RequestItems": MapOf(
+                    ListOf(
+                        named(
+                            "WriteRequest",
+                            structure(
+                                PutRequest=named("PutRequest", structure({"Item": ITEM})),
+                                DeleteRequest=named("DeleteRequest", structure({"Key": ITEM})),
+                            ),
+                        ),
+                        1,
+                        limits.BATCH_WRITE_REQUESTS_MAX,
+                        named="max",
+                    ),
+                    1,
+                    limits.BATCH_WRITE_REQUESTS_MAX,
+                    key=TABLE_NAME,
+                    named="both",
+                    keys_last=True,
+                )
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+            ReturnItemCollectionMetrics=RETURN_METRICS,
+        ),
+    ),
+    Operation(
+        "TransactGetItems",
+        "read",
+        structure(
+            {
+                "TransactItems": ListOf(
+                    structure({"Get": _action({"Key": ITEM}, ProjectionExpression=TEXT, **NAMES)}),
+                    1,
+                    limits.TRANSACT_ACTIONS_MAX,
+                    named="both",
+                )
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+        ),
+    ),
+    Operation(
+        "TransactWriteItems",
+        "write",
+        structure(
+            {
+                "TransactItems": ListOf(
+                    structure(
+                        ConditionCheck=_action({"Key": ITEM, "ConditionExpression": TEXT}, **_CHECK),
+                        Put=_action({"Item": ITEM}, **_WRITE),
+                        Delete=_action({"Key": ITEM}, **_WRITE),
+                        Update=_action({"Key": ITEM, "UpdateExpression": TEXT}, **_WRITE),
+                    ),
+                    1,
+                    limits.TRANSACT_ACTIONS_MAX,
+                    named="both",
+                )
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+            ReturnItemCollectionMetrics=RETURN_METRICS,
+            ClientRequestToken=Text(1, 36, named="both"),
+        ),
+        depth_wording="current",
+    ),
+    *(Operation(name, "write", request) for name, request in statements.REQUESTS.items()),
+    *(Operation(name, "table", request) for name, request in administration.REQUESTS.items()),
+    *(Operation(name, "table", request) for name, request in streams.DESTINATIONS.items()),
+    *(Operation(name, "stream", request, api="DynamoDBStreams") for name, request in streams.REQUESTS.items()),
+)
+
+OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _ALL}
+"""Every operation by its name."""
+
+
+def unknown_operation(name: str) -> UnknownOperationException:
+    """The error of an operation that isn't in ``OPERATIONS``, as the service gives it in a region that lacks one."""
+    return UnknownOperationException(f"Operation {name} is not supported")

@@ -1,0 +1,540 @@
+"""What is wrong with the shape of a request, in AWS's words, order and forms.
+
+AWS checks members in two layers, and which of them an operation has decides the words (decision 0029). The older one
+lists everything that breaks a constraint, and repeats what was given. The current one tells some faults by themselves,
+by the member's name: an empty table name, lengths, and enumerations in words of their own. A request that lacks a
+required member is answered by the older one in any case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import orjson
+
+from keyplan.dynamodb.operations.shapes import (
+    Flag,
+    ListOf,
+    MapOf,
+    Real,
+    Shape,
+    Structure,
+    Text,
+    Value,
+    Whole,
+    text_faults,
+)
+from keyplan.dynamodb.service_errors import SerializationException, ValidationException
+
+Wording = Literal["enveloped", "current", "older"]
+"""How AWS words what is wrong with an operation's request by itself, whatever the tables hold: in its current words and
+within ``1 validation error detected: `` (PutItem, UpdateItem, DeleteItem), in its current words (GetItem, BatchGetItem,
+Query), or in its older ones (everything else).
+"""
+
+FAULTS_MAX = 10
+"""AWS stops listing validation errors here."""
+
+_CURRENT_DEPTH_MAX = 127
+"""So deep may JSON nest that the current layer reads; what is deeper is answered by the older one. Recorded between 62
+and 63 maps around a value, of which each is two levels of JSON.
+"""
+
+_INTEGER_END = 2.0**63
+"""Beyond it the server's JSON reader makes floats of integers, too."""
+_ECHO_MAX = 16_384
+"""Characters of a refused value that are repeated at most. A longer one is reported by the member's name, as AWS's
+current words have it: a message of megabytes serves nobody.
+"""
+
+
+def explain(shape: Structure, request: Any, wording: Wording = "older") -> None:
+    """Raise the error AWS would for a request of this shape; return when there is none.
+
+    Raises:
+        SerializationException: a member has the wrong JSON type.
+        ValidationException: members break their constraints; the message lists them (ten at most).
+    """
+    if request is None:
+        raise SerializationException("Unexpected value type in payload")
+    # Counts come before types: a list that is too long isn't walked through.
+    _refuse(_too_many(shape, request, ""))
+    _truncate(shape, request)
+    check_types(shape, request)
+    wording = wording_for(wording, request)
+    _refuse_lengths(shape, request)
+    complete = all(request.get(name) is not None for name in shape.required)
+    if complete:
+        if wording != "older":
+            _refuse_first(shape, request, wording)
+        _refuse(_named_faults(shape, request, ""))
+    _refuse_all(_faults(shape, request, "", told=complete and wording != "older"))
+    _refuse_all(_key_faults(shape, request))
+
+
+def wording_for(wording: Wording, request: Any) -> Wording:
+    """The words for a request to an operation of this wording: the older ones for one that nests very deep."""
+    level: list[Any] = [request]
+    for _ in range(_CURRENT_DEPTH_MAX):
+        level = [
+            member
+            for each in level
+            if isinstance(each, (dict, list))
+            for member in (each.values() if isinstance(each, dict) else each)
+            if isinstance(member, (dict, list))
+        ]
+    return "older" if level else wording
+
+
+def _refuse(faults: Iterator[str]) -> None:
+    """Raise the first fault, by itself."""
+    for fault in faults:
+        raise ValidationException(f"1 validation error detected: {fault}")
+
+
+def _refuse_all(faults: Iterator[str]) -> None:
+    """Raise the faults as one list."""
+    result: list[str] = []
+    for fault in faults:
+        result.append(fault)
+        if len(result) == FAULTS_MAX:
+            break
+    if result:
+        plural = "s" if len(result) > 1 else ""
+        raise ValidationException(f"{len(result)} validation error{plural} detected: {'; '.join(result)}")
+
+
+def _truncate(shape: Shape, value: Any) -> None:
+    """Cut off the decimals of what is to be an integer, in its place: so the service reads it."""
+    match shape:
+        case Structure() if type(value) is dict:
+            for name, member in shape.members.items():
+                given = value.get(name)
+                if isinstance(member, Whole):
+                    if type(given) is float and abs(given) < _INTEGER_END:
+                        value[name] = int(given)
+                elif given is not None:
+                    _truncate(member, given)
+        case ListOf() if type(value) is list:
+            for member in value:
+                _truncate(shape.of, member)
+        case MapOf() if type(value) is dict:
+            for member in value.values():
+                _truncate(shape.of, member)
+        case _:
+            return
+
+
+def _refuse_lengths(shape: Structure, request: dict[str, Any]) -> None:
+    """Raise for a name whose length the service has a sentence of its own for."""
+    for name, member in shape.members.items():
+        if not isinstance(member, Text) or member.length_told is None or request.get(name) is None:
+            continue
+        length = len(request[name])
+        if (member.min is not None and length < member.min) or (member.max is not None and length > member.max):
+            raise ValidationException(member.length_told)
+
+
+def _refuse_first(shape: Structure, request: dict[str, Any], wording: Wording) -> None:
+    """Raise for what the current layer looks at before everything else: an empty name, some enumerations."""
+    for name, member in shape.members.items():
+        value = request.get(name)
+        if not isinstance(member, Text) or value is None:
+            continue
+        if member.never_empty and not value:
+            _refuse(_by_name(name, rule) for rule in text_faults(member, value))
+        if member.first and member.told is not None and value not in member.enum:
+            raise ValidationException(
+                f"1 validation error detected: {member.told}" if wording == "enveloped" else member.told
+            )
+
+
+# --- types --------------------------------------------------------------------------------------------------
+
+
+def check_types(shape: Shape, value: Any) -> None:
+    """Refuse a member of the wrong JSON type, attribute values included.
+
+    Raises:
+        SerializationException: there is one.
+    """
+    if value is None:
+        return
+    match shape:
+        case Text():
+            _expect_scalar(value, str, "String")
+        case Whole():
+            kind = "Long" if shape.bits == 64 else "Integer"
+            _expect_scalar(value, int, kind)
+            if not -(2 ** (shape.bits - 1)) <= value < 2 ** (shape.bits - 1):
+                raise SerializationException(f"NUMBER_VALUE cannot be converted to {kind}")
+        case Real():
+            if type(value) is not int:
+                _expect_scalar(value, float, "Double")
+        case Flag():
+            _expect_scalar(value, bool, "Boolean")
+        case Value():
+            _check_attribute_value(value)
+        case ListOf():
+            _expect_container(value, list)
+            for member in value:
+                check_types(shape.of, member)
+        case MapOf():
+            _expect_container(value, dict)
+            for member in value.values():
+                check_types(shape.of, member)
+        case Structure():
+            _expect_container(value, dict)
+            for name, member in shape.members.items():
+                check_types(member, value.get(name))
+
+
+def _check_attribute_value(value: Any) -> None:
+    """Refuse an attribute value with a content of the wrong JSON type. Its nesting has no limit here, so it isn't
+    walked by recursion.
+    """
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if each is None:
+            continue
+        _expect_container(each, dict)
+        for tag, content in each.items():
+            if content is None:
+                continue
+            match tag:
+                case "S" | "N":
+                    if type(content) is not str:
+                        _expect_scalar(content, str, "String")
+                case "B":
+                    _check_binary(content)
+                case "BOOL" | "NULL":
+                    _expect_scalar(content, bool, "Boolean")
+                case "SS" | "NS":
+                    _expect_container(content, list)
+                    if not _are_texts(content):
+                        for member in content:
+                            if member is not None:
+                                _expect_scalar(member, str, "String")
+                case "BS":
+                    _expect_container(content, list)
+                    if not _are_binary(content):
+                        for member in content:
+                            if member is not None:
+                                _check_binary(member)
+                case "L":
+                    _expect_container(content, list)
+                    for start in reversed(range(0, len(content), _PIECE_MEMBERS)):
+                        stack.extend(reversed(content[start : start + _PIECE_MEMBERS]))
+                case "M":
+                    _expect_container(content, dict)
+                    stack.extend(reversed(content.values()))
+                case _:
+                    pass
+
+
+_PIECE_CHARACTERS = 1_000_000
+_PIECE_MEMBERS = 100_000
+_BASE64 = re.compile(r"(?:[a-zA-Z0-9+/]{4})*(?:[a-zA-Z0-9+/]{2}(?:==|[a-zA-Z0-9+/]=))?")
+_NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/=]|=[^=]")
+
+
+def _are_binary(members: list[Any]) -> bool:
+    """Whether all members of a set are base64, as they nearly always are: told without a step of ours for each."""
+    return (
+        len(members) <= _PIECE_MEMBERS
+        and _are_texts(members)
+        and sum(map(len, members)) <= _PIECE_CHARACTERS
+        and all(map(_BASE64.fullmatch, members))
+    )
+
+
+def _are_texts(members: list[Any]) -> bool:
+    """Whether all members are texts. Many are looked at in parts: other threads get their turns between them."""
+    parts = (members[start : start + _PIECE_MEMBERS] for start in range(0, len(members), _PIECE_MEMBERS))
+    return all({*map(type, part)} == {str} for part in parts)
+
+
+def _check_binary(content: Any) -> None:
+    _expect_scalar(content, str, "Blob")
+    if len(content) % 4:
+        raise SerializationException(
+            f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(content)}"
+        )
+    # Piece by piece: while an expression searches, no other thread runs. Pieces overlap by a character.
+    pieces = range(0, len(content), _PIECE_CHARACTERS)
+    result = (_NO_BASE64.search(content, start, start + _PIECE_CHARACTERS + 1) for start in pieces)
+    wrong = next((each for each in result if each is not None), None)
+    if wrong is not None:
+        raise SerializationException(f"Invalid Base64 character: '{wrong[0][0]}'")
+    if content.count("=") > 2:
+        raise SerializationException("Invalid last non-pad Base64 character dectected")
+
+
+def _expect_scalar(value: Any, kind: type[object], name: str) -> None:
+    if isinstance(value, list):
+        raise SerializationException("Unrecognized collection type class java.lang." + name)
+    if isinstance(value, dict):
+        raise SerializationException("Start of structure or map found where not expected")
+    if isinstance(value, bool) and kind is not bool:
+        raise SerializationException(f"{'TRUE' if value else 'FALSE'}_VALUE cannot be converted to {name}")
+    if isinstance(value, str) and kind is not str:
+        raise SerializationException(f"STRING_VALUE cannot be converted to {name}")
+    if type(value) is not kind:
+        if isinstance(value, int) or (isinstance(value, float) and abs(value) >= 2**64 and value.is_integer()):
+            # The server's JSON reader makes a float of an integer of over 64 bits.
+            raise SerializationException(f"NUMBER_VALUE cannot be converted to {name}")
+        if isinstance(value, float):
+            raise SerializationException(f"DECIMAL_VALUE cannot be converted to {name}")
+        raise SerializationException(f"{type(value).__name__} cannot be converted to {name}")
+
+
+def _expect_container(value: Any, kind: type[object]) -> None:
+    if type(value) is kind:
+        return
+    if isinstance(value, dict):
+        raise SerializationException("Start of structure or map found where not expected")
+    if isinstance(value, list):
+        raise SerializationException("Start of list found where not expected")
+    raise SerializationException("Unexpected value type in payload")
+
+
+# --- what is reported by the member's name ------------------------------------------------------------------------
+
+
+def _too_many(shape: Shape, value: Any, place: str) -> Iterator[str]:
+    """The lists and maps that are too long and are reported by name: before they are looked into."""
+    match shape:
+        case ListOf() if type(value) is list:
+            yield from _too_long(shape, value, place)
+        case MapOf() if type(value) is dict:
+            yield from _too_long(shape, value, place)
+            for name, member in value.items():
+                yield from _too_many(shape.of, member, f"{place}.{name}.member")
+        case Structure() if type(value) is dict:
+            for name, member in shape.members.items():
+                if member.__class__ in {ListOf, MapOf} and value.get(name) is not None:
+                    yield from _too_many(member, value[name], f"{place}.{name}" if place else name)
+        case _:
+            return
+
+
+def _too_long(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
+    # What has so many members can't be repeated anyway.
+    is_named = shape.named != "none" or len(value) > _ECHO_MAX
+    if is_named and shape.max is not None and len(value) > shape.max:
+        yield _by_name(place, f"Member must have length less than or equal to {shape.max}")
+
+
+def _named_faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
+    """The faults that are reported by the member's name."""
+    if value is None:
+        return
+    match shape:
+        case Structure():
+            for name, member in shape.members.items():
+                yield from _named_faults(member, value.get(name), f"{place}.{name}" if place else name)
+        case MapOf():
+            yield from _named_length(shape, value, place)
+            if isinstance(shape.of, (ListOf, Structure)):
+                for name, member in value.items():
+                    yield from _named_faults(shape.of, member, f"{place}.{name}.member")
+        case ListOf():
+            yield from _named_length(shape, value, place)
+        case Text():
+            if shape.named != "none":
+                for rule in text_faults(shape, value):
+                    yield _by_name(place, rule)
+        case Whole():
+            if shape.named != "none":
+                for rule in _bounds(shape, value):
+                    yield _by_name(place, rule)
+        case _:
+            return
+
+
+def _named_length(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
+    if shape.named == "both" and shape.min is not None and len(value) < shape.min:
+        yield _by_name(place, f"Member must have length greater than or equal to {shape.min}")
+
+
+def _by_name(place: str, rule: str) -> str:
+    return f"Value at '{place}' failed to satisfy constraint: {rule}"
+
+
+# --- what is listed -------------------------------------------------------------------------------------------
+
+
+def _faults(shape: Shape, value: Any, place: str, *, told: bool) -> Iterator[str]:
+    """Everything that breaks a constraint; ``told`` says whether enumerations have the current words."""
+    if value is None:
+        return
+    match shape:
+        case Text():
+            for rule in text_faults(shape, value):
+                yield shape.told if told and shape.told is not None else _fault(shape, value, place, rule)
+        case Whole():
+            for rule in _bounds(shape, value):
+                yield _fault(shape, value, place, rule)
+        case ListOf():
+            yield from _length_faults(shape, value, place)
+            for number, member in enumerate(value, 1):
+                yield from _member_faults(shape.of, member, f"{place}.{number}.member", told=told)
+        case MapOf():
+            yield from _map_faults(shape, value, place, told=told)
+        case Structure():
+            for name, member in shape.members.items():
+                inner = f"{place}.{_lower_first(name)}" if place else _lower_first(name)
+                if name in shape.required:
+                    yield from _member_faults(member, value.get(name), inner, told=told)
+                else:
+                    yield from _faults(member, value.get(name), inner, told=told)
+        case _:
+            return
+
+
+def _bounds(shape: Whole, value: int) -> Iterator[str]:
+    if shape.min is not None and value < shape.min:
+        yield f"Member must have value greater than or equal to {shape.min}"
+    if shape.max is not None and value > shape.max:
+        yield f"Member must have value less than or equal to {shape.max}"
+
+
+def _member_faults(shape: Shape, value: Any, place: str, *, told: bool) -> Iterator[str]:
+    """The faults of a value that must be there."""
+    if value is None:
+        yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
+    else:
+        yield from _faults(shape, value, place, told=told)
+
+
+def _map_faults(shape: MapOf, value: dict[str, Any], place: str, *, told: bool) -> Iterator[str]:
+    yield from _length_faults(shape, value, place)
+    if not shape.keys_last:
+        yield from _names_of(shape, value, place)
+    if isinstance(shape.of, ListOf) and any(
+        each is not None and any(_length_faults(shape.of, each, "")) for each in value.values()
+    ):
+        rules = (
+            f"Member must have length less than or equal to {shape.of.max}",
+            f"Member must have length greater than or equal to {shape.of.min}",
+        )
+        yield _fault(shape, value, place, f"Map value must satisfy constraint: [{', '.join(rules)}]")
+        return
+    for name, member in value.items():
+        yield from _member_faults(shape.of, member, f"{place}.{name}.member", told=told)
+
+
+def _names_of(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
+    """The faults of the names of tables that are a map's keys."""
+    if shape.key is None:
+        return
+    rules = (
+        f"Member must have length less than or equal to {shape.key.max}",
+        f"Member must have length greater than or equal to {shape.key.min}",
+        f"Member must satisfy regular expression pattern: {shape.key.pattern}",
+    )
+    for name in value:
+        if any(text_faults(shape.key, name)):
+            yield _fault(shape, value, place, f"Map keys must satisfy constraint: [{', '.join(rules)}]")
+
+
+def _key_faults(shape: Structure, request: dict[str, Any]) -> Iterator[str]:
+    """The faults of names that are looked at when everything else is right."""
+    for name, member in shape.members.items():
+        if isinstance(member, MapOf) and member.keys_last and request.get(name) is not None:
+            yield from _names_of(member, request[name], _lower_first(name))
+
+
+def _length_faults(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
+    if shape.min is not None and len(value) < shape.min:
+        yield _fault(shape, value, place, f"Member must have length greater than or equal to {shape.min}")
+    if shape.max is not None and len(value) > shape.max:
+        yield _fault(shape, value, place, f"Member must have length less than or equal to {shape.max}")
+
+
+def _fault(shape: Shape, value: Any, place: str, rule: str) -> str:
+    text = _echo(shape, value)
+    if text is None:
+        return _by_name(place[:1].upper() + place[1:], rule)
+    return f"Value '{text}' at '{place}' failed to satisfy constraint: {rule}"
+
+
+# --- what was given, as AWS repeats it ------------------------------------------------------------------------
+
+_ATTRIBUTE_VALUE = (
+    *("s", "n", "b", "iNT", "dECIMAL", "dOUBLE", "sS", "nS", "bS", "iNTSET", "dECIMALSET", "dOUBLESET"),
+    *("m", "l", "nULL", "bOOL"),
+)
+"""The members of an attribute value as AWS's Java prints them, the service's own among them."""
+
+
+def _echo(shape: Shape, value: Any) -> str | None:
+    """A value as AWS prints it; None for one that is too long, or too deep, to be repeated."""
+    length = 0
+    pieces: list[str] = []
+    try:
+        for piece in _pieces(shape, value):
+            pieces.append(piece)
+            length += len(piece)
+            if length > _ECHO_MAX:
+                return None
+        if isinstance(shape, MapOf) and shape.echoed_as_json:
+            return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        return None
+    return "".join(pieces)
+
+
+def _pieces(shape: Shape | None, value: Any) -> Iterator[str]:
+    """The parts of a value as AWS's Java prints it, one after the other, so that a long one needn't be made."""
+    if value is None:
+        yield "null"
+    elif isinstance(shape, Structure) and shape.name:
+        yield f"{shape.name}("
+        for number, (name, member) in enumerate(shape.members.items()):
+            yield f"{', ' if number else ''}{_lower_first(name)}="
+            yield from _pieces(member, value.get(name))
+        yield ", workloadProfileName=null)" if shape.name == "PutRequest" else ")"
+    elif isinstance(shape, Value):
+        yield from _attribute_value(value)
+    elif isinstance(value, bool):
+        yield "true" if value else "false"
+    elif isinstance(value, list):
+        inner = shape.of if isinstance(shape, ListOf) else None
+        yield "["
+        for number, member in enumerate(value):
+            yield ", " if number else ""
+            yield from _pieces(inner, member)
+        yield "]"
+    elif isinstance(value, dict):
+        yield "{"
+        for number, (name, member) in enumerate(value.items()):
+            yield f"{', ' if number else ''}{name}="
+            yield from _pieces(_member_shape(shape, name), member)
+        yield "}"
+    else:
+        yield str(value)
+
+
+def _member_shape(shape: Shape | None, name: str) -> Shape | None:
+    if isinstance(shape, MapOf):
+        return shape.of
+    return shape.members.get(name) if isinstance(shape, Structure) else None
+
+
+def _attribute_value(value: dict[str, Any]) -> Iterator[str]:
+    given = {tag[:1].lower() + tag[1:]: content for tag, content in value.items()}
+    yield "AttributeValue("
+    for number, name in enumerate(_ATTRIBUTE_VALUE):
+        content = given.get(name)
+        # What stands inside a list or a map is printed as JSON: nobody reads so far.
+        shown = content if isinstance(content, str) else orjson.dumps(content).decode()
+        yield f"{', ' if number else ''}{name}={shown}"
+    yield ")"
+
+
+def _lower_first(name: str) -> str:
+    return name[:1].lower() + name[1:]

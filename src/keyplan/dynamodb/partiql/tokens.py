@@ -1,0 +1,110 @@
+"""The tokens of PartiQL. What they mean together is in ``parser``."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from keyplan.dynamodb.partiql.statement_errors import not_well_formed
+
+__all__ = ["OPERATORS", "Token", "tokenize"]
+
+OPERATORS = frozenset({"IS", "LIKE", "IN", "BETWEEN", "AND", "OR"})
+_RESERVED = """
+ABSOLUTE ACTION ADD ALL ALLOCATE ALTER ANY ARE AS ASC ASSERTION AT AUTHORIZATION AVG BEGIN BIT BIT_LENGTH BY CASCADE
+CASCADED CASE CAST CATALOG CHAR CHARACTER CHARACTER_LENGTH CHAR_LENGTH CHECK CLOSE COALESCE COLLATE COLLATION COLUMN
+COMMIT CONFLICT CONNECT CONNECTION CONSTRAINT CONSTRAINTS CONTINUE CONVERT CORRESPONDING COUNT CREATE CROSS CURRENT
+CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_USER CURSOR DATE DEALLOCATE DEC DECIMAL DECLARE DEFAULT
+DEFERRABLE DEFERRED DELETE DESC DESCRIBE DESCRIPTOR DIAGNOSTICS DISCONNECT DISTINCT DO DOMAIN DOUBLE DROP ELSE END
+ESCAPE EXCEPT EXCEPTION EXEC EXECUTE EXISTS EXTERNAL EXTRACT FALSE FETCH FIRST FLOAT FOR FOREIGN FOUND FROM FULL GET
+GLOBAL GO GOTO GRANT GROUP HAVING IDENTITY IMMEDIATE INDEX INDICATOR INITIALLY INNER INPUT INSENSITIVE INSERT INT
+INTEGER INTERSECT INTERVAL INTO ISOLATION JOIN KEY LANGUAGE LAST LEFT LEVEL LIMIT LOCAL LOWER MATCH MAX MIN MISSING
+MODULE NAMES NATIONAL NATURAL NCHAR NEXT NO NOT NULL NULLIF NUMERIC OCTET_LENGTH OF OFFSET ON ONLY OPEN OPTION ORDER
+OUTER OUTPUT OVERLAPS PAD PARTIAL PIVOT POSITION PRECISION PREPARE PRESERVE PRIMARY PRIOR PRIVILEGES PROCEDURE
+PUBLIC READ REAL REFERENCES RELATIVE REMOVE RESTRICT RETURNING REVOKE RIGHT ROLLBACK ROWS SCHEMA SCROLL SECTION
+SELECT SESSION SESSION_USER SET SIZE SMALLINT SOME SPACE SQL SQLCODE SQLERROR SQLSTATE SUBSTRING SUM SYSTEM_USER
+TABLE TEMPORARY THEN TIME TIMESTAMP TO TRANSACTION TRANSLATE TRANSLATION TRIM TRUE TUPLE UNION UNIQUE UNKNOWN
+UNPIVOT UPDATE UPPER USAGE USER USING VALUE VALUES VARCHAR VARYING VIEW WHEN WHENEVER WHERE WITH WORK WRITE ZONE
+"""
+KEYWORDS = OPERATORS | frozenset(_RESERVED.split())
+"""Words that can't be names unless they are quoted: those that SQL-92 reserves, and PartiQL's own. MODIFIED, OLD and
+NEW are words only behind RETURNING. ``a.size``, ``a.inner`` and ``key`` are recorded as refused by the service; which
+of SQL's words are names after all (``year``, ``second``) is DynamoDB Local's answer.
+"""
+
+_TOKEN = re.compile(
+    r"""(?:[ \t\r\n\f] | --[^\n]*+ | /\*(?>.*?\*/))*+(?:
+    (?P<word>[A-Za-z_$][A-Za-z0-9_$]*)
+    | (?P<quoted>"(?:[^"]|"")*+")
+    | (?P<string>'(?:[^']|'')*+')
+    | (?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
+    | (?P<symbol><<|>>|<>|!=|<=|>=|\|\||/(?!\*)|[=<>()\[\]{},.:;?*+\-%])
+    | (?P<end>\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_INT32_END = 2**31
+_EXPONENT_DIGITS_MAX = 10
+
+
+class Token(NamedTuple):
+    """A token: ``kind`` is word, quoted, string, number, end, or the keyword (in capitals) or symbol itself; ``text``
+    is what it stands for, ``start`` and ``length`` where it stands.
+    """
+
+    kind: str
+    text: str
+    start: int
+    length: int
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a statement; the last is the end.
+
+    Raises:
+        StatementFault: something is no token: an open quote or comment, a foreign sign, a number beyond Java's.
+    """
+    tokens: list[Token] = []
+    position = 0
+    while True:
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise not_well_formed()
+        kind = match.lastgroup or "end"
+        written = match[kind]
+        start = match.start(kind)
+        position = match.end()
+        tokens.append(_token(kind, written, start))
+        if kind == "end":
+            return tokens
+
+
+def _token(kind: str, written: str, start: int) -> Token:
+    match kind:
+        case "symbol":
+            return Token("<>" if written == "!=" else written, written, start, len(written))
+        case "word" if written.upper() in KEYWORDS:
+            return Token(written.upper(), written, start, len(written))
+        case "quoted":
+            return Token(kind, written[1:-1].replace('""', '"'), start, len(written))
+        case "string":
+            return Token(kind, written[1:-1].replace("''", "'"), start, len(written))
+        case "number":
+            _check_number(written)
+            return Token(kind, written, start, len(written))
+        case _:
+            return Token(kind, written, start, len(written))
+
+
+def _check_number(written: str) -> None:
+    """Refuse a number whose exponent or scale isn't a 32-bit integer."""
+    mantissa, _, exponent = written.lower().partition("e")
+    if not exponent:
+        return
+    digits = exponent.lstrip("+-").lstrip("0")
+    if len(digits) > _EXPONENT_DIGITS_MAX:
+        raise not_well_formed()
+    power = int(digits or "0") * (-1 if exponent[0] == "-" else 1)
+    scale = len(mantissa.partition(".")[2]) - power
+    if not (-_INT32_END <= power < _INT32_END and -_INT32_END <= scale < _INT32_END):
+        raise not_well_formed()

@@ -1,0 +1,49 @@
+"""DynamoDB's attribute values: their types, numbers, sizes, order, checks, and the way to and from Python.
+
+An attribute value is DynamoDB's own JSON, ``{"S": "x"}``, everywhere below the design. ``check_item`` and
+``check_value`` make the normal form of what comes from outside; all other functions expect it.
+"""
+
+from __future__ import annotations
+
+from keyplan.dynamodb.values.codec import decode, encode
+from keyplan.dynamodb.values.numbers import NumberError, add, canonical, compare, subtract
+from keyplan.dynamodb.values.ordering import key_text, key_value, less, same, sort_members
+from keyplan.dynamodb.values.sizes import item_size, item_size_up_to, value_size
+from keyplan.dynamodb.values.types import AttributeValue, Item
+from keyplan.dynamodb.values.validation import (
+    CONTAINER_DEPTH_MAX,
+    INVALID,
+    TOO_DEEP,
+    ValueFault,
+    check_item,
+    check_value,
+    name_fault,
+)
+
+__all__ = [
+    "CONTAINER_DEPTH_MAX",
+    "INVALID",
+    "TOO_DEEP",
+    "AttributeValue",
+    "Item",
+    "NumberError",
+    "ValueFault",
+    "add",
+    "canonical",
+    "check_item",
+    "check_value",
+    "compare",
+    "decode",
+    "encode",
+    "item_size",
+    "item_size_up_to",
+    "key_text",
+    "key_value",
+    "less",
+    "name_fault",
+    "same",
+    "sort_members",
+    "subtract",
+    "value_size",
+]

@@ -1,0 +1,116 @@
+"""What a deployed table has besides its design: name, billing, class, protection, backups, stream, tags.
+
+Options are checked whole: every fault is reported at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from keyplan.errors import Fault, RequestError
+from keyplan.model.compiled.compiled_design import CompiledDesign
+
+__all__ = ["STREAM_VIEWS", "TABLE_CLASSES", "Deployment", "tags_of"]
+
+TABLE_CLASSES = {"standard": "STANDARD", "infrequent-access": "STANDARD_INFREQUENT_ACCESS"}
+STREAM_VIEWS = {
+    "keys": "KEYS_ONLY",
+    "new": "NEW_IMAGE",
+    "old": "OLD_IMAGE",
+    "new-and-old": "NEW_AND_OLD_IMAGES",
+}
+TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+TAGS_MAX = 50
+TAG_KEY_MAX = 128
+TAG_VALUE_MAX = 256
+_TAG_TEXT = re.compile(r"[\w\s.:/=+\-@]*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployment:
+    """How a table is deployed. Raises RequestError with every fault when it is made.
+
+    ``read_units`` and ``write_units`` are a second's capacity of the table and of each global index, and belong to
+    provisioned billing. ``table_class``, ``stream`` are the command line's words; ``tags`` are AWS's resource tags.
+    """
+
+    table_name: str | None = None
+    billing: Literal["on-demand", "provisioned"] = "on-demand"
+    read_units: int | None = None
+    write_units: int | None = None
+    table_class: str = "standard"
+    deletion_protection: bool = False
+    recovery: bool = False
+    stream: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        faults = list(self._faults())
+        if faults:
+            raise RequestError("the table can't be deployed so", faults=faults)
+
+    def _faults(self) -> Iterable[Fault]:
+        if self.table_name is not None and not TABLE_NAME.fullmatch(self.table_name):
+            yield Fault(
+                "table name", f"{self.table_name!r} is no name for a table", "give 3 to 255 of A-Z a-z 0-9 _ . -"
+            )
+        for name, units in (("read units", self.read_units), ("write units", self.write_units)):
+            if self.billing == "provisioned" and units is None:
+                yield Fault(name, "missing: provisioned billing needs them", "give a number of units a second")
+            if self.billing == "on-demand" and units is not None:
+                yield Fault(name, "on-demand billing has none", "leave them out, or choose provisioned billing")
+            if units is not None and units < 1:
+                yield Fault(name, f"{units} is less than 1", "give a number of units a second")
+        yield from _tag_faults(self.tags)
+
+    def members(self, design: CompiledDesign) -> dict[str, Any]:
+        """The CreateTable request's members for the design's table: what CloudFormation has as properties too."""
+        result = design.table.create_request(self.table_name)
+        if self.billing == "provisioned":
+            units = {"ReadCapacityUnits": self.read_units, "WriteCapacityUnits": self.write_units}
+            result["BillingMode"] = "PROVISIONED"
+            result["ProvisionedThroughput"] = units
+            for index in result.get("GlobalSecondaryIndexes", ()):
+                index["ProvisionedThroughput"] = units
+        if self.table_class != "standard":
+            result["TableClass"] = TABLE_CLASSES[self.table_class]
+        if self.deletion_protection:
+            result["DeletionProtectionEnabled"] = True
+        if self.stream is not None:
+            result["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": STREAM_VIEWS[self.stream]}
+        if self.tags:
+            result["Tags"] = [{"Key": name, "Value": value} for name, value in self.tags.items()]
+        return result
+
+
+def tags_of(texts: Iterable[str]) -> dict[str, str]:
+    """Tags typed as ``name=value``. Raises RequestError with every fault."""
+    result: dict[str, str] = {}
+    faults: list[Fault] = []
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            faults.append(Fault(f"tag {text!r}", "isn't name=value", "write name=value"))
+        elif name in result:
+            faults.append(Fault(f"tag {name!r}", "is given twice"))
+        result[name] = value
+    if faults:
+        raise RequestError("wrong tags", faults=faults)
+    return result
+
+
+def _tag_faults(tags: Mapping[str, str]) -> Iterable[Fault]:
+    """Source: "Tagging restrictions in DynamoDB" in the developer guide."""
+    if len(tags) > TAGS_MAX:
+        yield Fault("tags", f"{len(tags)} tags: a table may have {TAGS_MAX}")
+    for name, value in tags.items():
+        place = f"tag {name!r}"
+        if not 1 <= len(name) <= TAG_KEY_MAX or len(value) > TAG_VALUE_MAX:
+            yield Fault(place, f"a name has 1 to {TAG_KEY_MAX} characters, a value up to {TAG_VALUE_MAX}")
+        elif name.lower().startswith("aws:"):
+            yield Fault(place, "names that begin with aws: are AWS's own")
+        elif not _TAG_TEXT.fullmatch(name) or not _TAG_TEXT.fullmatch(value):
+            yield Fault(place, "takes letters, digits, spaces and _ . : / = + - @")

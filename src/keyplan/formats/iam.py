@@ -1,0 +1,78 @@
+"""An IAM policy with the least rights that a design's patterns need: just their operations, on just the table and the
+indexes that they use.
+
+Source: "Actions, resources, and condition keys for Amazon DynamoDB" in AWS's service authorization reference. A
+transaction has no action of its own: it needs those of its parts.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.dynamodb.regions import REGIONS, partition_of
+from keyplan.errors import Fault, RequestError
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.key_usage import WriteOperations, uses_of
+
+__all__ = ["Place", "policy"]
+
+OPENING = "DescribeTable"
+"""What opening a design asks, to compare the table with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the table is. ``*`` is any. Raises RequestError with every fault when it is made."""
+
+    region: str = "*"
+    account: str = "*"
+
+    def __post_init__(self) -> None:
+        faults: list[Fault] = []
+        if self.region != "*" and self.region not in REGIONS:
+            near = difflib.get_close_matches(self.region, REGIONS, n=1)
+            hint = f"did you mean {near[0]}?" if near else "give one such as eu-west-1"
+            faults.append(Fault("region", f"AWS has no region {self.region!r}", hint))
+        if self.account != "*" and not re.fullmatch("[0-9]{12}", self.account):
+            faults.append(Fault("account", f"{self.account!r} is no account", "give its 12 digits"))
+        if faults:
+            raise RequestError("there is no such place", faults=faults)
+
+    def arn(self, table: str) -> str:
+        """The table's ARN."""
+        return f"arn:{partition_of(self.region).name}:dynamodb:{self.region}:{self.account}:table/{table}"
+
+
+def policy(
+    design: CompiledDesign, writes: WriteOperations, place: Place, table_name: str | None = None
+) -> dict[str, Any]:
+    """The policy document. ``writes`` are the operations of each write, which the client knows."""
+    on_table = {OPENING}
+    on_indexes: dict[str, set[str]] = {}
+    for pattern in design.reads.values():
+        for use in uses_of(pattern):
+            (on_table if use.index is None else on_indexes.setdefault(use.index, set())).add(use.operation)
+    for operations in writes.values():
+        on_table.update(operations)
+    arn = place.arn(table_name or design.table.name)
+    statements = [_statement("Table", on_table, [arn])]
+    for number, (operations, names) in enumerate(_alike(on_indexes).items()):
+        sid = "Indexes" if not number else f"Indexes{number + 1}"
+        statements.append(_statement(sid, set(operations), [f"{arn}/index/{name}" for name in names]))
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _alike(on_indexes: dict[str, set[str]]) -> dict[tuple[str, ...], list[str]]:
+    """Indexes by what is asked of them."""
+    result: dict[tuple[str, ...], list[str]] = {}
+    for name, operations in on_indexes.items():
+        result.setdefault(tuple(sorted(operations)), []).append(name)
+    return result
+
+
+def _statement(sid: str, operations: set[str], resources: list[str]) -> dict[str, Any]:
+    actions = [f"dynamodb:{operation}" for operation in sorted(operations)]
+    return {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}

@@ -1,0 +1,121 @@
+"""The formats by name, and a design written in one of them.
+
+What a format needs besides the design is in :class:`Inputs`: the sample's items and the patterns' requests are known to
+higher layers, which hand them in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from keyplan.errors import RequestError
+from keyplan.formats.cloudformation import cloudformation_json, cloudformation_yaml
+from keyplan.formats.create_table import requests
+from keyplan.formats.deployment_options import Deployment
+from keyplan.formats.iam import Place, policy
+from keyplan.formats.markdown import Row, design_page
+from keyplan.formats.mermaid import flowchart
+from keyplan.formats.terraform import terraform_hcl, terraform_json
+from keyplan.formats.workbench_export import model, model_notes
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.key_usage import WriteOperations
+from keyplan.model.declared.fields import now
+
+__all__ = ["FORMATS", "Exported", "Inputs", "export"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """What is exported: the design, how its table is deployed, and what higher layers know of it.
+
+    ``items``: sample items for Workbench, in DynamoDB's JSON. ``rows``: the patterns, for Markdown. ``writes``: the
+    operations of each write, for IAM, which also wants the ``place`` of the table.
+    """
+
+    design: CompiledDesign
+    deployment: Deployment = field(default_factory=Deployment)
+    place: Place = field(default_factory=Place)
+    items: Iterable[Mapping[str, Mapping[str, Any]]] = ()
+    rows: Iterable[Row] = ()
+    writes: WriteOperations = field(default_factory=dict[str, Iterable[str]])
+    made_at: datetime = field(default_factory=now)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An export's text; ``parts`` are its files by name, where several are of use; ``notes`` say what it leaves out."""
+
+    text: str
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+    notes: tuple[str, ...] = ()
+
+
+def _cloudformation(inputs: Inputs, *, as_json: bool) -> Exported:
+    write = cloudformation_json if as_json else cloudformation_yaml
+    return Exported(write(inputs.design, inputs.deployment))
+
+
+def _terraform(inputs: Inputs, *, as_json: bool) -> Exported:
+    write = terraform_json if as_json else terraform_hcl
+    return Exported(write(inputs.design, inputs.deployment))
+
+
+def _create_table(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001 - it is JSON in any case
+    result = requests(inputs.design, inputs.deployment)
+    parts = {f"{_file_name(operation)}.json": _json(element) for operation, element in result.items()}
+    return Exported(_json(result), parts)
+
+
+def _file_name(operation: str) -> str:
+    return "".join(f"-{text.lower()}" if text.isupper() else text for text in operation).lstrip("-")
+
+
+def _iam(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001
+    return Exported(_json(policy(inputs.design, inputs.writes, inputs.place, inputs.deployment.table_name)))
+
+
+def _workbench(inputs: Inputs, *, as_json: bool) -> Exported:  # noqa: ARG001
+    result = model(inputs.design, inputs.deployment, inputs.items, inputs.made_at)
+    return Exported(_json(result), notes=tuple(model_notes(inputs.design)))
+
+
+def _markdown(inputs: Inputs, *, as_json: bool) -> Exported:
+    _refuse_json("markdown", as_json=as_json)
+    return Exported(design_page(inputs.design, inputs.rows))
+
+
+def _mermaid(inputs: Inputs, *, as_json: bool) -> Exported:
+    _refuse_json("mermaid", as_json=as_json)
+    return Exported(flowchart(inputs.design))
+
+
+def _refuse_json(name: str, *, as_json: bool) -> None:
+    if as_json:
+        raise RequestError(
+            f"{name} has no JSON form", place="--json", hint="leave --json out, or choose another format"
+        )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+FORMATS: dict[str, Callable[..., Exported]] = {
+    "cloudformation": _cloudformation,
+    "terraform": _terraform,
+    "create-table": _create_table,
+    "iam": _iam,
+    "workbench": _workbench,
+    "markdown": _markdown,
+    "mermaid": _mermaid,
+}
+"""The formats in the order in which they are explained."""
+
+
+def export(name: str, inputs: Inputs, *, as_json: bool = False) -> Exported:
+    """A design in the format of that name. Raises RequestError for what the format can't say."""
+    return FORMATS[name](inputs, as_json=as_json)

@@ -1,0 +1,133 @@
+"""A design's table as Terraform's ``aws_dynamodb_table``, in HCL with comments or in Terraform's JSON.
+
+Source: the AWS provider's page of the resource. An index with several partition or sort key attributes needs the
+blocks ``key_schema``, which the provider has since 6.28; all others are written with ``hash_key`` and ``range_key``,
+which every version knows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.formats.deployment_options import STREAM_VIEWS, TABLE_CLASSES, Deployment
+from keyplan.formats.hcl import Block, hcl_text
+from keyplan.formats.yaml_json import Noted, plain
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.compiled.key_usage import key_notes, patterns_of_index
+from keyplan.model.declared.indexes import Index
+
+__all__ = ["terraform_hcl", "terraform_json"]
+
+RESOURCE = "aws_dynamodb_table"
+
+
+def terraform_hcl(design: CompiledDesign, deployment: Deployment) -> str:
+    """The resource in HCL: the text of a .tf file."""
+    return hcl_text(["resource", RESOURCE, _label(design)], _resource(design, deployment))
+
+
+def terraform_json(design: CompiledDesign, deployment: Deployment) -> str:
+    """The resource in Terraform's JSON syntax: the text of a .tf.json file."""
+    body = _as_json(_resource(design, deployment))
+    return json.dumps({"resource": {RESOURCE: {_label(design): body}}}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _label(design: CompiledDesign) -> str:
+    """The resource's name within Terraform: a word of letters, digits and underscores."""
+    word = re.sub(r"\W+", "_", design.table.name)
+    return word if re.match(r"[A-Za-z_]", word) else f"table_{word}"
+
+
+def _as_json(body: Mapping[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for name, value in body.items():
+        if isinstance(value, Block):
+            result[name] = _as_json(value.body)
+        elif isinstance(value, list) and value and isinstance(value[0], Block):
+            result[name] = [_as_json(element.body) for element in value]
+        else:
+            result[name] = _escaped(plain(value))
+    return result
+
+
+def _escaped(value: Any) -> Any:
+    """Texts are templates in Terraform's JSON too."""
+    if isinstance(value, str):
+        return value.replace("${", "$${").replace("%{", "%%{")
+    if isinstance(value, dict):
+        return {name: _escaped(element) for name, element in value.items()}
+    return [_escaped(element) for element in value] if isinstance(value, list) else value
+
+
+def _resource(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
+    table = design.table
+    members = deployment.members(design)
+    notes = key_notes(design, None)
+    result: dict[str, Any] = {"name": members["TableName"], "billing_mode": members["BillingMode"]}
+    result |= _capacity(deployment)
+    result["hash_key"] = _noted(table.partition.name, notes)
+    if table.sort is not None:
+        result["range_key"] = _noted(table.sort.name, notes)
+    if deployment.table_class != "standard":
+        result["table_class"] = TABLE_CLASSES[deployment.table_class]
+    if deployment.deletion_protection:
+        result["deletion_protection_enabled"] = True
+    if deployment.stream is not None:
+        result |= {"stream_enabled": True, "stream_view_type": STREAM_VIEWS[deployment.stream]}
+    if deployment.tags:
+        result["tags"] = dict(deployment.tags)
+    result["attribute"] = [
+        Block({"name": definition["AttributeName"], "type": definition["AttributeType"]})
+        for definition in members["AttributeDefinitions"]
+    ]
+    if design.ttl_attribute is not None:
+        result["ttl"] = Block({"attribute_name": design.ttl_attribute, "enabled": True})
+    if deployment.recovery:
+        result["point_in_time_recovery"] = Block({"enabled": True})
+    patterns = {name: served or ["no pattern"] for name, served in patterns_of_index(design).items()}
+    for member, local in (("global_secondary_index", False), ("local_secondary_index", True)):
+        blocks = [
+            Block(_index(index, deployment, key_notes(design, index.name)), note=", ".join(patterns[index.name]))
+            for index in table.indexes
+            if index.local is local
+        ]
+        if blocks:
+            result[member] = blocks
+    return result
+
+
+def _capacity(deployment: Deployment) -> dict[str, Any]:
+    if deployment.billing == "on-demand":
+        return {}
+    return {"read_capacity": deployment.read_units, "write_capacity": deployment.write_units}
+
+
+def _noted(name: str, notes: Mapping[str, str]) -> Any:
+    return Noted(name, notes[name]) if name in notes else name
+
+
+def _index(index: Index, deployment: Deployment, notes: Mapping[str, str]) -> dict[str, Any]:
+    result: dict[str, Any] = {"name": index.name}
+    partition, *more = index.partition
+    joined = bool(more) or len(index.sort) > 1
+    if not joined:
+        if not index.local:
+            result["hash_key"] = _noted(partition.name, notes)
+        if index.sort:
+            result["range_key"] = _noted(index.sort[0].name, notes)
+    if isinstance(index.projection, tuple):
+        result |= {"projection_type": "INCLUDE", "non_key_attributes": list(index.projection)}
+    else:
+        result["projection_type"] = index.projection
+    if not index.local:
+        result |= _capacity(deployment)
+    if joined:
+        result["key_schema"] = [
+            Block({"attribute_name": _noted(attribute.name, notes), "key_type": kind})
+            for kind, attributes in (("HASH", index.partition), ("RANGE", index.sort))
+            for attribute in attributes
+        ]
+    return result

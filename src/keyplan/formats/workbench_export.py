@@ -1,0 +1,224 @@
+"""A design as a model of NoSQL Workbench: the table, a facet an entity with its sample items, the global indexes.
+
+The format isn't documented by AWS; this is version 3.0 as Workbench writes it. What it has no place for (templates of
+index keys, sparse and sharded keys, key styles, labels, unique claims, local indexes, native keys of several
+attributes, stored forms) is written into the model's description, one declaration a line, and read back from there by
+``keyplan.workbench``. Attributes have the types that they are stored with.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel
+
+from keyplan.formats.deployment_options import Deployment
+from keyplan.formats.workbench.declarations import CLAIM_ATTRIBUTE, claim_facet, description_of, is_shown
+from keyplan.formats.workbench.declared import field_notes
+from keyplan.formats.workbench.types import serialized_text, stored_text
+from keyplan.model.compiled.compiled_design import CompiledDesign
+from keyplan.model.declared.fields import TTL, element_kinds, kind_of, marks_of
+from keyplan.model.declared.indexes import KeyAttribute
+from keyplan.model.stored.pydantic_values import Form
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_fields import StoredField
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["VERSION", "model", "model_notes"]
+
+VERSION = "3.0"
+Item = Mapping[str, Mapping[str, Any]]
+
+_NUMBERS = {int, float, Decimal}
+_TAGS = {bool: "BOOL", bytes: "B", list: "L", tuple: "L", dict: "M", **dict.fromkeys(_NUMBERS, "N")}
+_SET_TAGS = {str: "SS", bytes: "BS", **dict.fromkeys(_NUMBERS, "NS")}
+_DUMPED_TAGS = {"str": "S", "int": "N", "float": "N", "bool": "BOOL", "list[Any]": "L", "dict[str, Any]": "M"}
+_FORM_TAGS = {"base64": "S", "text": "S", "json": "S", "zlib": "B", "gzip": "B"}
+_ISO_FORMS = {"iso s", "iso ms", "isoformat"}
+
+
+def model(design: CompiledDesign, deployment: Deployment, items: Iterable[Item], made_at: datetime) -> dict[str, Any]:
+    """The model as JSON data. Items that are no entity's, and no claim's, are left out: a facet would have no key."""
+    day = made_at.strftime("%b %d, %Y, %I:%M %p")
+    return {
+        "ModelName": design.name,
+        "ModelMetadata": {
+            "Author": "",
+            "DateCreated": day,
+            "DateLastModified": day,
+            "Description": description_of(design),
+            "AWSService": "Amazon DynamoDB",
+            "Version": VERSION,
+        },
+        "DataModel": [_table(design, deployment, items)],
+    }
+
+
+def model_notes(design: CompiledDesign) -> list[str]:
+    """What Workbench won't show of the design, and what of it isn't read back."""
+    notes: list[str] = []
+    for index in design.table.indexes:
+        if not is_shown(index):
+            kind = "a local index" if index.local else "a key of several attributes"
+            notes.append(f"{index.name} is left out: Workbench's format has no place for {kind}.")
+    return [*notes, *field_notes(design)]
+
+
+def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]) -> dict[str, Any]:
+    members = deployment.members(design)
+    keys = {definition["AttributeName"]: definition["AttributeType"] for definition in members["AttributeDefinitions"]}
+    own = [(design.table.partition,), (design.table.sort,) if design.table.sort else ()]
+    by_facet = _by_facet(design, items)
+    facets = list(_facets(design, by_facet))
+    types = {**keys, **_field_types(design), **_seen_types(by_facet)}
+    left = set(design.table.key_names)
+    projections = {value["IndexName"]: value["Projection"] for value in members.get("GlobalSecondaryIndexes", ())}
+    result: dict[str, Any] = {
+        "TableName": members["TableName"],
+        "KeyAttributes": _key_attributes(*own),
+        "NonKeyAttributes": [
+            {"AttributeName": name, "AttributeType": kind} for name, kind in types.items() if name not in left
+        ],
+        "TableFacets": facets,
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": index.name,
+                "KeyAttributes": _key_attributes(index.partition, index.sort),
+                "Projection": projections[index.name],
+            }
+            for index in design.table.indexes
+            if is_shown(index)
+        ],
+        "TableData": [],
+        "DataAccess": {"MySql": {}},
+        "SampleDataFormats": _formats(design),
+        "BillingMode": members["BillingMode"],
+    }
+    if deployment.billing == "provisioned":
+        result["ProvisionedCapacitySettings"] = {"ProvisionedThroughput": members["ProvisionedThroughput"]}
+    return result
+
+
+def _key_attributes(partition: tuple[KeyAttribute, ...], sort: tuple[KeyAttribute, ...]) -> dict[str, Any]:
+    names = {"PartitionKey": partition, "SortKey": sort}
+    return {
+        name: {"AttributeName": attribute.name, "AttributeType": attribute.type}
+        for name, attributes in names.items()
+        for attribute in attributes
+    }
+
+
+# Facets
+
+
+def _by_facet(design: CompiledDesign, items: Iterable[Item]) -> dict[str, list[Item]]:
+    result: dict[str, list[Item]] = {}
+    claims = [(entity, claim) for entity in design.entities.values() for claim in entity.claims]
+    for item in items:
+        entity = design.entity_of(item)
+        if entity is not None:
+            result.setdefault(entity.name, []).append(item)
+            continue
+        for owner, claim in claims:
+            if claim.matches(item):
+                result.setdefault(claim_facet(owner.name, claim.name), []).append(item)
+                break
+    return result
+
+
+def _facets(design: CompiledDesign, by_facet: Mapping[str, list[Item]]) -> Iterator[dict[str, Any]]:
+    left = set(design.table.key_names)
+    for entity in design.entities.values():
+        names = [field.attribute for field in entity.fields.values()]
+        names += entity.labels
+        names += [attribute.name for key in entity.index_keys for attribute, _ in key.attributes]
+        attributes = [name for name in dict.fromkeys(names) if name not in left]
+        yield _facet(entity.name, entity.primary, attributes, by_facet.get(entity.name, ()))
+        for claim in entity.claims:
+            name = claim_facet(entity.name, claim.name)
+            yield _facet(name, claim, [CLAIM_ATTRIBUTE], by_facet.get(name, ()))
+
+
+def _facet(name: str, key: CompiledKey, attributes: list[str], items: Iterable[Item]) -> dict[str, Any]:
+    aliases = {"PartitionKeyAlias": str(key.partition[0][1])}
+    if key.sort:
+        aliases["SortKeyAlias"] = str(key.sort[0][1])
+    return {
+        "FacetName": name,
+        "KeyAttributeAlias": aliases,
+        "TableData": [_without_null(item) for item in items],
+        "NonKeyAttributes": attributes,
+        "DataAccess": {"MySql": {}},
+    }
+
+
+def _without_null(item: Item) -> dict[str, Any]:
+    """Workbench has no attribute of type NULL."""
+    return {name: dict(value) for name, value in item.items() if "NULL" not in value}
+
+
+# Attributes
+
+
+def attribute_type(entity: CompiledEntity, field: StoredField) -> str | None:
+    """DynamoDB's type of a field's attribute as it is stored, where its annotation tells it."""
+    if field.codec is not None:
+        mark = field.codec.mark
+        return field.codec.tag or _FORM_TAGS.get(mark.form or "") or ("S" if mark.layout is not None else None)
+    if field.form is Form.KEYED:
+        return field.key_type
+    if field.form in {Form.DUMPED, Form.CUSTOM}:
+        made = field.form is Form.CUSTOM
+        text = serialized_text(entity.cls, field.attribute) if made else stored_text(field.annotation)
+        return _DUMPED_TAGS.get(text.removesuffix(" | None"))
+    kind = kind_of(field.annotation)
+    if TTL.name in marks_of(field.annotation):
+        return "N"
+    if kind in {set, frozenset}:
+        kinds = element_kinds(field.annotation)
+        return _SET_TAGS.get(kinds.pop(), "SS") if len(kinds) == 1 else None
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        kinds = {type(member.value) for member in kind}
+        return _TAGS.get(kinds.pop(), "S") if len(kinds) == 1 else None
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return "M"
+    return None if kind in {object, Any} else _TAGS.get(kind, "S")
+
+
+def _field_types(design: CompiledDesign) -> dict[str, str]:
+    result: dict[str, str] = {}
+    for entity in design.entities.values():
+        for field in entity.fields.values():
+            kind = attribute_type(entity, field)
+            if kind is not None:
+                result.setdefault(field.attribute, kind)
+        result |= {label: "S" for label in entity.labels if label not in result}
+        if entity.claims:
+            result.setdefault(CLAIM_ATTRIBUTE, "M")
+    return result
+
+
+def _seen_types(by_facet: Mapping[str, list[Item]]) -> dict[str, str]:
+    result: dict[str, str] = {}
+    for items in by_facet.values():
+        for item in items:
+            for name, value in item.items():
+                tag = next(iter(value))
+                if tag != "NULL":
+                    result.setdefault(name, tag)
+    return result
+
+
+def _formats(design: CompiledDesign) -> dict[str, list[str]]:
+    result: dict[str, list[str]] = {}
+    for entity in design.entities.values():
+        for field in entity.fields.values():
+            form = "isoformat" if field.codec is None else field.codec.mark.form
+            plain = TTL.name not in marks_of(field.annotation) and field.form in {Form.OURS, Form.STORED}
+            if kind_of(field.annotation) is datetime and plain and form in _ISO_FORMS:
+                result[field.attribute] = ["date", "ISO 8601 date and time"]
+    return result

@@ -1,0 +1,77 @@
+"""Arguments given as names with texts, as in a query string or on a command line, brought into a pattern's form.
+
+Values stay texts: the pattern's own signature converts and checks them. The command line shares this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from keyplan.errors import ArgumentError, Fault
+from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
+from keyplan.model.declared.fields import kind_of
+
+__all__ = ["BOUNDS", "arguments_of", "check_arguments", "takes_many"]
+
+BOUNDS = ("ge", "gt", "le", "lt")
+"""How a range's bounds are named: ``created_at.ge``."""
+
+_MANY = (list, set, frozenset, tuple)
+
+
+def takes_many(parameter: Parameter) -> bool:
+    """Whether a parameter takes several values, given by repeating its name."""
+    return parameter.kind is ParameterKind.EACH or kind_of(parameter.value_type) in _MANY
+
+
+def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]], told: Iterable[Fault] = ()) -> dict[str, Any]:
+    """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; many values repeat a name.
+
+    Values that aren't texts are taken as they are; ``told`` are faults found before. Raises ArgumentError with every
+    fault: of the form, of the names and of the values.
+    """
+    result: dict[str, Any] = {}
+    faults = list(told)
+    for name, value in pairs:
+        base, dot, _ = name.partition(".")
+        parameter = signature.by_name.get(base)
+        if parameter is None:
+            result[name] = value
+        elif parameter.kind is ParameterKind.RANGE and isinstance(value, str):
+            _add_bound(result, name, value, faults)
+        elif dot:
+            faults.append(Fault(name, f"{base} is no range", f"give {base}=…"))
+        elif takes_many(parameter) and isinstance(value, str):
+            result.setdefault(base, []).append(value)
+        elif base in result:
+            faults.append(Fault(base, "given twice", "give it once"))
+        else:
+            result[base] = value
+    check_arguments(signature, result, faults)
+    return result
+
+
+def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: Iterable[Fault] = ()) -> None:
+    """Raises ArgumentError with every fault of a call's arguments: ``told``, and those of the names and the values."""
+    faults = list(told)
+    hint = None
+    try:
+        signature.bind((), arguments, strict=False)
+    except ArgumentError as error:
+        places = {fault.place.partition(".")[0] for fault in faults}
+        faults += [fault for fault in error.faults if fault.message != "missing" or fault.place not in places]
+        hint = error.hint
+    if faults:
+        message = "wrong arguments" if len(faults) > 1 else "wrong argument"
+        raise ArgumentError(message, place=signature.place, hint=hint, faults=faults)
+
+
+def _add_bound(result: dict[str, Any], name: str, value: str, faults: list[Fault]) -> None:
+    base, _, bound = name.partition(".")
+    if bound not in BOUNDS:
+        faults.append(Fault(name, "is a range", f"give {', '.join(f'{base}.{text}=…' for text in BOUNDS)}"))
+    elif bound in result.setdefault(base, {}):
+        faults.append(Fault(name, "given twice", "give it once"))
+    else:
+        result[base][bound] = value

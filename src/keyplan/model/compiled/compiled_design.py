@@ -1,0 +1,380 @@
+"""A design compiled as a whole: its entities on its table, its reads and writes, and every fault at once.
+
+Single questions are compiled in ``compiler.py``. A compiled design is data: the client runs it, the checker reads it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, get_args, get_type_hints
+
+from keyplan.errors import DesignError, Fault, UnknownPattern
+from keyplan.model.compiled.collisions import can_collide
+from keyplan.model.compiled.compiled_entities import compile_entity
+from keyplan.model.compiled.compiler import compile_read, junctions_of
+from keyplan.model.compiled.option_checks import attempts_problems, kind_problems
+from keyplan.model.compiled.plans import ReadPattern
+from keyplan.model.compiled.reserved_names import entity_problems, forgotten_problems, pattern_problem
+from keyplan.model.compiled.return_types import ShapeKind, is_awaited
+from keyplan.model.compiled.signatures import Signature, signature_of
+from keyplan.model.compiled.view_checks import view_problems
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity, is_entity
+from keyplan.model.declared.fields import unaliased
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.declared.pattern_load import Load, checked_load
+from keyplan.model.declared.patterns import Pattern, ReadMethod, WriteMethod
+from keyplan.model.declared.table import Table
+from keyplan.model.declared.views import View, entity_of_view, is_view, views_in
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["CompiledDesign", "WritePattern", "compile_design"]
+
+GLOBAL_INDEXES_MAX = 20
+LOCAL_INDEXES_MAX = 5
+INDEX_KEY_ATTRIBUTES_MAX = 4
+
+
+@dataclass(frozen=True)
+class WritePattern:
+    """A write: its signature, and the generator function that makes its actions."""
+
+    id: str
+    name: str
+    place: str
+    signature: Signature
+    function: Any
+    attempts: int
+    load: Load = field(default_factory=Load)
+
+
+@dataclass
+class CompiledDesign:
+    """A design's table, entities and patterns, ready to run."""
+
+    name: str
+    doc: str
+    table: Table
+    entities: dict[type[Entity], CompiledEntity]
+    reads: dict[str, ReadPattern]
+    writes: dict[str, WritePattern]
+    by_name: dict[str, CompiledEntity] = field(default_factory=dict[str, CompiledEntity])
+    silence: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Findings of ``keyplan check`` that are left as they are: a code, or a code and a place, and the reason."""
+
+    @property
+    def patterns(self) -> dict[str, ReadPattern | WritePattern]:
+        """Reads and writes by name, in the order of the class."""
+        return {**self.reads, **self.writes}
+
+    def pattern(self, name: str) -> ReadPattern | WritePattern:
+        """The pattern of that name. Raises UnknownPattern, with the nearest name there is."""
+        result = self.patterns.get(name)
+        if result is None:
+            import difflib  # noqa: PLC0415 - needed when a name is wrong only
+
+            near = difflib.get_close_matches(name, self.patterns)
+            hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"
+            raise UnknownPattern(f"{self.name} has no pattern {name!r}", place=self.name, hint=hint)
+        return result
+
+    @property
+    def ttl_attribute(self) -> str | None:
+        """The attribute that items expire by, where an entity has one."""
+        return next((entity.ttl.attribute for entity in self.entities.values() if entity.ttl is not None), None)
+
+    def entity_of(self, item: Mapping[str, Mapping[str, Any]]) -> CompiledEntity | None:
+        """The entity whose key an item has, or None for an item that something else wrote."""
+        return next((entity for entity in self.entities.values() if entity.matches(item)), None)
+
+
+def compile_design(
+    cls: type[Any], namespace: Mapping[str, Any], silence: Mapping[str, str] | None = None
+) -> CompiledDesign:
+    """Compile the class of a design. ``namespace`` holds names local to the place where it was made, ``silence`` the
+    findings of ``keyplan check`` that are left as they are, with their reasons.
+
+    Raises DesignError with every fault of the design.
+    """
+    return _Compiler(cls, namespace, silence or {}).compile()
+
+
+class _Compiler:
+    def __init__(self, cls: type[Any], namespace: Mapping[str, Any], silence: Mapping[str, str]) -> None:
+        self.cls = cls
+        self.namespace = namespace
+        self.silence = silence
+        self.faults: list[Fault] = []
+        self.wrong_views: set[type[View[Any]]] = set()
+
+    def fault(self, place: str, problem: Problem) -> None:
+        self.faults.append(Fault(place, str(problem), problem.hint))
+
+    def compile(self) -> CompiledDesign:
+        table = getattr(self.cls, "table", None)
+        if not isinstance(table, Table):
+            raise DesignError(
+                f"{self.cls.__name__} has no table", place=self.cls.__name__, hint='give it one: table = Table("name")'
+            )
+        self._check_table(table)
+        patterns = self._patterns()
+        signatures = self._signatures(patterns)
+        entities = self._entities(table, patterns, signatures)
+        self._check_ttl(entities)
+        self._check_collisions(entities)
+        self._check_silence()
+        self._check_views(signatures, entities)
+        reads, writes = self._compile_patterns(patterns, signatures, entities)
+        self._raise()
+        inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # that of the class it is made from
+        return CompiledDesign(
+            name=self.cls.__name__,
+            doc=self._doc(),
+            table=table,
+            entities=entities,
+            reads=reads,
+            writes=writes,
+            by_name={entity.name: entity for entity in entities.values()},
+            silence={**(inherited.silence if inherited is not None else {}), **self.silence},
+        )
+
+    def _doc(self) -> str:
+        """The docstring of the class, or of a design that it is made from; not that of ``Design`` itself."""
+        designs = [self.cls, *(base for base in self.cls.__mro__[1:] if "compiled" in vars(base))]
+        return next((inspect.cleandoc(design.__doc__) for design in designs if design.__doc__), "")
+
+    def _raise(self) -> None:
+        if self.faults:
+            count = len(self.faults)
+            raise DesignError(
+                f"the design can't work: {count} fault{'s' if count > 1 else ''}",
+                place=self.cls.__name__,
+                faults=self.faults,
+            )
+
+    def _check_silence(self) -> None:
+        given: Any = self.silence
+        if not isinstance(given, Mapping) or not all(
+            isinstance(value, str) for pair in given.items() for value in pair
+        ):
+            self.fault(
+                self.cls.__name__,
+                Problem("silence= isn't a mapping of texts", 'write silence={"KP201 Message.primary": "a few a day"}'),
+            )
+
+    def _check_table(self, table: Table) -> None:
+        place = f"{self.cls.__name__}.table"
+        names = [index.name for index in table.indexes]
+        for name in (table.name, *names):
+            if not re.fullmatch(r"[A-Za-z0-9_.-]{3,255}", name):
+                self.fault(
+                    place, Problem(f"{name!r} is no name for a table or an index", "3 to 255 of A-Z a-z 0-9 _ . -")
+                )
+        for name in {name for name in names if names.count(name) > 1}:
+            self.fault(place, Problem(f"two indexes are called {name}"))
+        local = sum(index.local for index in table.indexes)
+        if len(names) - local > GLOBAL_INDEXES_MAX:
+            self.fault(place, Problem(f"{len(names) - local} global indexes: DynamoDB allows {GLOBAL_INDEXES_MAX}"))
+        if local > LOCAL_INDEXES_MAX:
+            self.fault(place, Problem(f"{local} local indexes: DynamoDB allows {LOCAL_INDEXES_MAX}"))
+        types: dict[str, str] = {}
+        for owner, attributes in _key_attributes(table):
+            for attribute in attributes:
+                if types.setdefault(attribute.name, attribute.type) != attribute.type:
+                    self.fault(
+                        place,
+                        Problem(
+                            f"the key attribute {attribute.name} is {types[attribute.name]} in one place "
+                            f"and {attribute.type} in {owner}"
+                        ),
+                    )
+        for index in table.indexes:
+            self._check_index(place, table, index)
+
+    def _check_index(self, place: str, table: Table, index: Index) -> None:
+        if len(index.partition) > INDEX_KEY_ATTRIBUTES_MAX or len(index.sort) > INDEX_KEY_ATTRIBUTES_MAX:
+            self.fault(place, Problem(f"{index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} attributes in a key"))
+        if index.local and (index.partition != (table.partition,) or len(index.sort) != 1):
+            self.fault(
+                place, Problem(f"the local index {index.name} must have the table's partition key and one sort key")
+            )
+
+    def _patterns(self) -> dict[str, Pattern]:
+        members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
+        result = {name: value for name, value in members if isinstance(value, Pattern)}
+        for name, forgotten in forgotten_problems(self.cls):
+            self.fault(f"{self.cls.__name__}.{name}", forgotten)
+        ids: dict[str, str] = {}
+        for name, pattern in result.items():
+            problem = pattern_problem(self.cls, name)
+            if problem is not None:
+                self.fault(f"{self.cls.__name__}.{name}", problem)
+            other = ids.setdefault(str(pattern.options.id) or name, name)
+            if other != name:
+                self.fault(
+                    f"{self.cls.__name__}.{name}",
+                    Problem(f"{pattern.options.id} is {other}'s id already", "give each pattern its own"),
+                )
+        return result
+
+    def _signatures(self, patterns: Mapping[str, Pattern]) -> dict[str, Signature]:
+        result: dict[str, Signature] = {}
+        for name, pattern in patterns.items():
+            place = f"{self.cls.__name__}.{name}"
+            problems = list(kind_problems(pattern.options))
+            if isinstance(pattern, WriteMethod):
+                problems += attempts_problems(pattern.attempts)
+            try:
+                signature = signature_of(pattern.function, place, self.namespace)
+            except Problem as wrong:
+                problems.append(wrong)
+            else:
+                if not problems:
+                    result[name] = signature
+            for problem in problems:
+                self.fault(place, problem)
+        return result
+
+    # Entities
+
+    def _entities(
+        self, table: Table, patterns: Mapping[str, Pattern], signatures: Mapping[str, Signature]
+    ) -> dict[type[Entity], CompiledEntity]:
+        classes: dict[type[Entity], None] = dict.fromkeys(table.entities)
+        for name, signature in signatures.items():
+            classes.update(dict.fromkeys(_mentioned(patterns[name], signature)))
+        result: dict[type[Entity], CompiledEntity] = {}
+        names: dict[str, type[Entity]] = {}
+        for cls in classes:
+            other = names.setdefault(cls.__name__, cls)
+            if other is not cls:
+                where = f"{other.__module__}.{other.__qualname__} and {cls.__module__}.{cls.__qualname__}"
+                self.fault(cls.__name__, Problem(f"two entities are called so: {where}", "rename one of them"))
+            problems = list(entity_problems(cls))
+            for name, problem in problems:
+                self.fault(f"{cls.__name__}.{name}", problem)
+            compiled = None if problems else compile_entity(cls, table, self.faults)
+            if compiled is not None:
+                result[cls] = compiled
+        return result
+
+    def _check_ttl(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
+        """A table has one attribute that items expire by."""
+        result = {entity.ttl.attribute: entity for entity in entities.values() if entity.ttl is not None}
+        first, *others = result or [""]
+        for attribute in others:
+            entity = result[attribute]
+            self.fault(
+                entity.name,
+                Problem(
+                    f"it expires by {attribute}, and {result[first].name} by {first}: a table has one such attribute",
+                    "give the Ttl fields the same name, or alias",
+                ),
+            )
+
+    def _check_views(
+        self, signatures: Mapping[str, Signature], entities: Mapping[type[Entity], CompiledEntity]
+    ) -> None:
+        views = dict.fromkeys(view for signature in signatures.values() for view in views_in(signature.returns))
+        for view in views:
+            entity = entities.get(entity_of_view(view) or Entity)
+            for name, problem in () if entity is None else view_problems(view, entity):
+                self.fault(f"{view.__name__}.{name}".rstrip("."), problem)
+                self.wrong_views.add(view)
+
+    def _check_collisions(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
+        keys = [(entity, key) for entity in entities.values() for key in (entity.primary, *entity.claims)]
+        for (left, compiled_key), (right, other) in combinations(keys, 2):
+            if not can_collide(compiled_key, other):
+                continue
+            if left.is_told_from(right) and not compiled_key.is_claim and not other.is_claim:
+                left.shares_keys = right.shares_keys = True
+            else:
+                self.fault(
+                    f"{right.name}.{other.name}",
+                    Problem(
+                        f"its key can be the same as {left.name}.{compiled_key.name}'s: {other} against "
+                        f"{compiled_key}; one item would overwrite the other",
+                        "begin one of the templates with another word, e.g. its entity's name; or, where other "
+                        'programs made the keys, give both a Label("type", "...") that tells their items apart',
+                    ),
+                )
+
+    # Patterns
+
+    def _compile_patterns(
+        self,
+        patterns: Mapping[str, Pattern],
+        signatures: Mapping[str, Signature],
+        entities: Mapping[type[Entity], CompiledEntity],
+    ) -> tuple[dict[str, ReadPattern], dict[str, WritePattern]]:
+        reads: dict[str, ReadPattern] = {}
+        writes: dict[str, WritePattern] = {}
+        for name, pattern in patterns.items():
+            signature = signatures.get(name)
+            if signature is None or any(
+                entity_class not in entities for entity_class in _mentioned(pattern, signature)
+            ):
+                continue  # its fault, or its entity's, is told already
+            if not self.wrong_views.isdisjoint(views_in(signature.returns)):
+                continue
+            if isinstance(pattern, WriteMethod):
+                if not inspect.isgeneratorfunction(pattern.function):
+                    self.fault(
+                        signature.place, Problem("a write yields its actions", "yield at least one: Put, Update, ...")
+                    )
+                writes[name] = WritePattern(
+                    pattern.options.id,
+                    name,
+                    signature.place,
+                    signature,
+                    pattern.function,
+                    pattern.attempts,
+                    self._load(pattern, signature),
+                )
+            elif isinstance(pattern, ReadMethod):
+                try:
+                    reads[name] = compile_read(signature, pattern.options, entities)
+                    if reads[name].shape.kind is ShapeKind.ITERATOR:
+                        pattern.answers_in_parts(awaited=is_awaited(signature.returns))
+                except Problem as problem:
+                    self.fault(signature.place, problem)
+        return reads, writes
+
+    def _load(self, pattern: Pattern, signature: Signature) -> Load:
+        try:
+            return checked_load(pattern.options.load)
+        except Problem as problem:
+            self.fault(signature.place, problem)
+            return Load()
+
+
+def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...]]]:
+    yield "the table", (table.partition,) if table.sort is None else (table.partition, table.sort)
+    for index in table.indexes:
+        yield index.name, (*index.partition, *index.sort)
+
+
+def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
+    """Every entity that a pattern has to do with."""
+    entity_classes = [*entities_in(signature.returns), *pattern.options.of]
+    for parameter in signature.parameters:
+        entity_classes += entities_in(parameter.annotation)
+    return [*entity_classes, *(element.entity for element in junctions_of(pattern.options.through))]
+
+
+def entities_in(annotation: Any) -> list[type[Entity]]:
+    """Every entity that an annotation mentions, also within NamedTuples."""
+    annotation = unaliased(annotation)
+    if is_entity(annotation):
+        return [] if annotation is Entity else [annotation]
+    if is_view(annotation):
+        entity = entity_of_view(annotation)
+        return [] if entity is None else [entity]
+    if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
+        return [entity_class for part in get_type_hints(annotation).values() for entity_class in entities_in(part)]
+    return [entity_class for part in get_args(annotation) for entity_class in entities_in(part)]

@@ -1,0 +1,405 @@
+"""One entity compiled for a table: its keys' templates, its claims, its labels, and every fault of them.
+
+The design as a whole is compiled in ``model.py``; what a compiled entity does is in ``design/stored/entity.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Any, get_args, get_origin
+
+from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from keyplan.errors import Fault
+from keyplan.model.compiled.collisions import can_collide
+from keyplan.model.compiled.constants import constant_of, domain_of, values_asked
+from keyplan.model.compiled.reserved_names import attribute_problems
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import TOKENS, kind_of, marks_of, slots_of
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.declared.key_styles import OURS, KeyStyle, Label
+from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.table import Table
+from keyplan.model.stored.key_formats import Format, format_for
+from keyplan.model.stored.key_templates import DELIMITER, Literal_, Template, Variable, split_template
+from keyplan.model.stored.pydantic_values import Form
+from keyplan.model.stored.round_trip import comeback_faults
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_fields import StoredField, held_in_key, stored_fields
+from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute
+
+__all__ = ["compile_entity"]
+
+
+def compile_entity(cls: type[Entity], table: Table, faults: list[Fault]) -> CompiledEntity | None:
+    """One entity compiled for a table; None where its keys have faults, which are then added to the list."""
+    return _EntityCompiler(cls, table).compile(faults)
+
+
+class _EntityCompiler:
+    """Compiles one entity's keys for a table."""
+
+    def __init__(self, cls: type[Entity], table: Table) -> None:
+        self.cls = cls
+        self.table = table
+        self.stored = {field.name: field for field in stored_fields(cls)}
+        self.faults: list[Fault] = []
+
+    def fault(self, name: str, problem: Problem) -> None:
+        place = f"{self.cls.__name__}.{name}" if name else self.cls.__name__
+        self.faults.append(Fault(place, str(problem), problem.hint))
+
+    def compile(self, faults: list[Fault]) -> CompiledEntity | None:
+        declared = {name: value for base in reversed(self.cls.__mro__) for name, value in vars(base).items()}
+        keys = {name: value for name, value in declared.items() if isinstance(value, Key)}
+        primaries = [name for name, key in keys.items() if key.index is None]
+        if len(primaries) != 1:
+            what = "has no primary key" if not primaries else f"has several primary keys: {', '.join(primaries)}"
+            self.fault(
+                "",
+                Problem(
+                    f"{what}",
+                    "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` "
+                    "derives keys from the questions",
+                ),
+            )
+            faults.extend(self.faults)
+            return None
+        primary = self._key(primaries[0], keys[primaries[0]], ())
+        index_keys: list[CompiledKey] = []
+        if primary is not None:
+            templates = tuple(template for _, template in primary.attributes)
+            compiled = [self._key(name, key, templates) for name, key in keys.items() if key.index is not None]
+            index_keys = [compiled_key for compiled_key in compiled if compiled_key is not None]
+        claims = [self._claim(name, value) for name, value in declared.items() if isinstance(value, Unique)]
+        for key in (*([primary] if primary is not None else []), *claims):
+            if key is not None:
+                self._check_whole(key)
+        self._check_tokens()
+        if primary is not None:
+            self._check_slots(primary)
+        self._check_shared([*([primary] if primary is not None else []), *index_keys])
+        for name, problem in attribute_problems(self.stored.values(), self.table):
+            if not any(fault.place == f"{self.cls.__name__}.{name}" for fault in self.faults):
+                self.fault(name, problem)
+        faults.extend(self.faults)
+        if self.faults or primary is None:
+            return None
+        labels = tuple(value for value in declared.values() if isinstance(value, Label))
+        self._check_labels(labels, (primary, *index_keys))
+        named = tuple(claim for claim in claims if claim is not None)
+        stored = tuple(self.stored.values())
+        indexed = tuple(self._indexed(primary))
+        made = CompiledEntity(self.cls, primary, tuple(index_keys), named, labels, stored, indexed)
+        for name, problem in comeback_faults(made):
+            self.fault(name, problem)
+        faults.extend(self.faults)
+        return None if self.faults else made
+
+    def _indexed(self, primary: CompiledKey) -> Iterator[IndexedAttribute]:
+        """The attributes of its items that indexes have in their keys: of its fields, and whatever an item may have
+        that takes values of other names. Those of the table's key, and those that its keys alone write, are checked
+        where they are made.
+        """
+        fields = {field.attribute: field.name for field in self.stored.values()}
+        made = {attribute.name for attribute, _ in primary.attributes}
+        takes_others = self.cls.model_config.get("extra") == "allow"
+        for index in self.table.indexes:
+            for attributes, bytes_max in ((index.partition, PARTITION_KEY_BYTES_MAX), (index.sort, SORT_KEY_BYTES_MAX)):
+                for attribute in attributes:
+                    name = fields.get(attribute.name, attribute.name if takes_others else None)
+                    if name is not None and attribute.name not in made:
+                        yield IndexedAttribute(attribute, index.name, bytes_max, f"{self.cls.__name__}.{name}")
+
+    def _check_tokens(self) -> None:
+        """An entity has one field for the tokens of its updates, which begins empty and is a set of DynamoDB's."""
+        fields = [field for field in self.stored.values() if TOKENS.name in marks_of(field.annotation)]
+        for field in fields[1:]:
+            self.fault(
+                field.name, Problem(f"{fields[0].name} keeps the tokens of its updates", "leave out one of the two")
+            )
+        for field in fields:
+            if field.default or field.form is not Form.OURS or field.codec is not None:
+                self.fault(field.name, Problem("tokens begin empty, as a set", f"write {field.name}: Tokens = set()"))
+
+    def _check_slots(self, primary: CompiledKey) -> None:
+        """A slot spreads what stands in a partition of its own."""
+        partition = {name for _, template in primary.partition for name in template.fields}
+        for name, info in self.cls.model_fields.items():
+            if slots_of(info) is not None and name not in partition:
+                self.fault(
+                    name,
+                    Problem(
+                        "it spreads nothing: it isn't in the primary key's partition",
+                        f'put it there: Key("...#{{{name}:d}}", ...), or write {name}: int',
+                    ),
+                )
+
+    def _check_labels(self, labels: tuple[Label, ...], keys: Iterable[CompiledKey]) -> None:
+        """A label has an attribute of its own."""
+        taken = {field.attribute: field.name for field in self.stored.values()}
+        taken |= {attribute.name: key.name for key in keys for attribute, _ in key.attributes}
+        for label in labels:
+            if label.attribute in taken:
+                self.fault(
+                    "",
+                    Problem(
+                        f"the label {label.attribute} is {taken[label.attribute]}'s attribute too",
+                        "leave out the field, or store it under another alias",
+                    ),
+                )
+            taken[label.attribute] = "another label"
+
+    def _check_whole(self, key: CompiledKey) -> None:
+        """A key names one item only if each of its fields can be told from it whole."""
+        whole = {
+            variable.field for _, template in key.attributes for variable in template.variables if variable.format.whole
+        }
+        for name in dict.fromkeys(name for _, template in key.attributes for name in template.fields):
+            if name not in whole:
+                self.fault(
+                    key.name,
+                    Problem(
+                        f"it holds {name} only in part, so two items whose {name} differs would have one key",
+                        f"put the whole {{{name}}} into it, or a field that holds just that part",
+                    ),
+                )
+
+    def _key(self, name: str, key: Key, primary: tuple[Template, ...]) -> CompiledKey | None:
+        index = self._index(name, key)
+        partition, sort = self._places(index)
+        if len(key.partition) != len(partition) or len(key.sort) != len(sort):
+            place = key.index.name if key.index else "the table"
+            self.fault(
+                name,
+                Problem(
+                    f"{place} has {len(partition)} partition and {len(sort)} sort key attributes, "
+                    f"the key gives templates for {len(key.partition)} and {len(key.sort)}"
+                ),
+            )
+            return None
+        if key.shards > 1 and [attribute.type for attribute in partition] != ["S"]:
+            self.fault(name, Problem("shards need one partition key attribute of type S"))
+            return None
+        style = key.style or self.table.key_style
+        compiled_partition = self._templates(name, partition, key.partition, style, sorts=False)
+        compiled_sort = self._templates(name, sort, key.sort, style, sorts=True)
+        if compiled_partition is None or compiled_sort is None:
+            return None
+        when = self._when(name, key)
+        own = {field.attribute for field in self.stored.values()}
+        if when and all(attribute.name in own for attribute, _ in (*compiled_partition, *compiled_sort)):
+            self.fault(
+                name,
+                Problem(
+                    "when= can't keep an item out: the key's attributes are all fields, which are there in any case",
+                    "give one attribute a name of its own",
+                ),
+            )
+        sort_templates = tuple(template for _, template in compiled_sort)
+        if key.shards > 1 and not primary and not any(template.variables for template in sort_templates):
+            self.fault(
+                name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key")
+            )
+        hashed = primary or sort_templates
+        return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, hashed, declared=key)
+
+    def _index(self, name: str, key: Key) -> Index | None:
+        """The key's index as the table has it: it may be projected for views there."""
+        if key.index is None:
+            return None
+        own = next((index for index in self.table.indexes if index.same_keys(key.index)), None)
+        if own is None:
+            self.fault(
+                name, Problem(f"{key.index.name} isn't among the table's indexes", "add it: Table(..., indexes=[...])")
+            )
+        return own or key.index
+
+    def _places(self, index: Index | None) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
+        if index is None:
+            return (self.table.partition,), () if self.table.sort is None else (self.table.sort,)
+        return index.partition, index.sort
+
+    def _templates(
+        self,
+        name: str,
+        attributes: tuple[KeyAttribute, ...],
+        sources: tuple[str, ...],
+        style: KeyStyle,
+        *,
+        sorts: bool,
+    ) -> tuple[tuple[KeyAttribute, Template], ...] | None:
+        result: list[tuple[KeyAttribute, Template]] = []
+        for attribute, source in zip(attributes, sources, strict=True):
+            try:
+                template = self._template(attribute, source, style, sorts=sorts)
+                self._check_own_attribute(attribute, template)
+                result.append((attribute, template))
+            except Problem as problem:
+                self.fault(name, Problem(f"{source!r}: {problem}", problem.hint))
+        return tuple(result) if len(result) == len(sources) else None
+
+    def _template(self, attribute: KeyAttribute, source: str, style: KeyStyle, *, sorts: bool) -> Template:
+        pieces = split_template(source, raw=style.raw)
+        bare = len(pieces) == 1
+        if attribute.type != "S" and not (bare and isinstance(pieces[0], tuple)):
+            raise Problem(f"{attribute.name} is of type {attribute.type}: it takes one field and no other text")
+        parts: list[Literal_ | Variable] = []
+        for position, piece in enumerate(pieces):
+            if isinstance(piece, str):
+                parts.append(Literal_(piece))
+                continue
+            field_name, spec = piece
+            stored = self.stored.get(field_name)
+            if stored is None:
+                raise Problem(
+                    f"{self.cls.__name__} has no field {field_name!r}", f"its fields are {', '.join(self.stored)}"
+                )
+            last = position == len(pieces) - 1
+            form = self._format(stored, spec, attribute, sorts=sorts)
+            if kind_of(stored.annotation) is tuple and not _is_of_texts(stored.annotation):
+                raise Problem(f"{{{field_name}}} is a tuple of other things than texts", "make it tuple[str, ...]")
+            if kind_of(stored.annotation) is tuple and not last:
+                raise Problem(f"{{{field_name}}} has any number of parts, so nothing can follow it")
+            if kind_of(stored.annotation) is tuple and (style.raw or style.case):
+                raise Problem(f"{{{field_name}}} is a tuple, whose parts are told apart by escapes alone")
+            ends = DELIMITER if last else str(pieces[position + 1])
+            alone = bare and kind_of(stored.annotation) is not tuple
+            own = style if attribute.type == "S" else OURS
+            parts.append(Variable(field_name, form, last=last, bare=alone, style=own, ends=ends))
+        return Template(source, tuple(parts), attribute.type)
+
+    def _format(self, stored: StoredField, spec: str, attribute: KeyAttribute, *, sorts: bool) -> Format:
+        """How a field stands in a key: as its format says, else in its stored form."""
+        if stored.codec is None or spec:
+            ranks = tuple(value for value in domain_of(stored.annotation) or () if value is not None)
+            kind = kind_of(stored.annotation)
+            return format_for(kind, spec, attribute_type=attribute.type, sorts=sorts, ranks=ranks)
+        form = {"S": stored.codec.key, "N": stored.codec.number_key}.get(attribute.type)
+        if form is None:
+            raise Problem(
+                f"{stored.codec.mark} can't stand in a key attribute of type {attribute.type}",
+                f"give it a format of its own in the key, {{{stored.name}:...}}, or use another field",
+            )
+        return form
+
+    def _check_own_attribute(self, attribute: KeyAttribute, template: Template) -> None:
+        """A key attribute may be a field's own attribute where it holds the whole field and nothing else. The field is
+        then stored as the key holds it, where it has no stored form of its own.
+        """
+        owner = next((field for field in self.stored.values() if field.attribute == attribute.name), None)
+        if owner is None:
+            return
+        variable = template.variables[0] if len(template.parts) == 1 and template.variables else None
+        if variable is not None and variable.field != owner.name:
+            variable = None
+        if owner.codec is not None and variable is not None:
+            if variable.format in {owner.codec.key, owner.codec.number_key}:
+                return
+            variable = None
+        if variable is None or not (variable.format.whole and variable.format.exact):
+            raise Problem(
+                f"the key attribute {attribute.name} also stores the field {owner.name}, with another value",
+                "let it hold the whole field and nothing else, rename one of them, or give the field an alias",
+            )
+        if owner.keeps_null and owner.optional:
+            raise Problem(
+                f"{owner.name} is stored as NULL where it is None, since its default is another value, and DynamoDB "
+                f"refuses NULL in the key attribute {attribute.name}",
+                "let its default be None, or give the field an alias",
+            )
+        self.stored[owner.name] = held_in_key(owner, variable, attribute.type)
+
+    def _when(self, name: str, key: Key) -> dict[str, tuple[Any, ...]]:
+        result: dict[str, tuple[Any, ...]] = {}
+        if key.when and key.index is None:
+            self.fault(name, Problem("a primary key can't be sparse", "when= belongs to a key with an index"))
+        for field_name, value in (key.when or {}).items():
+            stored = self.stored.get(field_name)
+            if stored is None:
+                self.fault(name, Problem(f"when= names {field_name!r}, which is no field of {self.cls.__name__}"))
+                continue
+            try:
+                result[field_name] = values_asked(constant_of(self.cls.__name__, stored, value))
+            except Problem as problem:
+                self.fault(name, Problem(f"when= waits for what can't be: {problem}", problem.hint))
+        return result
+
+    def _claim(self, name: str, unique: Unique) -> CompiledKey | None:
+        partition = (self.table.partition,)
+        sort = () if self.table.sort is None else (self.table.sort,)
+        style = unique.style or self.table.key_style
+        compiled_partition = self._templates(name, partition, (unique.partition,), style, sorts=False)
+        compiled_sort = self._templates(name, sort, (unique.sort,) if sort else (), style, sorts=False)
+        if compiled_partition is None or compiled_sort is None:
+            return None
+        return CompiledKey(name, None, compiled_partition, compiled_sort, {}, 1, is_claim=True)
+
+    def _check_shared(self, keys: Iterable[CompiledKey]) -> None:
+        """Keys that share an attribute must agree on what it holds, and when; or they exclude each other."""
+        for key, other in combinations(keys, 2):
+            if _exclude(key, other):
+                if can_collide(key, other):
+                    self.fault(
+                        other.name,
+                        Problem(
+                            f"its texts in {other.place} can be the same as {key.name}'s: {other} against {key}",
+                            "begin one of the templates with another word, so that they are told apart",
+                        ),
+                    )
+                continue
+            shared = next((pair for pair in _shared(key, other) if not _agree(key, other, *pair)), None)
+            if shared is not None:
+                self._sharing_fault(key, other, shared[0])
+
+    def _sharing_fault(self, key: CompiledKey, other: CompiledKey, shared: tuple[KeyAttribute, Template]) -> None:
+        attribute, held = shared
+        both = key.index is not None and other.index is not None and key.index.name == other.index.name
+        way = ", or when= that excludes the other's: other values of one field" if both else ""
+        self.fault(
+            other.name,
+            Problem(
+                f"it shares the attribute {attribute.name} with {key.name}, which holds {held} there "
+                f"(when={dict(key.when)}, shards={key.shards})",
+                f"give both keys the same template, when= and shards=, or an attribute of its own{way}",
+            ),
+        )
+
+
+Held = tuple[KeyAttribute, Template]
+
+
+def _exclude(key: CompiledKey, other: CompiledKey) -> bool:
+    """Whether two keys on one index are never an item's at once: they wait for other values of one field."""
+    if key.index is None or other.index is None or key.index.name != other.index.name:
+        return False
+    fields = key.when.keys() & other.when.keys()
+    return any(not any(value in other.when[name] for value in key.when[name]) for name in fields)
+
+
+def _shared(key: CompiledKey, other: CompiledKey) -> Iterator[tuple[Held, Held]]:
+    """The attributes that two keys share, as each of them has it."""
+    held = {attribute.name: (attribute, template) for attribute, template in key.attributes}
+    for attribute, template in other.attributes:
+        if attribute.name in held:
+            yield held[attribute.name], (attribute, template)
+
+
+def _agree(key: CompiledKey, other: CompiledKey, held: Held, wanted: Held) -> bool:
+    """Whether two keys have the same in an attribute, and at the same time."""
+    same = held[1].source == wanted[1].source and _style(held[1]) == _style(wanted[1])
+    if key.index is not None and key.when != other.when:
+        return False  # what stands in a primary key is always there: a local index is sparse by its own attribute
+    return same and (other.shards == key.shards or wanted not in other.partition)
+
+
+def _style(template: Template) -> KeyStyle:
+    return next((variable.style for variable in template.variables), OURS)
+
+
+def _is_of_texts(annotation: Any) -> bool:
+    """Whether a tuple's parts are all texts."""
+    if get_origin(annotation) is tuple:
+        return all(part is Ellipsis or kind_of(part) is str for part in get_args(annotation))
+    return any(_is_of_texts(part) for part in get_args(annotation))

@@ -1,0 +1,159 @@
+"""Filters of reads, and equalities of writes: what fields must be, as DynamoDB's expressions.
+
+``where=`` is a mapping (field → value, all must hold; several values: any of them) or a text, which ``conditions.py``
+translates. Parameters that a key doesn't answer whole are filtered here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from keyplan.dynamodb.limits import IN_OPTIONS_MAX
+from keyplan.model.compiled.conditions import Operand, placeholder_of, symbol_of, translate
+from keyplan.model.compiled.constants import values_asked
+from keyplan.model.compiled.operands import stored_field
+from keyplan.model.compiled.plans import Filter, FilterValue
+from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.fields import is_optional
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_fields import StoredField
+
+__all__ = ["filter_of", "translate_mapping"]
+
+
+def translate_mapping(
+    entity: CompiledEntity, wanted: Mapping[str, Any], prefix: str
+) -> tuple[list[str], dict[str, str], dict[str, dict[str, Any]]]:
+    """Equalities for field values: clauses, names, values. None means that the field isn't stored."""
+    clauses: list[str] = []
+    names: dict[str, str] = {}
+    constants: dict[str, dict[str, Any]] = {}
+    for field, value in wanted.items():
+        stored = entity.fields[field]
+        name = placeholder_of(stored.attribute, names)
+        placeholder = f":{prefix}{len(constants)}"
+        encoded = _encoded(entity, stored, value)
+        if encoded is None:
+            clauses.append(f"attribute_not_exists({name})")
+            continue
+        constants[placeholder] = encoded
+        clauses.append(f"{name} = {placeholder}")
+    return clauses, names, constants
+
+
+def _encoded(entity: CompiledEntity, stored: StoredField, value: Any) -> dict[str, Any] | None:
+    """A value that a field is compared with; None where the field isn't stored when it has it."""
+    if stored.codec is None or value is None:
+        return entity.encode_fields({stored.name: value}).get(stored.attribute)
+    return entity.encode_field(stored.name, stored.codec.compare, value)
+
+
+def filter_of(
+    entities: Sequence[CompiledEntity],
+    constants: Mapping[str, Any],
+    asked: Sequence[Parameter],
+    signature: Signature,
+    text: str | None,
+) -> Filter:
+    """The filter for what the key doesn't answer: constants of ``where=``, the parameters ``asked``, a text. Raises
+    Problem.
+    """
+    clauses: list[str] = []
+    names: dict[str, str] = {}
+    values: dict[str, dict[str, Any]] = {}
+    for field, wanted in constants.items():
+        clauses.append(_constant(_owner(entities, field), field, wanted, names, values))
+    parameters: dict[str, FilterValue] = {}
+    for parameter in asked:
+        name = placeholder_of(_owner(entities, parameter.name).fields[parameter.name].attribute, names)
+        placeholder = f":{symbol_of(parameter.name)}"
+        many = parameter.kind is ParameterKind.EACH
+        clauses.append(f"{name} IN ({placeholder})" if many else f"{name} = {placeholder}")
+        stored = stored_field(_owner(entities, parameter.name), parameter.name)
+        encode = stored.encoder(parameter.value_type)
+        parameters[placeholder] = FilterValue(parameter.name, encode, stored.tag or "S", many)
+    if text is not None:
+        translated = translate(text, entities)
+        _check_parameters(text, tuple(translated.operands.values()), signature)
+        clauses.append(translated.text if not clauses else f"({translated.text})")
+        names |= translated.names
+        for placeholder, operand in translated.operands.items():
+            parameters[placeholder] = _filter_value(operand, signature.by_name[operand.name])
+    return Filter(" AND ".join(clauses), names, values, parameters)
+
+
+def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:
+    """The entity whose field is filtered by. Raises Problem where not all have it, stored alike."""
+    lacking = [entity.name for entity in entities if field not in entity.fields]
+    if lacking:
+        raise Problem(
+            f"a filter on {field} would leave out every {' and '.join(lacking)}, which has no such field",
+            "ask for each entity by itself, or let a key answer it",
+        )
+    first, *others = entities
+    for other in others:
+        if (first.fields[field].attribute, stored_field(first, field).form) != (
+            other.fields[field].attribute,
+            stored_field(other, field).form,
+        ):
+            raise Problem(f"{first.name}.{field} and {other.name}.{field} are stored in different forms")
+    return first
+
+
+def _constant(
+    entity: CompiledEntity, field: str, wanted: Any, names: dict[str, str], values: dict[str, dict[str, Any]]
+) -> str:
+    """The clause for a constant, or for several of which one must hold."""
+    attribute = entity.fields[field].attribute
+    name = placeholder_of(attribute, names)
+    stored: list[str] = []
+    clauses: list[str] = []
+    for value in values_asked(wanted):
+        encoded = _encoded(entity, entity.fields[field], value)
+        if encoded is None:
+            clauses.append(f"attribute_not_exists({name})")
+            continue
+        stored.append(f":w{len(values)}")
+        values[stored[-1]] = encoded
+    if len(stored) > IN_OPTIONS_MAX:
+        raise Problem(f"where= gives {field} {len(stored)} values; DynamoDB takes {IN_OPTIONS_MAX} in a filter")
+    if stored:
+        clauses.append(f"{name} = {stored[0]}" if len(stored) == 1 else f"{name} IN ({', '.join(stored)})")
+    return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
+
+
+def _check_parameters(text: str, operands: Iterable[Operand], signature: Signature) -> None:
+    """Every placeholder is a parameter, of a type that what it is compared with can have. Raises Problem."""
+    unknown = sorted({element.name for element in operands} - signature.by_name.keys())
+    if unknown:
+        raise Problem(f"where= uses :{', :'.join(unknown)}, which is no parameter")
+    for operand in operands:
+        parameter = signature.by_name[operand.name]
+        why = _why_not(operand, parameter)
+        if why is not None:
+            raise Problem(f"where={text!r} compares with :{parameter.name}: {why[0]}", why[1])
+
+
+def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
+    """Why a parameter can't be compared so, and what to do."""
+    match parameter.kind:
+        case ParameterKind.RANGE:
+            return "a Range holds two values", "give a parameter for each bound"
+        case ParameterKind.CURSOR | ParameterKind.LIMIT | ParameterKind.DIRECTION:
+            return f"{parameter.name} says how much is read", "give the value another name"
+        case ParameterKind.EACH if not operand.alone:
+            return "Each holds many values", f"write: field IN (:{parameter.name})"
+        case _:
+            pass
+    if is_optional(parameter.annotation) and not all(target.keeps_null for target in operand.targets):
+        return "it may be None, which nothing that is stored equals", "ask without it in a pattern of its own"
+    why = operand.why_not(parameter.value_type)
+    return None if why is None else (why, "give the parameter the field's own type")
+
+
+def _filter_value(operand: Operand, parameter: Parameter) -> FilterValue:
+    target = operand.targets[0]
+    many = parameter.kind is ParameterKind.EACH
+    return FilterValue(parameter.name, target.encoder(parameter.value_type), target.tag or "S", many)

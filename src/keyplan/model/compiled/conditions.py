@@ -1,0 +1,298 @@
+"""Conditions in DynamoDB's grammar over fields, compiled against what the fields store: ``where=`` texts of reads,
+``only_if`` texts of writes.
+
+Field names become attribute names behind placeholders, so that no reserved word can stand in the way, and each
+``:parameter`` learns what it is compared with. What can be compared is judged in ``operands.py``; the grammar lives in
+``keyplan.expressions``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keyplan.dynamodb import expressions
+from keyplan.dynamodb.expressions import tree
+from keyplan.model.compiled.operands import NUMBER, TEXT, UNKNOWN, Stored, part_of, stored_field
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["Operand", "Translated", "placeholder_of", "symbol_of", "translate"]
+
+_ORDERING = frozenset({"<", "<=", ">", ">="})
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A value of a condition: the name that it was written with, without its colon, and what it is compared with.
+
+    ``alone``: it is the only option of an IN, and so may stand for many values.
+    """
+
+    name: str
+    targets: tuple[Stored, ...]
+    alone: bool = False
+
+    def why_not(self, annotation: Any) -> str | None:
+        """Why a value of a type can't stand here; None where it can."""
+        return next((why for target in self.targets if (why := target.why_not(annotation)) is not None), None)
+
+    def encoded(self, value: Any) -> dict[str, Any]:
+        """The value as it is sent. Raises ArgumentError for one that what it is compared with never has."""
+        first, *others = (target.encoded(value) for target in self.targets)
+        del others  # they are of the same form, and had a look at the value
+        return first
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A condition's text with placeholders, the attribute names that they stand for, and its values by placeholder
+    (with colon and prefix).
+
+    ``fixed``: fields that the whole condition lets be equal to some values only, by the names of these.
+    """
+
+    text: str
+    names: dict[str, str]
+    operands: Mapping[str, Operand]
+    fixed: Mapping[str, frozenset[str]]
+
+    @property
+    def placeholders(self) -> frozenset[str]:
+        """The names of its values as they were written, without colons."""
+        return frozenset(operand.name for operand in self.operands.values())
+
+
+def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -> Translated:
+    """A condition over fields as a condition over attributes, its value placeholders with ``prefix`` before their name.
+
+    Raises Problem for bad syntax, unknown fields, and comparisons that could never hold.
+    """
+    try:
+        parsed = expressions.read_condition(text)
+    except expressions.ExpressionFault as error:
+        raise Problem(f"the condition {text!r} can't be read: {error}") from None
+    translation = _Translation(entities, prefix)
+    try:
+        printed = expressions.to_text(translation.condition(parsed))
+    except Problem as problem:
+        raise Problem(f"the condition {text!r} can't be meant: {problem}", problem.hint) from None
+    try:
+        expressions.parse_condition(printed)
+    except expressions.ExpressionFault as error:
+        raise Problem(f"the condition {text!r} can't be used: {error}") from None
+    return Translated(printed, translation.names, translation.operands, _fixed(parsed))
+
+
+class _Translation:
+    """One condition while its names and values are looked up."""
+
+    def __init__(self, entities: Sequence[CompiledEntity], prefix: str) -> None:
+        self.entities = entities
+        self.prefix = prefix
+        self.names: dict[str, str] = {}
+        self.operands: dict[str, Operand] = {}
+        self._placeholders: dict[tuple[Any, ...], str] = {}
+
+    def condition(self, node: tree.Condition) -> tree.Condition:
+        """The condition over attributes."""
+        match node:
+            case tree.And(conditions):
+                return tree.And(tuple(map(self.condition, conditions)))
+            case tree.Or(conditions):
+                return tree.Or(tuple(map(self.condition, conditions)))
+            case tree.Not():
+                return self._negated(node)
+            case tree.Compare(operator, left, right):
+                first, second = self._compared(operator, left, right)
+                return tree.Compare(operator, first, second)
+            case tree.Between(operand, low, high):
+                first, least = self._compared("BETWEEN", operand, low)
+                _, most = self._compared("BETWEEN", operand, high)
+                return tree.Between(first, least, most)
+            case tree.In(operand, options):
+                alone = len(options) == 1
+                pairs = [self._compared("IN", operand, option, alone=alone) for option in options]
+                return tree.In(pairs[0][0], tuple(option for _, option in pairs))
+            case tree.Call():
+                return self._function(node)
+
+    def _negated(self, node: tree.Not) -> tree.Condition:
+        """A chain of NOTs, which can be as long as the text."""
+        inner: tree.Condition = node
+        count = 0
+        while isinstance(inner, tree.Not):
+            inner, count = inner.condition, count + 1
+        result = self.condition(inner)
+        for _ in range(count):
+            result = tree.Not(result)
+        return result
+
+    def _compared(
+        self, operator: str, left: tree.Operand, right: tree.Operand, *, alone: bool = False
+    ) -> tuple[tree.Operand, tree.Operand]:
+        """Both sides of a comparison. Raises Problem where it could never hold."""
+        first, second = self._stored(left), self._stored(right)
+        for side in (first, second):
+            why = side.why_unordered() if side is not None and operator in {*_ORDERING, "BETWEEN"} else None
+            if side is not None and why is not None:
+                raise Problem(f"{side.name} can't be compared by {operator}: {why}", "compare it with = or IN")
+        if first is not None and second is not None and not first.comparable(second):
+            raise Problem(f"{first.name} and {second.name} are stored in different forms", "compare fields of one type")
+        return self._operand(left, second), self._operand(right, first, alone=alone)
+
+    def _function(self, call: tree.Call) -> tree.Condition:
+        """A function as a condition: ``begins_with`` and its like; the grammar counts their operands."""
+        if len(call.arguments) != 2:
+            for argument in call.arguments:
+                if isinstance(argument, tree.Path):  # what is nowhere stored never exists
+                    self._stored_parts(argument.parts)
+            return tree.Call(call.function, tuple(self._operand(argument, None) for argument in call.arguments))
+        first, second = call.arguments
+        subject = self._stored(first)
+        wanted = subject
+        match call.function:
+            case "begins_with" if subject is not None:
+                wanted = subject.beginning()
+            case "contains" if subject is not None:
+                wanted = subject.element()
+            case "attribute_type":
+                wanted = TEXT
+            case _:
+                pass
+        other = self._stored(second)
+        if wanted is not None and other is not None and not wanted.comparable(other):
+            raise Problem(
+                f"{call.function}() compares {wanted.name} with {other.name}, which is stored in another form"
+            )
+        return tree.Call(call.function, (self._operand(first, None), self._operand(second, wanted)))
+
+    def _operand(self, node: tree.Operand, target: Stored | None, *, alone: bool = False) -> tree.Operand:
+        match node:
+            case tree.Path():
+                return self._path(node)
+            case tree.Value(name):
+                return tree.Value(self._placeholder(name.removeprefix(":"), target or UNKNOWN, alone=alone))
+            case tree.Call(function, arguments):
+                return tree.Call(function, tuple(self._operand(argument, None) for argument in arguments))
+            case tree.Arithmetic():  # pragma: no cover - the grammar of conditions has none
+                return node
+
+    def _placeholder(self, name: str, target: Stored, *, alone: bool) -> str:
+        """The placeholder of a value: one for each form in which it must be sent."""
+        form = (name, target.form, alone)
+        placeholder = self._placeholders.get(form)
+        if placeholder is None:
+            symbol = name if self.prefix else symbol_of(name)
+            placeholder = f":{self.prefix}{symbol}"
+            number = 1
+            while placeholder in self.operands:
+                number += 1
+                placeholder = f":{self.prefix}{symbol}_{number}"
+            self._placeholders[form] = placeholder
+            self.operands[placeholder] = Operand(name, (), alone)
+        known = self.operands[placeholder]
+        if target not in known.targets:
+            self.operands[placeholder] = replace(known, targets=(*known.targets, target))
+        return placeholder
+
+    def _path(self, path: tree.Path) -> tree.Path:
+        parts: list[str | int] = []
+        for position, part in enumerate(path.parts):
+            if isinstance(part, int):
+                parts.append(part)
+            else:
+                parts.append(placeholder_of(self._attribute(part) if position == 0 else part, self.names))
+        return tree.Path(tuple(parts))
+
+    def _owners(self, name: str | int) -> list[CompiledEntity]:
+        owners = [entity for entity in self.entities if name in entity.fields]
+        if not owners:
+            known = ", ".join(dict.fromkeys(field for entity in self.entities for field in entity.fields))
+            raise Problem(f"it names {name!r}, which is no field", f"the fields are {known}")
+        return owners
+
+    def _attribute(self, name: str) -> str:
+        owners = self._owners(name)
+        attributes = {entity.fields[name].attribute for entity in owners}
+        if len(attributes) > 1:
+            raise Problem(f"{name} is stored as {' and '.join(sorted(attributes))}", "give the fields one alias")
+        return attributes.pop()
+
+    def _stored(self, node: tree.Operand) -> Stored | None:
+        """What an operand stores, as far as the fields' types say; None for a value."""
+        match node:
+            case tree.Path(parts):
+                return self._stored_path(parts)
+            case tree.Call("size", (inner,)):
+                sized = self._stored(inner)
+                why = None if sized is None else sized.why_unsized()
+                if sized is not None and why is not None:
+                    raise Problem(f"size({sized.name}) can't be taken: {why}")
+                return NUMBER
+            case _:
+                return None
+
+    def _stored_path(self, parts: tuple[str | int, ...]) -> Stored:
+        first, *others = self._stored_parts(parts)
+        for other in others:
+            if first.form != other.form:
+                raise Problem(f"{first.name} and {other.name} are stored in different forms", "ask for each by itself")
+        return first
+
+    def _stored_parts(self, parts: tuple[str | int, ...]) -> list[Stored]:
+        """What a path stores, of each entity that has it. Raises Problem where one of them can't."""
+        name, *steps = parts
+        result = [stored_field(entity, str(name)) for entity in self._owners(name)]
+        for step in steps:
+            result = [part_of(stored, step) for stored in result]
+        return result
+
+
+def _fixed(condition: tree.Condition) -> dict[str, frozenset[str]]:
+    """Fields that a condition lets be equal to some values only, with the values' names."""
+    result: dict[str, frozenset[str]] = {}
+    for part in condition.conditions if isinstance(condition, tree.And) else (condition,):
+        equal = list(_equalities(part))
+        fields = {name for name, _ in equal}
+        if len(fields) == 1 and None not in fields:
+            result.setdefault(str(equal[0][0]), frozenset(value for _, value in equal))
+    return result
+
+
+def _equalities(condition: tree.Condition) -> Iterator[tuple[str | None, str]]:
+    """The field and the value of each equality of which one must hold; a field of None where it is anything else."""
+    match condition:
+        case tree.Compare("=", tree.Path((str(name),)), tree.Value(value)):
+            yield name, value.removeprefix(":")
+        case tree.Compare("=", tree.Value(value), tree.Path((str(name),))):
+            yield name, value.removeprefix(":")
+        case tree.In(tree.Path((str(name),)), options):
+            for option in options:
+                yield (name, option.name.removeprefix(":")) if isinstance(option, tree.Value) else (None, "")
+        case tree.Or(conditions):
+            for alternative in conditions:
+                yield from _equalities(alternative)
+        case _:
+            yield None, ""
+
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TAKEN = re.compile(r"pk|claim|owner|[a-z][0-9]+_?")
+"""The placeholders of key conditions, of updates and of what writes expect: no field's is called so."""
+
+
+def placeholder_of(attribute: str, names: dict[str, str]) -> str:
+    """The placeholder of an attribute's name, which is added to ``names``."""
+    placeholder = f"#{symbol_of(attribute)}"
+    names[placeholder] = attribute
+    return placeholder
+
+
+def symbol_of(name: str) -> str:
+    """A name as placeholders can hold it: two names never become one, whatever letters they are made of."""
+    if _PLAIN.fullmatch(name) and not _TAKEN.fullmatch(name):
+        return name
+    return "0" + "".join(text if text.isascii() and text.isalnum() else f"_{ord(text):x}_" for text in name)

@@ -1,0 +1,255 @@
+"""Whether one key of one entity answers what a question knows: a match, or the reason why not.
+
+Choosing among the keys that match is ``compiler.py``'s work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keyplan.model.compiled.constants import domain_of
+from keyplan.model.compiled.plans import GetPlan, KeyMatch, Known, QueryPlan, SortPart
+from keyplan.model.compiled.signatures import ParameterKind
+from keyplan.model.compiled.time_bucket_keys import Buckets, buckets_of
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.indexes import KeyAttribute
+from keyplan.model.declared.parameters import Range
+from keyplan.model.stored.key_templates import Literal_, Template, Variable
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["Miss", "all_in", "fields_of", "match_key", "nothing_serves", "same_place", "without_buckets"]
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Why a key doesn't serve, and how far from serving it is (the number of things to change)."""
+
+    key: CompiledKey
+    reason: str
+    distance: int
+
+
+def match_key(
+    entity: CompiledEntity,
+    key: CompiledKey,
+    knowns: Mapping[str, Known],
+    needed: frozenset[str],
+    fixed: Mapping[str, tuple[Any, ...]] | None = None,
+) -> KeyMatch | Miss:
+    """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused). ``fixed``: the
+    only values that a filter in DynamoDB's grammar lets fields have.
+    """
+    result = _partition(key, knowns)
+    if isinstance(result, Miss):
+        return replace(result, distance=result.distance + len(needed - key.fields))
+    used, each, buckets = result
+    sort: list[SortPart] = []
+    order: list[tuple[str, bool]] = []
+    for attribute, template in key.sort:
+        if order:
+            order.extend((variable.field, variable.format.descending) for variable in template.variables)
+            continue
+        part, part_used, part_order = _sort_part(attribute, template, knowns)
+        used |= part_used
+        order.extend(part_order)
+        if part.known or part.condition is not None:
+            sort.append(part)
+    implied = _implied(entity, key, knowns, fixed or {})
+    if isinstance(implied, Miss):
+        return implied
+    bucketed = set[str]() if buckets is None else {buckets.field}
+    in_part = (_in_part(key, sort) & used) - bucketed
+    if in_part:
+        name = min(in_part)
+        return Miss(key, f"it holds only a part of {name}: give a computed field of that part, and ask by it", 1)
+    decided, admitted = implied
+    used |= decided
+    narrowed = (admitted & needed) - used
+    unused = sorted(needed - used - narrowed)
+    unsorted = [name for name in unused if _stands_unsorted(key, name, knowns)]
+    if unsorted:
+        names = ", ".join(unsorted)
+        return Miss(key, f"of {names} it holds a part, or a form that doesn't sort: no range of it", len(unused) + 1)
+    if unused:
+        return Miss(key, f"{', '.join(unused)} would have to stand in it, behind what is known before", len(unused) + 1)
+    leads = buckets is not None and [name for name, _ in order[:1]] != [buckets.field]
+    if buckets is not None and leads:
+        order.insert(0, (buckets.field, bool(order and order[0][1])))
+    return KeyMatch(
+        entity,
+        key,
+        tuple(sort),
+        tuple(order),
+        frozenset(used),
+        each,
+        full=not order,
+        narrowed=narrowed,
+        buckets=buckets,
+        leads=leads,
+    )
+
+
+def _stands_unsorted(key: CompiledKey, name: str, knowns: Mapping[str, Known]) -> bool:
+    """Whether a range is asked of a field that the sort key holds as a text that doesn't sort, or not whole."""
+    known = knowns.get(name)
+    asked = known is not None and known.kind is ParameterKind.RANGE
+    return asked and any(
+        variable.field == name and not (variable.sorts and variable.format.exact)
+        for _, template in key.sort
+        for variable in template.variables
+    )
+
+
+def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
+    """The fields of which what the question fixes holds a part only, so that it can't tell their values apart."""
+    asked = [variable for _, template in key.partition for variable in template.variables]
+    for part in sort:
+        asked.extend(element for element in part.known if isinstance(element, Variable))
+    whole = {variable.field for variable in asked if variable.format.exact}
+    return {variable.field for variable in asked} - whole
+
+
+def _partition(
+    key: CompiledKey, knowns: Mapping[str, Known]
+) -> tuple[set[str], tuple[str, ...], Buckets | None] | Miss:
+    """What a partition key uses: the fields, those with many values at once, and the time that a range is asked of."""
+    names = list(dict.fromkeys(name for _, template in key.partition for name in template.fields))
+    each: list[str] = []
+    missing: list[str] = []
+    buckets: Buckets | None = None
+    for name in names:
+        known = knowns.get(name)
+        if known is None:
+            missing.append(name)
+        elif known.kind is ParameterKind.EACH:
+            each.append(name)
+        elif known.kind is ParameterKind.RANGE:
+            ranged = _ranged(key, known, buckets)
+            if isinstance(ranged, Miss):
+                return ranged
+            buckets = ranged
+        elif known.kind is not ParameterKind.VALUE:
+            return Miss(key, f"{name} stands in its partition key, which takes no {known.kind.value}", 2)
+        elif known.optional:
+            return Miss(key, f"{name} stands in its partition key, and may not be None", 1)
+    if missing:
+        return Miss(key, f"its partition key needs {', '.join(missing)}", len(missing))
+    return set(names), tuple(each), buckets
+
+
+def _ranged(key: CompiledKey, known: Known, other: Buckets | None) -> Buckets | Miss:
+    """The buckets of a range of the partition key."""
+    if other is not None:
+        return Miss(key, f"{other.field} and {known.field} stand in its partition key, which takes a range of one", 2)
+    if known.optional and not isinstance(known.default, Range):
+        return Miss(key, f"{known.field} stands in its partition key, and a range of it may not be left out", 1)
+    result = buckets_of(key, known.field, known.default if isinstance(known.default, Range) else None)
+    return Miss(key, result, 2) if isinstance(result, str) else result
+
+
+def _sort_part(
+    attribute: KeyAttribute, template: Template, knowns: Mapping[str, Known]
+) -> tuple[SortPart, set[str], list[tuple[str, bool]]]:
+    known: list[Literal_ | Variable] = []
+    used: set[str] = set()
+    for position, part in enumerate(template.parts):
+        if isinstance(part, Literal_):
+            known.append(part)
+            continue
+        fact = knowns.get(part.field)
+        if fact is not None and fact.kind is ParameterKind.VALUE and not fact.optional:
+            known.append(part)
+            used.add(part.field)
+            continue
+        condition = part if fact is not None and _takes(part, fact) else None
+        if condition is not None:
+            used.add(part.field)
+        rest = [element for element in template.parts[position:] if isinstance(element, Variable)]
+        order = [(variable.field, variable.format.descending) for variable in rest]
+        kind = fact.kind if fact is not None and condition is not None else None
+        return SortPart(attribute, template, tuple(known), condition, kind, complete=False), used, order
+    return SortPart(attribute, template, tuple(known), None, None, complete=True), used, []
+
+
+def _takes(variable: Variable, known: Known) -> bool:
+    if known.kind is ParameterKind.PREFIX:
+        return variable.format.raw
+    return known.kind is ParameterKind.RANGE and variable.format.exact and variable.sorts
+
+
+def _implied(
+    entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], fixed: Mapping[str, tuple[Any, ...]]
+) -> tuple[frozenset[str], frozenset[str]] | Miss:
+    """The fields of ``when=`` that its condition answers, and those that it lets through with other values as well, so
+    that more must narrow them. A sparse key holds only some of the items, and must not answer a question that asks for
+    others: all that the question lets a field be must be among what the key waits for.
+    """
+    decided: set[str] = set()
+    admitted: set[str] = set()
+    for name, allowed in key.when.items():
+        domain = domain_of(entity.fields[name].annotation)
+        if domain is not None and all_in(domain, allowed):
+            admitted.add(name)
+            continue  # the key holds every item, whatever the question
+        known = knowns.get(name)
+        asked = known.values if known is not None else fixed.get(name)
+        if asked is None or not all_in(asked, allowed):
+            shown = " or ".join(map(repr, allowed))
+            return Miss(key, f"it holds only items with {name} = {shown}, and the question doesn't say so", 1)
+        # What a call gives may be fewer values than its type has, and an Each may have none at all
+        always = known is not None and (known.source == "constant" or (len(asked) == 1 and not _many(known)))
+        (decided if always and all_in(allowed, asked) else admitted).add(name)
+    return frozenset(decided), frozenset(admitted)
+
+
+def without_buckets(match: KeyMatch | Miss, by_junction: bool, collection: bool) -> KeyMatch | Miss:
+    """A match, unless buckets of time would be read by a junction or for one collection."""
+    if isinstance(match, Miss) or match.buckets is None or not (by_junction or collection):
+        return match
+    buckets, what = match.buckets, "a collection" if collection else "a junction"
+    return Miss(match.key, f"it is read {buckets.unit} by {buckets.unit} of {buckets.field}, which {what} isn't", 2)
+
+
+def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether all of some values are among others; values needn't be hashable."""
+    return all(value in others for value in some)
+
+
+def _many(known: Known) -> bool:
+    return known.kind is ParameterKind.EACH and known.source != "constant"
+
+
+def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
+    """That no key serves a question, with the nearest one, and what it lacks."""
+    if not misses:
+        return Problem("no key serves", "declare a Key whose partition key is made of the parameters")
+    nearest = min(misses, key=lambda miss: miss.distance)
+    others = [miss for miss in misses if miss is not nearest]
+    more = "".join(f"; {miss.key.name}: {miss.reason}" for miss in others[:4])
+    return Problem(
+        f"no key serves this question ({asked}) without a scan; the nearest is {nearest.key}: {nearest.reason}{more}",
+        "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay",
+    )
+
+
+def same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
+    """The entity's key in the same place with the same partition templates."""
+    for own in entity.keys:
+        same_index = (own.index.name if own.index else None) == (key.index.name if key.index else None)
+        if (
+            same_index
+            and own.shards == key.shards
+            and [str(template) for _, template in own.partition] == [str(template) for _, template in key.partition]
+        ):
+            return own
+    return None
+
+
+def fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
+    """The fields by which a plan finds its items."""
+    if isinstance(plan, GetPlan):
+        return frozenset(plan.entity.key_fields)
+    return plan.matches[0].used

@@ -1,0 +1,298 @@
+"""What the operands of a condition are: the type that a path stores, whether a value can be compared with it, and the
+form that such a value is sent in.
+
+Two values are compared in DynamoDB as they are stored: a moment as text isn't the same as a Ttl's number of seconds,
+and no text is ever equal to a number. A comparison that could never hold is refused here. Where operands stand in a
+condition is in ``conditions.py``.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, get_args, get_origin
+from uuid import UUID
+
+from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
+
+from keyplan.dynamodb import values
+from keyplan.errors import ArgumentError, KeyFieldError
+from keyplan.model.compiled.signatures import type_name
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.fields import TTL, kind_of, layers, marks_of, unbounded
+from keyplan.model.stored.field_codec import Encoder, encode_value
+from keyplan.model.stored.key_formats import as_utc
+from keyplan.model.stored.pydantic_values import Form
+from keyplan.model.stored.stored_entity import CompiledEntity, faults_of
+from keyplan.model.stored.stored_forms import FieldForm
+
+__all__ = ["NUMBER", "TEXT", "UNKNOWN", "Stored", "part_of", "stored_field", "stored_tag"]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NUMBERS = (int, float, Decimal)
+_TAGS: Mapping[Any, str] = {
+    str: "S",
+    datetime: "S",
+    date: "S",
+    UUID: "S",
+    int: "N",
+    float: "N",
+    Decimal: "N",
+    bool: "BOOL",
+    bytes: "B",
+    list: "L",
+    tuple: "L",
+    dict: "M",
+    set: "a set",
+    frozenset: "a set",
+}
+_ORDERED = frozenset({"S", "N", "B"})
+_SIZED = frozenset({"S", "B", "L", "M", "a set"})
+_UNORDERED_TEXT = "its stored form doesn't sort as its values do"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A type as it is stored: that of a field, of a part of one, or of what a function gives.
+
+    ``kind`` is the plain type (``object`` where it isn't known), ``tag`` DynamoDB's type (None where it isn't known).
+    """
+
+    name: str
+    kind: Any
+    annotation: Any
+    tag: str | None
+    encode: Encoder
+    epoch: bool = False
+    """Whether it is a moment, stored as its seconds since 1970."""
+    keeps_null: bool = False
+    codec: FieldForm | None = None
+    """Its stored form, where ``Stored(...)`` says it."""
+
+    @property
+    def form(self) -> tuple[Any, ...]:
+        """Two operands of one form take the same stored value for the same Python value."""
+        if self.codec is not None:
+            return (self.kind, self.codec.mark)
+        return ("N",) if self.tag == "N" and not self.epoch else (self.kind, self.epoch)
+
+    def comparable(self, other: Stored) -> bool:
+        """Whether its values can equal those of another."""
+        if self.epoch is not other.epoch or self.codec is not other.codec:
+            same = self.codec is not None and other.codec is not None and self.codec.mark == other.codec.mark
+            return same or object in {self.kind, other.kind}
+        return self.why_not(other.annotation) is None
+
+    def why_unordered(self) -> str | None:
+        """Why ``<`` and its like can't compare it; None where they can."""
+        if self.codec is not None:
+            return None if self.codec.sorts else _UNORDERED_TEXT
+        if self.kind is object:
+            return None
+        if self.tag is None:
+            return _UNORDERED_TEXT
+        return None if self.tag in _ORDERED else f"{type_name(self.annotation)} has no order in DynamoDB"
+
+    def why_unsized(self) -> str | None:
+        """Why ``size()`` has no answer for it; None where it has one."""
+        if self.tag is None or self.tag in _SIZED:
+            return None
+        return f"{type_name(self.annotation)} has no size in DynamoDB"
+
+    def element(self) -> Stored | None:
+        """What ``contains()`` looks for in it: an element, or a part of a text. None where it isn't known."""
+        if self.tag == "S":
+            return TEXT
+        if self.tag == "B":
+            return Stored(self.name, bytes, bytes, "B", encode_value)
+        if self.tag in {"L", "a set"}:
+            parts = [value for value in get_args(_inner(self.annotation)) if value is not Ellipsis]
+            return _nested(f"an element of {self.name}", parts[0]) if len(set(map(str, parts))) == 1 else None
+        if self.codec is None and (self.kind is object or self.tag is None):
+            return None
+        raise Problem(
+            f"contains() looks into texts, lists and sets, and {self.name} is {type_name(self.annotation)}",
+            "compare it with =",
+        )
+
+    def beginning(self) -> Stored:
+        """What ``begins_with()`` takes for it."""
+        if self.tag not in {"S", "B", None} or self.epoch or (self.codec is not None and self.tag != "S"):
+            raise Problem(
+                f"begins_with() compares texts, and {self.name} is {type_name(self.annotation)}"
+                f"{', stored as a number of seconds' if self.epoch else ''}",
+                "compare it with < and >=, or BETWEEN",
+            )
+        return TEXT if self.tag == "S" else self
+
+    def why_not(self, annotation: Any) -> str | None:
+        """Why a value of a type can't be compared with it; None where it can."""
+        given, wanted = _plain_kind(annotation), _plain_kind(self.annotation)
+        if object in {given, wanted} or given is wanted:
+            return None
+        if self.tag == "N" and not self.epoch and given in _NUMBERS and self.codec is None:
+            return None
+        how = ", stored as its seconds since 1970" if self.epoch else ""
+        return f"{self.name} is {type_name(self.annotation)}{how}, and never {type_name(annotation)}"
+
+    def encoder(self, annotation: Any) -> Encoder:
+        """The function that gives a value of that type the form in which it is stored here."""
+        if self.codec is not None:
+            return self.codec.compare
+        if self.epoch and kind_of(annotation) is datetime:
+            return _seconds
+        return self.encode if kind_of(annotation) is self.kind and self.tag != "N" else encode_value
+
+    def encoded(self, value: Any) -> dict[str, Any]:
+        """A value that is compared with it, as it would be stored. Raises ArgumentError for one of another type."""
+        if value is None:
+            if self.keeps_null:
+                return {"NULL": True}
+            raise ArgumentError(
+                f"{self.name} is not stored where it is None, so nothing can be compared with it",
+                hint="write attribute_not_exists(field), or give only_if(field=None)",
+            )
+        try:
+            if self.codec is not None:
+                return self.codec.compare(self._validated(value))
+            if self.tag == "N" and not self.epoch and self.kind is not object:
+                return encode_value(self._number(value))
+            return _seconds(self._validated(value)) if self.epoch else self.encode(self._validated(value))
+        except UnicodeEncodeError:
+            raise ArgumentError(f"{value!r} isn't valid Unicode", place=self.name) from None
+        except (values.ValueFault, values.NumberError, KeyFieldError, TypeError) as error:
+            text = error.message if isinstance(error, KeyFieldError) else str(error)
+            raise ArgumentError(text, place=self.name) from None
+
+    def _number(self, value: Any) -> Any:
+        plain = value.value if isinstance(value, enum.Enum) else value
+        if isinstance(plain, bool) or not isinstance(plain, _NUMBERS):
+            raise ArgumentError(f"{self.name} is {type_name(self.annotation)}, and is compared with {value!r}")
+        return plain
+
+    def _validated(self, value: Any) -> Any:
+        if self.kind is object:
+            return value
+        by_value = isinstance(self.kind, type) and issubclass(self.kind, enum.Enum)
+        try:
+            adapter: TypeAdapter[Any] = TypeAdapter(self.annotation)
+            return adapter.validate_python(value, strict=not by_value)
+        except ValidationError as error:
+            raise ArgumentError(
+                f"{self.name} is {type_name(self.annotation)}, and is compared with {value!r}",
+                faults=faults_of(error, self.name),
+            ) from None
+
+
+TEXT = Stored("a text", str, str, "S", encode_value)
+NUMBER = Stored("a number", int, int, "N", encode_value)
+UNKNOWN = Stored("the value", object, object, None, encode_value)
+
+
+def _seconds(value: Any) -> dict[str, Any]:
+    """A moment as its seconds since 1970, to the microsecond: only what is stored is rounded to whole ones."""
+    microseconds = (as_utc(value) - _EPOCH) // timedelta(microseconds=1)
+    return encode_value(Decimal(microseconds).scaleb(-6))
+
+
+def stored_field(entity: CompiledEntity, name: str) -> Stored:
+    """A field of an entity as it is stored."""
+    field = entity.fields[name]
+    annotation = unbounded(field.annotation)
+    result = _stored(f"{entity.name}.{name}", annotation, field.encode, keeps_null=field.keeps_null)
+    if TTL.name in marks_of(field.annotation):
+        return Stored(result.name, datetime, annotation, "N", field.encode, epoch=True, keeps_null=result.keeps_null)
+    if field.codec is not None:
+        return replace(result, tag=field.codec.tag, encode=field.codec.compare, codec=field.codec)
+    if field.form is Form.KEYED:  # as its key holds it, it sorts as its values do
+        return replace(result, tag=field.key_type)
+    if field.form is not Form.OURS:
+        return replace(result, tag=None)
+    return result
+
+
+def part_of(whole: Stored, step: str | int) -> Stored:
+    """What stands in a stored list or map at an index, or under a name. Raises Problem where nothing can."""
+    name = f"{whole.name}[{step}]" if isinstance(step, int) else f"{whole.name}.{step}"
+    form = None if whole.codec is None else whole.codec.mark.form
+    if form is not None and form != "list":
+        raise Problem(f"{whole.name} is stored as {form}: it has no parts there", "compare it whole")
+    inner = _inner(whole.annotation)
+    kind = kind_of(inner)
+    if isinstance(kind, type) and issubclass(kind, RootModel):
+        return part_of(_nested(whole.name, kind.model_fields["root"].annotation), step)
+    if isinstance(kind, type) and issubclass(kind, BaseModel) and isinstance(step, str):
+        return _nested(name, _field_annotation(kind, whole, step))
+    arguments = get_args(inner)
+    if isinstance(step, str) and isinstance(kind, type) and issubclass(kind, Mapping):
+        return _nested(name, arguments[1] if len(arguments) > 1 else object)
+    if isinstance(step, int) and isinstance(kind, type) and issubclass(kind, Sequence) and kind not in {str, bytes}:
+        return _nested(name, _element(arguments, step))
+    if whole.tag is None:
+        return _nested(name, object)
+    what = "has no elements to count" if isinstance(step, int) else "has no parts with names"
+    raise Problem(f"{whole.name} is {type_name(whole.annotation)}, which {what}")
+
+
+def _field_annotation(model: type[BaseModel], owner: Stored, step: str) -> Any:
+    """The type of a model's field within an item: it is stored under its own name. Raises Problem for what isn't."""
+    own = model.model_fields.get(step)
+    if own is not None:
+        return own.annotation
+    if model.model_config.get("extra") == "allow":
+        return object
+    named = [name for name, info in model.model_fields.items() if step in {info.alias, info.serialization_alias}]
+    if owner.tag is None and (named or step in model.model_computed_fields):  # its own serializer may write it
+        return object
+    if named:
+        raise Problem(
+            f"{owner.name}.{named[0]} isn't stored as {step!r}", f"write {named[0]}: parts have their own names"
+        )
+    if step in model.model_computed_fields:
+        raise Problem(f"{owner.name}.{step} is computed, and not stored", "compare what it is computed from")
+    raise Problem(f"{owner.name} has no field {step!r}", f"its fields are {', '.join(model.model_fields)}")
+
+
+def _element(arguments: tuple[Any, ...], step: int) -> Any:
+    parts = [argument for argument in arguments if argument is not Ellipsis]
+    if len(parts) == 1:
+        return parts[0]
+    return parts[step] if step < len(parts) else object
+
+
+def _inner(annotation: Any) -> Any:
+    """The type behind Annotated, aliases and Optional, with its arguments."""
+    return next(
+        (layer for layer in layers(annotation) if get_origin(layer) and kind_of(layer) is get_origin(layer)), annotation
+    )
+
+
+def _nested(name: str, annotation: Any) -> Stored:
+    return _stored(name, unbounded(annotation), encode_value)
+
+
+def _stored(name: str, annotation: Any, encode: Encoder, *, keeps_null: bool = False) -> Stored:
+    kind = kind_of(annotation)
+    if kind is Any:
+        kind = object
+    return Stored(name, kind, annotation, stored_tag(annotation), encode, keeps_null=keeps_null)
+
+
+def stored_tag(annotation: Any) -> str | None:
+    """DynamoDB's type for values of a type, where it is known."""
+    kind = _plain_kind(annotation)
+    if kind in _TAGS:
+        return _TAGS[kind]
+    return "M" if isinstance(kind, type) and issubclass(kind, BaseModel) and not issubclass(kind, RootModel) else None
+
+
+def _plain_kind(annotation: Any) -> Any:
+    """The plain type, with an Enum's as that of its values: as such they are stored."""
+    kind = kind_of(annotation)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        kinds = {type(member.value) for member in kind}
+        return kinds.pop() if len(kinds) == 1 else object
+    return object if kind is Any else kind

@@ -1,0 +1,208 @@
+"""What a question's decorator, its parameters and its return type say together must make sense, whatever key serves.
+
+Which key serves is decided in ``compiler.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from keyplan.errors import shown
+from keyplan.model.compiled.return_types import WORDS, Shape, ShapeKind
+from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature, type_name
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import is_entity
+from keyplan.model.declared.fields import kind_of
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.keys import Key
+from keyplan.model.declared.options import Options
+from keyplan.model.declared.parameters import Through
+from keyplan.model.stored.stored_entity import CompiledEntity
+
+__all__ = ["attempts_problems", "check_field", "check_options", "check_read_whole", "kind_problems"]
+
+_KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    "newest_first": (bool, "True or False"),
+    "consistent": (bool, "True or False"),
+    "scan": (bool, "True or False"),
+    "complete": (bool, "True or False"),
+    "key": (Key, "the key of an entity, such as Ticket.by_project"),
+    "order_by": (str, "the name of a field"),
+    "where": ((Mapping, str), "a mapping of fields to values, or the text of a filter"),
+    "all_of": (Index, "an index"),
+    "total": (str, "the name of a field"),
+}
+
+
+def kind_problems(options: Options) -> Iterator[Problem]:
+    """What a decorator was given that isn't of the kind that it takes."""
+    own_id: Any = options.id
+    if not isinstance(own_id, str) or not own_id:
+        message = f"the id is {shown(own_id)}" if own_id else "it has no id"
+        yield Problem(message, 'give it the name it has in the list of access patterns: @read("R1"), @write("W1")')
+    for name, (kind, words) in _KINDS.items():
+        given = getattr(options, name)
+        if given is not None and not isinstance(given, kind):
+            yield Problem(f"{name}= takes {words}, not {shown(given)}")
+    for name, given in (("of", options.of), ("through", () if options.through is None else options.through)):
+        several = given if isinstance(given, Sequence) else (given,)
+        wrong = [each for each in several if not is_entity(each.entity if isinstance(each, Through) else each)]
+        if wrong:
+            yield Problem(f"{name}= takes an entity's class, or several of them, not {shown(wrong[0])}")
+
+
+def attempts_problems(attempts: Any) -> Iterator[Problem]:
+    """What is wrong with how often a write is tried."""
+    if not isinstance(attempts, int) or attempts < 1:
+        yield Problem(f"attempts= takes a number from 1 on, not {shown(attempts)}")
+
+
+def check_options(
+    signature: Signature,
+    options: Options,
+    shape: Shape,
+    targets: Sequence[CompiledEntity],
+    junctions: Sequence[tuple[CompiledEntity, Any]],
+) -> None:
+    """Raises Problem for what doesn't go together. ``junctions`` are those of ``through=``."""
+    owners = [*targets, *(junction for junction, _ in junctions)]
+    _check_shape(signature, options, shape)
+    _check_segments(signature, options, shape)
+    _check_direction(signature, options)
+    _check_total(options, shape, owners)
+    _check_key(options, owners)
+    _check_where(signature, options, owners)
+
+
+def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parameter]) -> str:
+    """What reads the table or an index whole takes neither keys nor junctions. Gives what it is called. Raises
+    Problem.
+    """
+    word = "a scan" if options.scan else "all of an index"
+    if options.scan and options.all_of is not None:
+        raise Problem("scan= reads the table whole, and all_of= an index", "leave one of them out")
+    if not shape.many and not shape.told:
+        raise Problem(f"{word} answers with a Page, a list, an Iterator, an int or a bool")
+    if options.through is not None:
+        raise Problem(f"{word} goes by no junction", "leave one of them out")
+    if conditions:
+        raise Problem(f"{word} takes no key conditions", "use where= with :parameters to filter")
+    return word
+
+
+def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
+    kinds = [parameter.kind for parameter in signature.parameters]
+    if ParameterKind.CURSOR in kinds and shape.kind is not ShapeKind.PAGE:
+        raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
+    if shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
+        raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
+    if shape.lenient and options.through is not None:
+        raise Problem(
+            "a junction's item that can't be read doesn't say where it leads",
+            "leave Unreadable out, or ask for the ends by their keys",
+        )
+    if ParameterKind.LIMIT in kinds and not shape.many:
+        raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or drop the limit")
+    each = [parameter.name for parameter in signature.parameters if parameter.kind is ParameterKind.EACH]
+    if each and not (shape.many or shape.told):
+        raise Problem(f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one")
+
+
+def check_field(entity: CompiledEntity, parameter: Parameter) -> None:
+    """The parameter speaks of a field of the entity, of the same type. Raises Problem."""
+    field = entity.fields.get(parameter.name)
+    if field is None:
+        raise Problem(
+            f"{entity.name} has no field {parameter.name!r}",
+            "the direction of the answer is a bool: newest_first: bool = True"
+            if parameter.name == "newest_first"
+            else f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.fields)}",
+        )
+    given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
+    if object not in {given, wanted} and given is not wanted:
+        raise Problem(
+            f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
+            f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
+            f"write Each[{type_name(field.annotation)}] to ask for many values at once"
+            if wanted in {kind_of(inner) for inner in get_args(parameter.value_type)}
+            else "give both the same type",
+        )
+
+
+SEGMENTS_MAX = 100
+"""How many segments are read at a time: each is a request under way. DynamoDB takes a million."""
+
+
+def _check_segments(signature: Signature, options: Options, shape: Shape) -> None:
+    """A scan in segments is a job's: it reads everything, in no order."""
+    given: Any = options.segments
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= SEGMENTS_MAX:
+        raise Problem(f"segments={given!r} is no number from 1 to {SEGMENTS_MAX}", "8 are many for most jobs")
+    if given == 1:
+        return
+    if not options.scan and options.all_of is None:
+        raise Problem("segments= divides what is read whole", "leave it out, or say scan=True or all_of=")
+    if options.complete:
+        raise Problem("segments= reads what the index holds, and complete= more", "leave one of them out")
+    if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.PAGE, ShapeKind.COUNT}:
+        raise Problem("segments= reads everything", "return an Iterator, a list, a Page or an int")
+    limited = any(parameter.kind is ParameterKind.LIMIT for parameter in signature.parameters)
+    if limited and shape.kind is not ShapeKind.PAGE:
+        raise Problem("segments= reads everything, and limit a part of it", "leave one of them out")
+
+
+def _check_direction(signature: Signature, options: Options) -> None:
+    directed = any(parameter.kind is ParameterKind.DIRECTION for parameter in signature.parameters)
+    if directed and (options.newest_first is not None or (options.order_by or "").startswith("-")):
+        raise Problem(
+            "the decorator says the direction of the answer, and the parameter newest_first says it too",
+            "leave one of them out; a default of the parameter says what most calls want",
+        )
+
+
+def _check_total(options: Options, shape: Shape, owners: Sequence[CompiledEntity]) -> None:
+    name = options.total
+    if name is None:
+        return
+    if shape.kind is not ShapeKind.COUNT:
+        raise Problem("total= belongs to an answer of type int", "return int, and say of=")
+    for entity in owners[: len(shape.entities)]:
+        if name not in entity.fields:
+            raise Problem(
+                f"total= names {name!r}, and {entity.name} has no such field", f"it has {', '.join(entity.fields)}"
+            )
+        kind = kind_of(entity.fields[name].annotation)
+        if not isinstance(kind, type) or not issubclass(kind, int) or kind is bool:
+            raise Problem(
+                f"total= adds up integers, and {entity.name}.{name} is something else", "ask for a list, and add"
+            )
+
+
+def _check_key(options: Options, owners: Sequence[CompiledEntity]) -> None:
+    chosen = options.key
+    if chosen is None:
+        return
+    if options.scan or options.all_of is not None:
+        raise Problem("what is read whole is asked by no key", "leave key= out")
+    if not any(own.declared == chosen for owner in owners for own in owner.keys):
+        named = ", ".join((*chosen.partition, *chosen.sort))
+        raise Problem(
+            f"key= names {named}, which is no key of {' or '.join(owner.name for owner in owners)}",
+            f"give one of theirs: {', '.join(f'{owner.name}.{own.name}' for owner in owners for own in owner.keys)}",
+        )
+
+
+def _check_where(signature: Signature, options: Options, owners: Sequence[CompiledEntity]) -> None:
+    """The constants of ``where=`` are of fields that are there, and known nowhere else."""
+    where = options.where if isinstance(options.where, Mapping) else {}
+    known = {name for entity in owners for name in entity.fields}
+    unknown = [name for name in where if name not in known]
+    if unknown:
+        raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
+    twice = [parameter.name for parameter in signature.parameters if parameter.condition and parameter.name in where]
+    if twice:
+        raise Problem(
+            f"{', '.join(twice)} is fixed by where= and known by a parameter too",
+            "say it in one place: a Literal as the parameter's type names the values that it may have",
+        )

@@ -1,0 +1,137 @@
+"""What a plan must keep once its keys are chosen: that an item collection can be reached, that its index holds whole
+entities, that several junctions make one answer.
+
+Plans are made in ``compiler.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from keyplan.model.compiled.plans import Filter, KeyMatch, QueryPlan, ThroughPlan
+from keyplan.model.compiled.return_types import Shape
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.stored.stored_keys import literal_start
+
+__all__ = ["check_filtered", "check_projected", "check_reach", "check_sifted", "check_union", "lacking_in_index"]
+
+
+def check_union(ways: Sequence[ThroughPlan]) -> None:
+    """Several junctions make one answer where all give their ends in one order: that of the end's key. A junction whose
+    ends are read one by one must itself stand in that order, under the same sort key.
+    """
+    ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
+    if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
+        raise Problem(
+            "several junctions make one answer where one of them names partitions of the ends, with one sort key",
+            "ask by each junction in a pattern of its own",
+        )
+    template = ordering.key.sort[0][1]
+    wanted = str(template)
+    for way in ways:
+        junction = way.junction
+        if isinstance(way.end, QueryPlan):
+            if way.end.key is not ordering.key:
+                raise Problem(f"the junctions lead to two keys, {ordering.key.name} and {way.end.key.name}")
+        elif isinstance(junction, QueryPlan):
+            own = "" if junction.index is not None or junction.merged else str(junction.key.sort[0][1])
+            same = all(way.fields.get(name, name) == name for name in template.fields)
+            if own != wanted or not same:
+                raise Problem(
+                    f"{junction.key.name} doesn't stand in the order of {ordering.key.name}, by which the other "
+                    f"junction's ends are ordered: its sort key would have to be {wanted} in the table",
+                    "give it that sort key, of the same fields",
+                )
+
+
+def check_reach(shape: Shape, plan: QueryPlan) -> None:
+    """Where a collection has single members only, each but the last read must be at most one item: otherwise finding
+    the next would mean reading all of the one before.
+    """
+    if any(member.many for member in shape.members):
+        return
+    ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)
+    for match, following in pairwise(ordered):
+        if not match.full:
+            names = " and ".join(name for name, _ in match.order)
+            raise Problem(
+                f"one query can't reach the {following.entity.name} without reading every {match.entity.name} first",
+                f"turn the order of {names} in its key (:desc) and read the other way round",
+            )
+
+
+def lacking_in_index(match: KeyMatch) -> list[str]:
+    """The fields of the answer that neither the index of a key nor its entries' keys hold."""
+    index = match.key.index
+    if index is None or index.projection == "ALL":
+        return []
+    entity = match.entity
+    held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
+    keys = [attribute for key in (entity.primary, match.key) for attribute in key.attributes]
+    held |= {attribute.name for attribute, _ in keys}
+    in_keys = {name for _, template in keys if template.exact for name in template.fields}
+    asked = None if entity.asked is None else set(entity.asked)
+    lacking = [
+        field.name
+        for field in entity.fields.values()
+        if not field.computed
+        and (asked is None or field.attribute in asked)
+        and field.attribute not in held
+        and field.name not in in_keys
+    ]
+    if entity.shares_keys:
+        lacking += [label for label in entity.labels if label not in held]
+    return lacking
+
+
+def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
+    """A pattern promises whole entities, or whole views, so its index must hold all their fields (or their keys must);
+    and a filter sees no more than the index holds.
+    """
+    for match in matches:
+        lacking = lacking_in_index(match)
+        index = match.key.index
+        if index is not None and lacking:
+            raise Problem(
+                f"{index.name} doesn't project {', '.join(lacking)}, which {match.entity.gives.__name__} holds",
+                'add them to projection=, make it "ALL", ask for a View of fewer fields, or say complete=True: what '
+                "the index lacks is then read from the table, by BatchGetItem",
+            )
+    check_filtered(matches, condition)
+
+
+def check_sifted(matches: Sequence[KeyMatch]) -> None:
+    """What is left out of the first and the last bucket is told by the entries of the index."""
+    for match in matches:
+        if match.sifts and lacking_in_index(match):
+            raise Problem(
+                f"{match.key.place} doesn't project {', '.join(lacking_in_index(match))}, which a range is asked of",
+                "add it to projection=, or begin the sort key with it",
+            )
+
+
+def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
+    """DynamoDB filters the entries of an index by what they hold."""
+    index = matches[0].key.index
+    if condition is None or index is None or index.projection == "ALL":
+        return
+    held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
+    held |= {
+        attribute.name
+        for match in matches
+        for attribute, _ in (*match.entity.primary.attributes, *match.key.attributes)
+    }
+    firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # what follows a dot lies within an attribute
+    lacking = [name for value in dict.fromkeys(firsts) if (name := condition.names[value]) not in held]
+    if lacking:
+        raise Problem(
+            f"{index.name} doesn't project {', '.join(lacking)}, which where= filters by", "add it to projection="
+        )
+
+
+def _start(match: KeyMatch) -> str:
+    if not match.key.sort:
+        return ""
+    return literal_start(match.key.sort[0][1])

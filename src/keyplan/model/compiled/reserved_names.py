@@ -1,0 +1,145 @@
+"""Names that a design can't use: those that pydantic and an opened design have for themselves, two of a kind, and
+those of patterns that aren't declared as such.
+
+Names that DynamoDB reserves need no care: every attribute stands behind a placeholder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import FunctionType
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel
+
+from keyplan.model.compiled.operands import stored_tag
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import TTL, kind_of, marks_of
+from keyplan.model.declared.key_styles import Label
+from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.patterns import Pattern
+from keyplan.model.declared.table import Table
+from keyplan.model.stored.stored_fields import StoredField
+
+__all__ = ["attribute_problems", "entity_problems", "forgotten_problems", "pattern_problem"]
+
+_OPENED = frozenset({"aio", "compiled", "table", "_answers", "_store", "_verbs"})
+"""What an opened design has besides what its class shows."""
+_PYDANTIC = frozenset(name for name in dir(BaseModel) if name.startswith("model_")) - {"model_config"}
+
+
+def pattern_problem(cls: type[Any], name: str) -> Problem | None:
+    """Why a pattern can't have a name: every design has something else under it."""
+    taken = any(name in vars(base) and not isinstance(vars(base)[name], Pattern) for base in cls.__mro__[1:])
+    if not taken and name not in _OPENED:
+        return None
+    return Problem(f"every design has its own {name}", "call the pattern otherwise")
+
+
+def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
+    """The methods of a design that promise an answer and have no body, and aren't patterns: nothing would say so."""
+    members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+    for name, value in members.items():
+        if isinstance(value, FunctionType) and _has_no_body(value) and _promises(value):
+            yield (
+                name,
+                Problem(
+                    "it has no body and isn't declared as a pattern, so it would answer None",
+                    'put @read("R1") before it, or give it a body',
+                ),
+            )
+
+
+def _nothing() -> None: ...
+
+
+async def _nothing_awaited() -> None: ...
+
+
+def _documented() -> None:
+    """Compiled otherwise: the text is its first constant."""
+
+
+async def _documented_and_awaited() -> None:
+    """The same."""
+
+
+_BODIES = {each.__code__.co_code for each in (_nothing, _nothing_awaited, _documented, _documented_and_awaited)}
+"""What this very interpreter makes of no body."""
+
+
+def _has_no_body(function: FunctionType) -> bool:
+    code = function.__code__
+    return code.co_code in _BODIES and set(code.co_consts) <= {None, function.__doc__}
+
+
+def _promises(function: FunctionType) -> bool:
+    given = function.__annotations__.get("return")
+    return not (given is None or given == "None" or getattr(function, "__isabstractmethod__", False))
+
+
+def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
+    """The fields and keys that hide what pydantic needs, each with what is wrong."""
+    for base in cls.__mro__[: cls.__mro__.index(Entity)]:
+        declared = {**vars(base).get("__annotations__", {}), **vars(base)}
+        for name in _PYDANTIC & declared.keys():
+            if name in vars(base).get("__annotations__", {}) or isinstance(vars(base).get(name), Key | Unique | Label):
+                yield (
+                    name,
+                    Problem(
+                        f"{name} is a name of pydantic's, which every model has",
+                        f'call it otherwise; a field is stored under that name with Field(alias="{name}")',
+                    ),
+                )
+
+    yield from _ambiguous_aliases(cls)
+
+
+def _ambiguous_aliases(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
+    """Fields that are given by another field's name: an instance made by names would take one for the other."""
+    fields = cls.__pydantic_fields__  # what model_fields gives, unless a key is called so
+    for name, info in fields.items():
+        given = info.validation_alias or info.alias
+        choices = given.choices if isinstance(given, AliasChoices) else [given]
+        for alias in (choice for choice in choices if isinstance(choice, str)):
+            if alias != name and alias in fields:
+                yield (
+                    name,
+                    Problem(
+                        f"its alias {alias} is another field's name: {cls.__name__}({alias}=...) would mean both",
+                        f"call the field {alias} otherwise, as its own alias may say where it is stored",
+                    ),
+                )
+
+
+def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[tuple[str, Problem]]:
+    """Fields that are stored under one attribute, and those under a key attribute of another type."""
+    owners: dict[str, str] = {}
+    types = table.attribute_types
+    for field in fields:
+        if field.problem is not None:
+            yield field.name, field.problem
+        other = owners.setdefault(field.attribute, field.name)
+        if other != field.name:
+            yield (
+                field.name,
+                Problem(
+                    f"it is stored as {field.attribute}, and so is {other}: one would overwrite the other",
+                    "give them different aliases",
+                ),
+            )
+        wanted = types.get(field.attribute)
+        tag = "N" if TTL.name in marks_of(field.annotation) else field.key_type or stored_tag(field.annotation)
+        if field.codec is not None:
+            tag = field.codec.tag
+        if wanted is not None and tag is not None and tag != wanted:
+            yield (
+                field.name,
+                Problem(
+                    f"it is stored as {field.attribute}, which is a key attribute of the table of type {wanted}, and "
+                    f"{getattr(kind_of(field.annotation), '__name__', 'its type')} is stored as {tag}: DynamoDB would "
+                    "refuse each item",
+                    "give the field an alias",
+                ),
+            )

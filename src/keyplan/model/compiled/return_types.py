@@ -1,0 +1,227 @@
+"""What a pattern's return type asks for: one item, a page, a list, an iterator, an item collection, how many there are
+(``int``), or whether there is any (``bool``).
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import unaliased
+from keyplan.model.declared.parameters import Page
+from keyplan.model.declared.unreadable import Unreadable
+from keyplan.model.declared.views import View, entity_of_view, is_view
+
+__all__ = ["WORDS", "Member", "Shape", "ShapeKind", "is_awaited", "shape_of"]
+
+
+class ShapeKind(Enum):
+    """The kinds of answers."""
+
+    ONE = "one"
+    PAGE = "page"
+    LIST = "list"
+    ITERATOR = "iterator"
+    COLLECTION = "collection"
+    COUNT = "count"
+    EXISTS = "exists"
+
+
+WORDS = {
+    ShapeKind.ONE: "one item",
+    ShapeKind.COLLECTION: "one collection",
+    ShapeKind.COUNT: "a count",
+    ShapeKind.EXISTS: "a yes or no",
+}
+"""What answers that are no run of items are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One field of a collection's NamedTuple: an entity, an optional one, or a list of them. ``gives``: the class that
+    its items are read as, the entity or a view of it.
+    """
+
+    name: str
+    entity: type[Entity]
+    gives: type[Any]
+    many: bool
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of an answer and the entities in it. ``optional``: None is an answer. ``views``: of which entities a
+    view is given.
+    """
+
+    kind: ShapeKind
+    entities: tuple[type[Entity], ...]
+    optional: bool = False
+    factory: Any = None
+    members: tuple[Member, ...] = ()
+    views: Mapping[type[Entity], type[View[Any]]] = field(default_factory=dict[type[Entity], type[View[Any]]])
+    lenient: bool = False
+    """Whether what can't be read is given as Unreadable."""
+
+    @property
+    def many(self) -> bool:
+        """Whether the answer is a run of items."""
+        return self.kind in {ShapeKind.PAGE, ShapeKind.LIST, ShapeKind.ITERATOR}
+
+    @property
+    def told(self) -> bool:
+        """Whether the answer says of items how many there are, or whether, and gives none of them."""
+        return self.kind in {ShapeKind.COUNT, ShapeKind.EXISTS}
+
+    @property
+    def given(self) -> tuple[type[Any], ...]:
+        """The classes of what is in the answer: entities and views."""
+        return tuple(self.views.get(entity, entity) for entity in self.entities)
+
+
+_ITERATORS = {
+    collections.abc.Iterator,
+    collections.abc.AsyncIterator,
+    collections.abc.Iterable,
+    collections.abc.AsyncIterable,
+}
+
+
+_COUNTED = {int: ShapeKind.COUNT, bool: ShapeKind.EXISTS}
+_MANY: dict[Any, ShapeKind] = {
+    Page: ShapeKind.PAGE,
+    list: ShapeKind.LIST,
+    **dict.fromkeys(_ITERATORS, ShapeKind.ITERATOR),
+}
+
+
+def is_awaited(annotation: Any) -> bool:
+    """Whether a return annotation is that of an iterator that is awaited."""
+    annotation = unaliased(annotation)
+    if get_origin(annotation) is Annotated:
+        return is_awaited(get_args(annotation)[0])
+    return get_origin(annotation) in {collections.abc.AsyncIterator, collections.abc.AsyncIterable}
+
+
+def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
+    """The shape of a return annotation; ``of`` says what an ``int`` or a ``bool`` is told of. Raises Problem for a type
+    that is none of ours.
+    """
+    annotation = unaliased(annotation)
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return shape_of(get_args(annotation)[0], of)
+    if annotation in _COUNTED:
+        return _counted(_COUNTED[annotation], of)
+    if of:
+        raise Problem("of= belongs to an answer of type int or bool", "leave it out: the return type names its entity")
+    arguments = get_args(annotation)
+    if origin in _MANY:
+        entities, views = entities_of(arguments[0])
+        return Shape(_MANY[origin], entities, views=views, lenient=_takes_unreadable(arguments[0]))
+    union = arguments if origin in {Union, types.UnionType} else (annotation,)
+    optional, lenient = type(None) in union, Unreadable in union
+    kinds = [value for value in union if value not in {type(None), Unreadable}]
+    if len(kinds) == 1 and _is_given(kinds[0]):
+        entities, views = entities_of(kinds[0])
+        return Shape(ShapeKind.ONE, entities, views=views, optional=optional, lenient=lenient)
+    if len(kinds) == 1 and _is_named_tuple(kinds[0]) and not lenient:
+        return _collection(kinds[0], optional=optional)
+    raise Problem(
+        f"the return type {_name(annotation)} says nothing that can be read",
+        "return Entity, Entity | None, Page[Entity], list[Entity], Iterator[Entity], a NamedTuple of them (or of "
+        "views), int or bool",
+    )
+
+
+def _counted(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
+    if not of:
+        what = "it counts" if kind is ShapeKind.COUNT else "there is any"
+        raise Problem(f"it doesn't say of which entity {what}", 'name it: @read("...", of=Order)')
+    if not all(_is_entity(entity_class) for entity_class in of):
+        raise Problem("of= names what isn't an entity", "give an entity, or several")
+    return Shape(kind, tuple(of))
+
+
+Entities = tuple[type[Entity], ...]
+Views = dict[type[Entity], type[View[Any]]]
+
+
+def entities_of(annotation: Any) -> tuple[Entities, Views]:
+    """The entities of an item type, one or a union of several, and of which it has a view. Raises Problem."""
+    annotation = unaliased(annotation)
+    union = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
+    parts = [part for part in union if part is not Unreadable]
+    if not parts or not all(_is_given(part) for part in parts):
+        raise Problem(f"{_name(annotation)} isn't an entity or a view of one, nor a union of such")
+    views: Views = {_entity_of(part): part for part in parts if is_view(part)}
+    entities = tuple(_entity_of(part) for part in parts)
+    twice = [entity.__name__ for entity in dict.fromkeys(entities) if entities.count(entity) > 1]
+    if twice:
+        raise Problem(
+            f"{_name(annotation)} names {', '.join(twice)} twice", "each entity is given once, whole or as one view"
+        )
+    return entities, views
+
+
+def _entity_of(given: Any) -> type[Entity]:
+    if not is_view(given):
+        return given  # type: ignore[no-any-return]
+    entity_class = entity_of_view(given)
+    if entity_class is None:
+        raise Problem(f"the view {given.__name__} doesn't say of which entity", f"class {given.__name__}(View[Order])")
+    return entity_class
+
+
+def _takes_unreadable(annotation: Any) -> bool:
+    return Unreadable in get_args(unaliased(annotation))
+
+
+def _is_given(value: Any) -> bool:
+    return _is_entity(value) or is_view(value)
+
+
+def _collection(factory: Any, *, optional: bool) -> Shape:
+    members: list[Member] = []
+    for name, annotation in get_type_hints(factory, include_extras=True).items():
+        if Unreadable in get_args(annotation) or _takes_unreadable(next(iter(get_args(annotation)), None)):
+            raise Problem(
+                f"{factory.__name__}.{name} takes Unreadable, and a collection is whole or not there",
+                "return a Page, a list or an Iterator of its entities and Unreadable",
+            )
+        if get_origin(annotation) is list:
+            entities, views = entities_of(get_args(annotation)[0])
+            members.extend(
+                Member(name, entity, views.get(entity, entity), many=True, optional=False) for entity in entities
+            )
+            continue
+        inner = shape_of(annotation)
+        if inner.kind is not ShapeKind.ONE:
+            raise Problem(f"{factory.__name__}.{name} is neither an entity nor a list of them")
+        members.append(Member(name, inner.entities[0], inner.given[0], many=False, optional=inner.optional))
+    entity_classes = tuple(dict.fromkeys(member.entity for member in members))
+    if len(entity_classes) != len(members):
+        raise Problem(f"{factory.__name__} names an entity twice", "each entity of a collection has one field")
+    own = {member.entity: member.gives for member in members if member.gives is not member.entity}
+    return Shape(
+        ShapeKind.COLLECTION, entity_classes, views=own, optional=optional, factory=factory, members=tuple(members)
+    )
+
+
+def _is_entity(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Entity) and value is not Entity
+
+
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
+
+
+def _name(annotation: Any) -> str:
+    return getattr(annotation, "__name__", None) or str(annotation)

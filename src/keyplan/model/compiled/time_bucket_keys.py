@@ -1,0 +1,189 @@
+"""Time buckets: a partition key with a part of a time in it (``{at:%Y%m}``), and which partitions a range of that time
+names. How they are read, one after the other, is in ``keyplan.client.time_buckets``.
+
+The part must be whole units from the year down: of ``%m`` alone each year's months would lie in one partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from keyplan.errors import ArgumentError, KeyFieldError
+from keyplan.model.declared.parameters import Range
+from keyplan.model.stored.key_formats import DateFormat, TimeFormat, as_utc
+from keyplan.model.stored.stored_keys import CompiledKey
+
+__all__ = ["BUCKET", "BUCKETS_MAX", "Buckets", "buckets_of"]
+
+BUCKETS_MAX = 1000
+"""How many buckets one call may name: each is at least one request."""
+BUCKET = " bucket"
+"""The name under which the values of a call have the bucket that is read; no field is called so."""
+
+_EPOCH = datetime.min.replace(tzinfo=UTC)
+_UNITS = ("year", "month", "day", "hour", "minute", "second")
+_LETTERS = {"Y": "year", "m": "month", "d": "day", "H": "hour", "M": "minute", "S": "second"}
+_STEPS = {
+    "year": timedelta(days=365),
+    "month": timedelta(days=28),
+    "day": timedelta(days=1),
+    "hour": timedelta(hours=1),
+    "minute": timedelta(minutes=1),
+    "second": timedelta(seconds=1),
+}
+
+
+class Span(NamedTuple):
+    """One bucket of a range: its first moment (or day), and whether all of it lies in the range."""
+
+    start: Any
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """The buckets of a time field, each a partition (with shards, or ``Each`` of another field, several)."""
+
+    field: str
+    unit: str
+    days: bool = False
+    """Whether the field is a day rather than a moment."""
+    default: Range[Any] | None = None
+    """The range of the signature's default: a bound that a call leaves out is taken from it."""
+
+    def sets(self, values: Mapping[str, Any], *, ascending: bool = True) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """The values for each bucket that a call's range names, in order, with a text that tells the bucket. The range
+        itself is left out where it says nothing more of a bucket. Raises ArgumentError, and KeyFieldError for a moment
+        without a time zone.
+        """
+        asked = self._bounded(values[self.field])
+        spans = list(self._spans(asked))
+        if not ascending:
+            spans.reverse()
+        return [
+            (span.start.isoformat(), {**values, BUCKET: span.start, self.field: None if span.whole else asked})
+            for span in spans
+        ]
+
+    def count(self, asked: Range[Any] | None) -> int | None:
+        """How many buckets a range names; None while a bound isn't known. Raises as ``sets`` does."""
+        given = [bounds for bounds in (asked, self.default) if bounds is not None]
+        if all(bounds.lower is None for bounds in given) or all(bounds.upper is None for bounds in given):
+            return None
+        return len(list(self._spans(self._bounded(asked))))
+
+    def placed(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values that the partition key of one bucket is made of."""
+        return {**values, self.field: values[BUCKET]}
+
+    def _bounded(self, asked: Range[Any] | None) -> Range[Any]:
+        """The range with both bounds. Raises ArgumentError."""
+        default = self.default
+        given = asked if asked is not None else default
+        if given is not None and default is not None:
+            lower = given if given.lower is not None else default
+            upper = given if given.upper is not None else default
+            bounds = {"ge": lower.ge, "gt": lower.gt, "le": upper.le, "lt": upper.lt}
+            given = Range(**{name: bound for name, bound in bounds.items() if bound is not None})
+        if given is None or given.lower is None or given.upper is None:
+            end = "beginning" if given is None or given.lower is None else "end"
+            raise ArgumentError(
+                f"{self.field} is read {self.unit} by {self.unit}, and the range has no {end}",
+                place=self.field,
+                hint="give both bounds: Range(ge=..., lt=...)",
+            )
+        return given
+
+    def _spans(self, asked: Range[Any]) -> Iterator[Span]:
+        """The buckets of a range that has both bounds, in order."""
+        try:
+            first, last = self._least(asked), self._most(asked)
+        except OverflowError:
+            return  # more than the last moment there is, or less than the first
+        if first > last:
+            return
+        begin, end = self._number(first), self._number(last)
+        if end - begin + 1 > BUCKETS_MAX:
+            raise ArgumentError(
+                f"{self.field} reaches over {end - begin + 1:,} {self.unit}s, and a call takes {BUCKETS_MAX:,}",
+                place=self.field,
+                hint="ask for a shorter time at once",
+            )
+        for number in range(begin, end + 1):
+            cut = (number == begin and first > self._start(begin)) or (number == end and last < self._last(end))
+            yield Span(self._start(number), not cut)
+
+    # Moments and days as they are counted
+
+    @property
+    def step(self) -> timedelta:
+        """How long a bucket is, at the least."""
+        return _STEPS[self.unit]
+
+    @property
+    def _resolution(self) -> timedelta:
+        return timedelta(days=1) if self.days else timedelta(microseconds=1)
+
+    def _least(self, asked: Range[Any]) -> Any:
+        """The first moment in the range."""
+        return self._own(asked.ge) if asked.gt is None else self._own(asked.gt) + self._resolution
+
+    def _most(self, asked: Range[Any]) -> Any:
+        """The last moment in the range."""
+        return self._own(asked.le) if asked.lt is None else self._own(asked.lt) - self._resolution
+
+    def _own(self, value: Any) -> Any:
+        if self.days:
+            return value
+        try:
+            return as_utc(value)
+        except KeyFieldError as error:
+            raise KeyFieldError(error.message, place=self.field, hint=error.hint) from None
+
+    def _number(self, value: Any) -> int:
+        """Which bucket a moment is in, as they follow each other."""
+        if self.unit == "year":
+            return int(value.year)
+        if self.unit == "month":
+            return int(value.year) * 12 + int(value.month) - 1
+        if self.days:
+            return int(value.toordinal()) - 1
+        return int((value - _EPOCH) // _STEPS[self.unit])
+
+    def _start(self, number: int) -> Any:
+        """The first moment of a bucket. Raises OverflowError behind the last one."""
+        if self.unit in {"year", "month"}:
+            year, month = (number, 0) if self.unit == "year" else divmod(number, 12)
+            if year > date.max.year:
+                raise OverflowError
+            return date(year, month + 1, 1) if self.days else datetime(year, month + 1, 1, tzinfo=UTC)
+        return date.fromordinal(number + 1) if self.days else _EPOCH + number * _STEPS[self.unit]
+
+    def _last(self, number: int) -> Any:
+        """The last moment of a bucket."""
+        try:
+            return self._start(number + 1) - self._resolution
+        except (OverflowError, ValueError):
+            return date.max if self.days else datetime.max.replace(tzinfo=UTC)
+
+
+def buckets_of(key: CompiledKey, name: str, default: Range[Any] | None) -> Buckets | str:
+    """The buckets that a field's part in a key's partition makes, or why it makes none."""
+    variables = [variable for _, template in key.partition for variable in template.variables if variable.field == name]
+    forms = [variable.format for variable in variables]
+    letters = {letter for form in forms if isinstance(form, TimeFormat | DateFormat) for letter in form.letters}
+    if not all(isinstance(form, TimeFormat | DateFormat) for form in forms):
+        return f"{name} stands in its partition key, which takes no range but of a time's whole units, as {{at:%Y%m}}"
+    if "f" in letters:
+        return f"{name} stands whole in its partition key, and a range takes its units, as {{{name}:%Y%m}}"
+    days = all(isinstance(form, DateFormat) for form in forms)
+    if "j" in letters:
+        letters = (letters - {"j"}) | {"m", "d"}
+    units = [_LETTERS[letter] for letter in _LETTERS if letter in letters]
+    if units != list(_UNITS[: len(units)]):
+        above = next(unit for unit in _UNITS if unit not in units)
+        return f"the {units[-1]}s of {name} in its partition key come again with each {above}, which it lacks"
+    return Buckets(name, units[-1], days, default)

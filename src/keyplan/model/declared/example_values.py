@@ -1,0 +1,277 @@
+"""Typical values: what a type's values look like, made of nothing but the type and the name of what holds it.
+
+Where a type says how long a value is (a moment, a UUID), it is that; where it doesn't, a length is assumed by the name.
+Typical items are put together in ``traffic/typical.py``; colliding and odd values for tests in ``keyplan.testing``.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
+from uuid import UUID
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from typing_extensions import TypeAliasType
+
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.fields import TTL, VERSION, kind_of, layers, marks_of, now
+
+__all__ = ["TypicalValue", "accepted_value", "annotated", "choices_of", "limits", "typical", "typical_value"]
+
+TYPE = "its type"
+CHOICE = "one of its choices"
+ASSUMED = "assumed"
+
+ELEMENTS = 3
+NUMBER = 1234
+ELEMENT_NUMBER = 2
+"""A number among others: how many of a thing, where ``NUMBER`` counts or prices all."""
+TEXT_BYTES = 24
+TEXT_BYTES_BY_NAME = {
+    "body": 4000, "content": 4000, "markdown": 4000, "html": 4000, "text": 600, "message": 600, "bio": 200,
+    "description": 300, "summary": 300, "abstract": 1200, "excerpt": 200, "title": 60, "url": 60, "slug": 40,
+}  # fmt: skip
+"""Bytes assumed for texts of these names; others are assumed to have ``TEXT_BYTES``."""
+_MOMENT = datetime(2026, 1, 2, 9, 42, 0, 123_456, tzinfo=UTC)
+_FORMED = (
+    "someone@example.com", "https://example.com/some/page", "some-slug", "en", "US", "EUR", "2026-11-21", "2026-11",
+    "+41441234567", "#a1b2c3", "10.1000/xyz123", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "a1", "A", "1",
+    "00000000-0000-0000-0000-000000000001",
+)  # fmt: skip
+"""Texts that types with a pattern or a validator often take."""
+
+
+class TypicalValue(NamedTuple):
+    """A typical value, what it was made of, and whether every value of its type has its size."""
+
+    value: Any
+    source: str
+    exact: bool = False
+
+
+def typical_value(annotation: Any, name: str, serial: int = 0) -> Any:
+    """A typical value of a type, for a field or a parameter of that name; of different ``serial``, different ones."""
+    return typical(annotation, name, serial).value
+
+
+def accepted_value(annotation: Any) -> Any:
+    """A value that a type's own validators take, of a few that such types often take. Raises Problem."""
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+    for candidate in _candidates(annotation):
+        try:
+            return adapter.validate_python(candidate)
+        except ValidationError:
+            continue
+    raise Problem(f"nothing can be thought of that {annotation} takes")
+
+
+def typical(annotation: Any, name: str, serial: int) -> TypicalValue:
+    """A typical value of a type, for a field of that name."""
+    marks = marks_of(annotation)
+    if TTL.name in marks:
+        return TypicalValue(_expiry(serial), TYPE, exact=True)
+    if VERSION.name in marks:
+        return TypicalValue(2, ASSUMED)
+    kind = kind_of(annotation)
+    choices = choices_of(annotation)
+    if choices:
+        exact = of_one_length(annotation)
+        return TypicalValue(choices[0], TYPE if exact else CHOICE, exact=exact)
+    if kind is str:
+        length = _within(limits(annotation, "length"), TEXT_BYTES_BY_NAME.get(name, TEXT_BYTES))
+        return TypicalValue(text_of(length, serial, name), ASSUMED)
+    if kind in {int, float, Decimal}:
+        return _number(kind, annotation, name, serial)
+    if kind is bytes:
+        length = _within(limits(annotation, "length"), TEXT_BYTES)
+        return TypicalValue(text_of(length, serial, name).encode(), ASSUMED)
+    fixed = _FIXED.get(kind)
+    if fixed is not None:
+        return TypicalValue(fixed(serial), TYPE, exact=True)
+    return TypicalValue(_compound(annotation, name, serial), ASSUMED)
+
+
+_HOURS, _DAYS, _SECONDS = 99_991, 9_973, 999_999_937
+"""How many hours, days and seconds there are, years of each: a serial number of millions stays in the calendar."""
+
+
+def _expiry(serial: int) -> datetime:
+    """A moment that isn't over, since what has expired may be refused. It is a second past an hour: of its seconds,
+    which are a number, the zeros at the end aren't stored, and a size isn't to depend on when it is asked for.
+    """
+    return now().replace(minute=0, second=1, microsecond=0) + timedelta(days=30, hours=serial % _HOURS)
+
+
+_FIXED: dict[Any, Any] = {
+    bool: lambda _serial: True,
+    datetime: lambda serial: _MOMENT + timedelta(seconds=serial % _SECONDS),
+    date: lambda serial: _MOMENT.date() + timedelta(days=serial % _DAYS),
+    time: lambda serial: (_MOMENT + timedelta(seconds=serial % _SECONDS)).time(),
+    UUID: lambda serial: UUID(int=(0xA11CE << 100) + serial),
+    type(None): lambda _serial: None,
+}
+
+
+def _number(kind: Any, annotation: Any, name: str, serial: int) -> TypicalValue:
+    low, high = limits(annotation, "value")
+    value = (NUMBER if name else ELEMENT_NUMBER) + serial
+    if high is not None and value > high:
+        value = high - serial if low is None or high - serial >= low else high
+    if low is not None and value < low:
+        value = low + serial
+    return TypicalValue(int(value) if kind is int else kind(str(value)) if kind is Decimal else float(value), ASSUMED)
+
+
+def _compound(annotation: Any, name: str, serial: int) -> Any:
+    """A list, set, tuple, dict or model of typical values; a text for what has no type."""
+    inner = _inner(annotation)
+    origin, arguments = get_origin(inner) or inner, get_args(inner)
+    if isinstance(origin, type) and issubclass(origin, BaseModel):
+        return _model(origin, serial)
+    if origin is tuple and arguments and arguments[-1] is not Ellipsis:
+        return tuple(typical(part, name, serial).value for part in arguments)
+    count = _within(limits(annotation, "length"), ELEMENTS)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        key, value = arguments or (str, Any)
+        return {typical(key, "", serial + at).value: typical(value, "", serial + at).value for at in range(count)}
+    if origin in {list, set, frozenset, tuple} or (isinstance(origin, type) and issubclass(origin, Iterable)):
+        part = arguments[0] if arguments else str
+        result = [typical(part, "", serial + at).value for at in range(count)]
+        return origin(result) if origin in {set, frozenset, tuple} else result
+    if get_origin(inner) in {Union, types.UnionType}:
+        return typical(next(argument for argument in arguments if argument is not type(None)), name, serial).value
+    return text_of(TEXT_BYTES, serial)
+
+
+def _inner(annotation: Any) -> Any:
+    """The type without marks, alias and None."""
+    if isinstance(annotation, TypeAliasType):
+        return _inner(annotation.__value__)
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _inner(get_args(annotation)[0])
+    if origin in {Union, types.UnionType}:
+        parts = [value for value in get_args(annotation) if value is not type(None)]
+        return _inner(parts[0]) if len(parts) == 1 else annotation
+    return getattr(annotation, "__supertype__", annotation)
+
+
+def annotated(info: FieldInfo) -> Any:
+    """A pydantic field's type with its constraints."""
+    annotation: Any = info.annotation
+    for mark in info.metadata:
+        annotation = Annotated[annotation, mark]
+    return annotation
+
+
+def _model(model: type[BaseModel], serial: int) -> BaseModel:
+    """A typical nested model: a field that refuses what is assumed for it has its default, or a usual text."""
+    fields = model.model_fields
+    made = {name: _of_field(info, name, serial) for name, info in fields.items()}
+    for name in _refused(model, made):
+        info = fields[name]
+        with suppress(Problem):
+            required = info.is_required()
+            made[name] = accepted_value(annotated(info)) if required else info.get_default(call_default_factory=True)
+    return model.model_construct(**made) if _refused(model, made) else model.model_validate(made, by_name=True)
+
+
+def _of_field(info: FieldInfo, name: str, serial: int) -> Any:
+    if info.examples:
+        return info.examples[serial % len(info.examples)]
+    return typical(annotated(info), name, serial).value
+
+
+def _refused(model: type[BaseModel], given: Mapping[str, Any]) -> list[str]:
+    """The fields whose values the model refuses; all of them where it refuses the whole."""
+    try:
+        model.model_validate(dict(given), by_name=True)
+    except ValidationError as error:
+        names = {str(element["loc"][0]) if element["loc"] else "" for element in error.errors(include_url=False)}
+        return [name for name, info in model.model_fields.items() if names & {name, info.alias, ""}]
+    return []
+
+
+def choices_of(annotation: Any) -> Sequence[Any]:
+    """The values of a Literal or an Enum; none for another type."""
+    inner = _inner(annotation)
+    if get_origin(inner) is Literal:
+        return get_args(inner)
+    if isinstance(inner, type) and issubclass(inner, enum.Enum):
+        return tuple(inner)
+    return ()
+
+
+def of_one_length(annotation: Any) -> bool:
+    """Whether all values of a Literal or an Enum are of one length."""
+    lengths = {len(str(value.value if isinstance(value, enum.Enum) else value)) for value in choices_of(annotation)}
+    return len(lengths) == 1
+
+
+def limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]:
+    """The least and the most that a type's constraints leave for a value, or for its length; None: no bound."""
+    low: Any = None
+    high: Any = None
+    names = ("min_length", "max_length") if what == "length" else ("ge", "le")
+    strict = () if what == "length" else ("gt", "lt")
+    for layer in layers(annotation):
+        if isinstance(layer, type) or get_origin(layer) is not None:
+            continue  # whose attributes are its values', and no limits
+        for mark in (layer, *getattr(layer, "metadata", ())):
+            least, most = (getattr(mark, name, None) for name in names)
+            if strict:
+                above, below = (getattr(mark, name, None) for name in strict)
+                least = least if above is None else _beside(above, 1)
+                most = most if below is None else _beside(below, -1)
+            low = least if low is None else low if least is None else max(low, least)
+            high = most if high is None else high if most is None else min(high, most)
+    return low, high
+
+
+def _beside(bound: Any, steps: int) -> Any:
+    """The value that lies so many steps from a bound that isn't included: whole numbers, days, microseconds."""
+    if isinstance(bound, int | float | Decimal):
+        return bound + steps
+    return bound + steps * bound.resolution if isinstance(bound, date | timedelta) else bound
+
+
+def _within(limits: tuple[Any, Any], length: int) -> int:
+    low, high = limits
+    if high is not None:
+        length = min(length, high)
+    return length if low is None else max(length, low)
+
+
+def text_of(length: int, serial: int, name: str = "") -> str:
+    """A text of that many bytes, of small letters and digits alone; of different ``serial``, or for a field of another
+    name, another one where there is room for it: two ids are the same value by chance only.
+    """
+    number = str(serial) if serial else ""
+    letters = "".join(letter for letter in name.lower() if "a" <= letter <= "z")
+    room = max(length - len(number), 0)
+    return f"{letters[:room]:x<{room}}{number[max(len(number) - length, 0) :]}"
+
+
+def varied(text: str, serial: int) -> str:
+    """Another text of the same kind: of 1.0, 1.1."""
+    if not serial:
+        return text
+    return f"{text[:-1]}{int(text[-1]) + serial}" if text[-1] in "0123456789" else f"{text}{serial}"
+
+
+def _candidates(annotation: Any) -> Iterable[Any]:
+    """Values to try for a type that refuses its typical one."""
+    low, high = limits(annotation, "value")
+    yield from (value for value in (low, high) if value is not None)
+    if all(isinstance(bound, int | float | Decimal) for bound in (low, high)):
+        # Bounds that aren't included lie a whole number apart from where they are, each or both of them
+        yield from ((Decimal(str(low)) + Decimal(str(high)) + apart) / 2 for apart in (0, -1, 1))
+    yield from _FORMED
+    yield from (1, 0, 10, 100, -1, (), [], {}, set())
+    yield from (["a"], ("a",), {"a"}, {"a": "a"}, {"a": 1})

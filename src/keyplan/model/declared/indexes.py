@@ -1,0 +1,141 @@
+"""Key attributes, and indexes as a design declares them: their key attributes, what they project.
+
+What the keys hold is declared by the entities (``keys.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from keyplan.model.declared.argument_checks import check_given, is_a, is_text, one_of, several
+
+__all__ = ["Binary", "Index", "KeyAttribute", "Number", "is_key_attribute", "key_attributes"]
+
+_ATTRIBUTES = "the name of an attribute, or a list of up to four"
+_PROJECTIONS = '"ALL", "KEYS_ONLY", or a list of names of attributes'
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAttribute:
+    """An attribute that a key is made of. ``type`` is DynamoDB's: S, N or B."""
+
+    name: str
+    type: Literal["S", "N", "B"] = "S"
+
+    def __post_init__(self) -> None:
+        check_given(
+            "KeyAttribute",
+            name=(self.name, is_text, "the name of an attribute"),
+            type=(self.type, one_of("S", "N", "B"), "S, N or B"),
+        )
+
+
+def Number(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
+    """A key attribute of DynamoDB's type Number: it sorts by value, and holds an int, a Decimal or a moment."""
+    return KeyAttribute(name, "N")
+
+
+def Binary(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
+    """A key attribute of DynamoDB's type Binary."""
+    return KeyAttribute(name, "B")
+
+
+def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | None) -> tuple[KeyAttribute, ...]:
+    """Key attributes as they are given: by name, several or one."""
+    if given is None:
+        return ()
+    if isinstance(given, str | KeyAttribute):
+        given = [given]
+    return tuple(KeyAttribute(text) if isinstance(text, str) else text for text in given)
+
+
+def is_key_attribute(given: Any) -> bool:
+    """Whether it is a key attribute, or the name of one."""
+    return is_text(given) or isinstance(given, KeyAttribute)
+
+
+class Projected(Protocol):
+    """What an index can be projected for: a View's class."""
+
+    def model_projection(self, index: Index, /) -> tuple[str, ...]:
+        """The attributes to include, besides the keys."""
+        ...
+
+
+@dataclass(frozen=True, init=False)
+class Index:
+    """A secondary index: its name, one to four partition key attributes, up to four sort key attributes.
+
+    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include; where the table names the
+    index, ``GSI1.projected_for(OrderRow)`` includes what a View needs. ``local=True`` makes a local secondary index: it
+    shares the table's partition key and can be read with strong consistency; it can't be added later, and holds each
+    item collection to 10 GB.
+
+    Source: CreateTable in DynamoDB's API reference; multi-attribute keys since November 2025.
+    """
+
+    name: str
+    partition: tuple[KeyAttribute, ...]
+    sort: tuple[KeyAttribute, ...]
+    projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
+    local: bool = False
+
+    def __init__(
+        self,
+        name: str,
+        partition: str | KeyAttribute | Sequence[str | KeyAttribute],
+        sort: str | KeyAttribute | Sequence[str | KeyAttribute] | None = None,
+        *,
+        projection: Literal["ALL", "KEYS_ONLY"] | Sequence[str] = "ALL",
+        local: bool = False,
+    ) -> None:
+        check_given(
+            "Index",
+            name=(name, is_text, "the name of an index"),
+            partition=(partition, _is_part_of_key, _ATTRIBUTES),
+            sort=(sort, _is_sort, _ATTRIBUTES),
+            projection=(projection, _is_projection, _PROJECTIONS),
+            local=(local, is_a(bool), "True or False"),
+        )
+        included = projection if isinstance(projection, str) else tuple(projection)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "partition", key_attributes(partition))
+        object.__setattr__(self, "sort", key_attributes(sort))
+        object.__setattr__(self, "projection", included)
+        object.__setattr__(self, "local", local)
+
+    def projected_for(self, *views: Projected) -> Index:
+        """The index with the attributes that these views need, besides what it includes already: to be named in
+        ``Table(indexes=[...])``, since keys know the index before there is a view. Fields that stand in the keys of
+        table and index aren't included again.
+        """
+        included = self.projection if isinstance(self.projection, tuple) else ()
+        names = dict.fromkeys((*included, *(name for view in views for name in view.model_projection(self))))
+        return Index(self.name, self.partition, self.sort, projection=tuple(names) or "KEYS_ONLY", local=self.local)
+
+    def same_keys(self, other: Index) -> bool:
+        """Whether both are one index, whatever they are projected for."""
+        mine, theirs = (self.name, self.partition, self.sort), (other.name, other.partition, other.sort)
+        return mine == theirs and self.local is other.local
+
+    def holds(self, attribute: str) -> bool:
+        """Whether it holds an attribute that is in no key."""
+        return self.projection == "ALL" or attribute in self.projection
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(attribute.name) for attribute in (*self.partition, *self.sort))
+        return f"Index({self.name!r}, {names})"
+
+
+def _is_part_of_key(given: Any) -> bool:
+    return is_key_attribute(given) or several(is_key_attribute, at_least=1)(given)
+
+
+def _is_sort(given: Any) -> bool:
+    return given is None or is_key_attribute(given) or several(is_key_attribute)(given)
+
+
+def _is_projection(given: Any) -> bool:
+    return one_of("ALL", "KEYS_ONLY")(given) or several(is_text, at_least=1)(given)

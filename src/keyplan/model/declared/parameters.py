@@ -1,0 +1,122 @@
+"""The types that stand in a pattern's signature: Page and Cursor, Range, Prefix, Each, Through.
+
+A parameter's type says how its field is known: ``T`` by equality, ``Range[T]`` and ``Prefix`` as a condition on a sort
+key, ``Each[T]`` for many values at once. What the compiler makes of them lives in ``questions.py`` and ``compiler.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, NewType
+
+from typing_extensions import TypeVar
+
+from keyplan.errors import ArgumentError
+from keyplan.model.declared.entity import Entity
+
+__all__ = ["Cursor", "Each", "Page", "Prefix", "Range", "Through"]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+Cursor = NewType("Cursor", str)
+"""Where a page ended: opaque text, good for one pattern with the same arguments."""
+
+
+class PrefixMark:
+    """Marks a parameter as the beginning of a field's text."""
+
+
+PREFIX = PrefixMark()
+Prefix = Annotated[str, PREFIX]
+"""The beginning of a text field in a sort key: answered with ``begins_with``."""
+
+
+class EachMark:
+    """Marks a parameter as many values of its field."""
+
+
+EACH = EachMark()
+Each = Annotated[Sequence[T], EACH]
+"""Many values of a field: keys are read in batches, partitions in parallel and merged in order."""
+
+
+# No slots: with them ``Page[Article](...)`` is a TypeError in Python 3.11, where typing notes the type on the instance.
+@dataclass(frozen=True)
+class Page(Generic[T_co]):
+    """Some items, in order, and where the next page begins: ``cursor`` is None when nothing follows."""
+
+    items: list[T_co]
+    cursor: Cursor | None = None
+
+    def __iter__(self) -> Iterator[T_co]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range(Generic[T]):
+    """Values between two bounds, each optional: ``Range(ge=monday, lt=tuesday)``.
+
+    ``ge``: at least; ``gt``: more than; ``le``: at most; ``lt``: less than. Raises ArgumentError for two lower or two
+    upper bounds, and for none at all. A lower bound above the upper one is an empty range, not an error.
+    """
+
+    ge: T | None = None
+    gt: T | None = None
+    le: T | None = None
+    lt: T | None = None
+
+    def __post_init__(self) -> None:
+        if self.ge is not None and self.gt is not None:
+            raise ArgumentError("a range takes ge or gt, not both", place="Range")
+        if self.le is not None and self.lt is not None:
+            raise ArgumentError("a range takes le or lt, not both", place="Range")
+        if self.lower is None and self.upper is None:
+            raise ArgumentError("a range needs a bound", place="Range", hint="give ge, gt, le or lt")
+
+    @property
+    def lower(self) -> T | None:
+        """The lower bound, included or not."""
+        return self.ge if self.ge is not None else self.gt
+
+    @property
+    def upper(self) -> T | None:
+        """The upper bound, included or not."""
+        return self.le if self.le is not None else self.lt
+
+    def holds(self, value: Any) -> bool:
+        """Whether the value lies in the range."""
+        return (
+            (self.ge is None or value >= self.ge)
+            and (self.gt is None or value > self.gt)
+            and (self.le is None or value <= self.le)
+            and (self.lt is None or value < self.lt)
+        )
+
+    def ranked(self, rank: Callable[[Any], int]) -> Range[int]:
+        """The range of the values' ranks, where their order is not their own."""
+        bounds = {"ge": self.ge, "gt": self.gt, "le": self.le, "lt": self.lt}
+        return Range(**{name: rank(bound) for name, bound in bounds.items() if bound is not None})
+
+
+@dataclass(frozen=True, init=False)
+class Through:
+    """A junction on the way to the answer, and which of its fields name the end's: ``Through(Follow,
+    user_id="followed_id")``.
+
+    Fields of the same name need no mention.
+    """
+
+    entity: type[Entity]
+    fields: Mapping[str, str]
+
+    def __init__(self, entity: type[Entity], /, **fields: str) -> None:
+        object.__setattr__(self, "entity", entity)
+        object.__setattr__(self, "fields", fields)

@@ -1,0 +1,116 @@
+"""How much is asked of one pattern, as its decorator or a traffic file says it: calls a second, items, bytes.
+
+Traffic files are read in ``traffic/files.py``. What follows from it is judged in ``keyplan.check`` and priced in
+``keyplan.cost``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from keyplan.dynamodb.limits import ITEM_BYTES_MAX
+from keyplan.errors import Fault
+from keyplan.model.declared.declaration_errors import Problem, lowered
+
+__all__ = ["Load", "checked_load", "fault_of"]
+
+PER_SECOND_MAX = 200_000_000
+"""More than all of Amazon.com's own peak on DynamoDB (151 million requests a second on Prime Day 2025): a slip."""
+COUNT_MAX = 10**15
+
+Rate: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=PER_SECOND_MAX)]
+Count: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=COUNT_MAX)]
+ItemBytes: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=ITEM_BYTES_MAX)]
+ValueBytes: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=ITEM_BYTES_MAX)]
+Days: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=36_525)]
+Part: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
+"""A share that may also be nothing."""
+Share: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1)]
+
+
+def _shares(given: Any) -> Any:
+    """A share, or one by each of several names."""
+    kind: Any = dict[str, Share] if isinstance(given, Mapping) else Share
+    try:
+        return TypeAdapter(kind).validate_python(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        message = f"of {where}, {lowered(first['msg'])}" if where else first["msg"]
+        raise PydanticCustomError("share", "{message}", {"message": message}) from None
+
+
+Shares: TypeAlias = Annotated[float | dict[str, float], PlainValidator(_shares)]
+Readers: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=100)]
+Flag: TypeAlias = Annotated[bool, Field(strict=True)]
+
+FORBID_OTHERS = ConfigDict(extra="forbid")
+"""A member that nobody declared is a mistake."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What is asked of one pattern. A member that nobody gave is None.
+
+    ``per_second``: calls a second, on average. ``peak_per_second``: in the busiest second. ``items``: how many items
+    the key condition names, before a limit and before a filter (a read), or how many one call writes (a write).
+    ``item_bytes``: the size of one of them, attribute names included. ``kept``: the share of them that a filter lets
+    through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes
+    several keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter,
+    for a write that decides by them. ``fails``: the share of a write's calls that fail a condition. ``joined``: whether
+    a write is carried out as one of several in a transaction (``transact``), and not by itself.
+    """
+
+    __pydantic_config__ = FORBID_OTHERS
+
+    per_second: Rate | None = None
+    peak_per_second: Rate | None = None
+    items: Count | None = None
+    item_bytes: ItemBytes | None = None
+    kept: Share | None = None
+    hottest: Shares | None = None
+    arguments: dict[str, Any] | None = None
+    fails: Part | None = None
+    joined: Flag | None = None
+
+    @property
+    def peak(self) -> float | None:
+        """Calls in the busiest second: the peak where it is known, else the average."""
+        return self.per_second if self.peak_per_second is None else self.peak_per_second
+
+    def over(self, other: Load) -> Load:
+        """The load with the other's members where it has none."""
+        return replace(other, **self.given)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The members that somebody gave, by name."""
+        members = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in members.items() if value is not None}
+
+
+def checked_load(load: Load) -> Load:
+    """What a decorator says of a pattern's load. Raises Problem for a rate below 0, or one beyond sense."""
+    if not load.given:
+        return load
+    try:
+        return TypeAdapter(Load).validate_python(load.given)
+    except ValidationError as error:
+        raise Problem("; ".join(str(fault_of(element)) for element in error.errors(include_url=False))) from None
+
+
+def fault_of(detail: ErrorDetails) -> Fault:
+    """Pydantic's finding in the words of who wrote the load."""
+    given = repr(detail.get("input"))
+    shown = given if len(given) <= 60 else f"{given[:57]}..."
+    message = "it must hold members by name" if detail["type"] in _NO_MAPPING else detail["msg"]
+    place = ".".join(str(step) for step in detail["loc"])
+    return Fault(place, f"{lowered(message)}; given: {shown}")
+
+
+_NO_MAPPING = {"dataclass_type", "dict_type"}

@@ -1,0 +1,391 @@
+"""``@read`` and ``@write``: a method's signature becomes an access pattern of its design.
+
+A pattern is called like the method it was written as: ``cms.article("1")``. ``cms.article.aio("1")`` awaits the same
+from asynchronous code, and ``yield from self.article.ask("1")`` reads within a write. Declared with ``async def``,
+the plain call is awaitable. Compiling is ``model.py``'s work; running is the opened design's.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
+
+from keyplan.model.declared.actions import Action, Ask
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.keys import Key
+from keyplan.model.declared.options import Options
+from keyplan.model.declared.parameters import Through
+from keyplan.model.declared.pattern_load import Load
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = [
+    "Bound",
+    "BoundRead",
+    "BoundStream",
+    "BoundWrite",
+    "Pattern",
+    "ReadMethod",
+    "Runner",
+    "WriteMethod",
+    "read",
+    "write",
+]
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+class Runner(Protocol):
+    """What an opened design offers its patterns."""
+
+    def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The answer of a read."""
+        ...
+
+    async def run_read_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The answer of a read, awaited."""
+        ...
+
+    def stream(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Any]:
+        """The items of a read, page by page as they are asked for."""
+        ...
+
+    def stream_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AsyncIterator[Any]:
+        """The same, from asynchronous code."""
+        ...
+
+    def run_write(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a write."""
+        ...
+
+    async def run_write_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a write, awaited."""
+        ...
+
+
+class Pattern:
+    """What reads and writes have in common: the method they were written as, its name, what the decorator said."""
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        self.function = function
+        self.options = options
+        self.name = function.__name__
+        self.owner: type[Any] | None = None
+        """The class in which it was declared, or the design that was asked for it."""
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.options.id} {self.name}>"
+
+    def _of(self, design: type[Any]) -> Self:
+        """The pattern as one of that design, also where the design inherits it from a class of patterns."""
+        if design is self.owner or not hasattr(design, "compiled"):
+            return self
+        made = copy(self)
+        made.owner = design
+        return made
+
+
+class Bound:
+    """A pattern of one opened design."""
+
+    __slots__ = ("_name", "_runner")
+
+    def __init__(self, runner: Runner, name: str) -> None:
+        self._runner = runner
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The pattern's name."""
+        return self._name
+
+    @property
+    def runner(self) -> Runner:
+        """The opened design whose pattern it is."""
+        return self._runner
+
+    def __repr__(self) -> str:
+        return f"<pattern {self._name} of {self._runner!r}>"
+
+
+class BoundRead(Bound, Generic[P, R]):
+    """A read of an opened design: call it."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The answer."""
+        return cast("R", self._runner.run_read(self._name, args, kwargs))
+
+    async def aio(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The answer, awaited."""
+        return cast("R", await self._runner.run_read_async(self._name, args, kwargs))
+
+    def ask(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
+        """The answer within a write: ``article = yield from self.article.ask(article_id)``."""
+        answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
+        return cast("R", answer)
+
+
+class BoundStream(Bound, Generic[P, T]):
+    """A read that answers with an iterator: call it, and take as many items as you like."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        """The items, read page by page as they are taken."""
+        return self._runner.stream(self._name, args, kwargs)
+
+    def aio(self, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        """The items, from asynchronous code: ``async for item in cms.all_tags.aio()``."""
+        return self._runner.stream_async(self._name, args, kwargs)
+
+    def ask(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, list[T]]:
+        """All the items, within a write."""
+        answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
+        return cast("list[T]", answer)
+
+
+class BoundWrite(Bound, Generic[P, R]):
+    """A write of an opened design: call it."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Carry it out. Raises WriteFailed when a condition doesn't hold; then nothing is written."""
+        return cast("R", self._runner.run_write(self._name, args, kwargs))
+
+    async def aio(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Carry it out, awaited."""
+        return cast("R", await self._runner.run_write_async(self._name, args, kwargs))
+
+    def join(self, *args: P.args, **kwargs: P.kwargs) -> Joined[R]:
+        """Carry it out within another write, in its one transaction: ``yield from self.add_line.join(order)``; or
+        with writes of other designs: ``transact(shop.place.join(order), ledger.book.join(entry))``. Raises
+        ArgumentError.
+        """
+        runner: Any = self._runner
+        return Joined(runner, self._name, runner.compiled.writes[self._name].signature.bind(args, kwargs))
+
+
+class Joined(Generic[R_co]):
+    """A write with its arguments, to be carried out with others. Made by ``join``."""
+
+    __slots__ = ("arguments", "name", "runner")
+
+    def __init__(self, runner: Any, name: str, arguments: Mapping[str, Any]) -> None:
+        self.runner = runner
+        self.name = name
+        self.arguments = arguments
+
+    def __iter__(self) -> Generator[Action | Ask, Any, R_co]:
+        """Its actions, within another write; gives what it returns."""
+        pattern = self.runner.compiled.writes[self.name]
+        return (yield from pattern.function(self.runner, **self.arguments))  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return f"<{self.runner!r}: {self.name}({given})>"
+
+
+class BoundAsyncRead(Bound, Generic[P, R]):
+    """A read declared with ``async def``: await it."""
+
+    __slots__ = ()
+
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The answer."""
+        return cast("R", await self._runner.run_read_async(self._name, args, kwargs))
+
+    def ask(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
+        """The answer within a write."""
+        answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
+        return cast("R", answer)
+
+
+class BoundAsyncStream(Bound, Generic[P, T]):
+    """A read declared to answer with an AsyncIterator: ``async for`` over it."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        """The items, read page by page as they are taken."""
+        return self._runner.stream_async(self._name, args, kwargs)
+
+
+BoundT_co = TypeVar("BoundT_co", bound=Bound, covariant=True)
+
+
+class ReadMethod(Pattern, Generic[BoundT_co]):
+    """A read as it stands in a design's class."""
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        super().__init__(function, options)
+        self._is_awaited = inspect.iscoroutinefunction(function)
+        self._bound: type[Any] = BoundAsyncRead if self._is_awaited else BoundRead
+
+    def answers_in_parts(self, *, awaited: bool) -> None:
+        """Its answer is an iterator, which may be one that is awaited. What its type is, under whatever name, is known
+        to the compiler of the design.
+        """
+        if not self._is_awaited:
+            self._bound = BoundAsyncStream if awaited else BoundStream
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any]) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any]) -> BoundT_co: ...
+    def __get__(self, instance: object | None, owner: type[Any]) -> Self | BoundT_co:
+        if instance is None:
+            return self._of(owner)
+        return cast("BoundT_co", self._bound(instance, self.name))
+
+
+class WriteMethod(Pattern, Generic[P, R]):
+    """A write as it stands in a design's class. ``attempts``: how often it is tried when a condition doesn't hold."""
+
+    def __init__(self, function: Callable[..., Any], options: Options, attempts: int) -> None:
+        super().__init__(function, options)
+        self.attempts = attempts
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any]) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any]) -> BoundWrite[P, R]: ...
+    def __get__(self, instance: object | None, owner: type[Any]) -> Self | BoundWrite[P, R]:
+        if instance is None:
+            return self._of(owner)
+        return BoundWrite(cast("Runner", instance), self.name)
+
+
+class ReadDecorator:
+    """What ``@read(...)`` gives: it turns a method into a read, keeping its parameters and its answer for type
+    checkers.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+
+    # The overloads overlap on purpose: the first that fits decides, and any answer fits the last.
+    @overload
+    def __call__(  # type: ignore[overload-overlap] # pyright: ignore[reportOverlappingOverload]
+        self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /
+    ) -> ReadMethod[BoundAsyncRead[P, R]]: ...
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, function: Callable[Concatenate[Any, P], Iterator[T]], /
+    ) -> ReadMethod[BoundStream[P, T]]: ...
+    @overload
+    def __call__(  # type: ignore[overload-overlap]
+        self, function: Callable[Concatenate[Any, P], AsyncIterator[T]], /
+    ) -> ReadMethod[BoundAsyncStream[P, T]]: ...
+    @overload
+    def __call__(self, function: Callable[Concatenate[Any, P], R], /) -> ReadMethod[BoundRead[P, R]]: ...
+    def __call__(self, function: Callable[..., Any], /) -> ReadMethod[Any]:
+        return ReadMethod(function, self._options)
+
+
+def read(
+    id: str,  # noqa: A002 - an access pattern's id is called id
+    *,
+    newest_first: bool | None = None,
+    order_by: str | None = None,
+    key: Key | None = None,
+    consistent: bool = False,
+    where: Mapping[str, Any] | str | None = None,
+    through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None,
+    scan: bool = False,
+    all_of: Index | None = None,
+    segments: int = 1,
+    of: type[Entity] | Sequence[type[Entity]] = (),
+    total: str | None = None,
+    complete: bool = False,
+    per_second: float | None = None,
+    items: float | None = None,
+    item_bytes: int | None = None,
+) -> ReadDecorator:
+    """An access pattern that reads: the method's parameters say what is known, its return type says what is wanted.
+
+    ``id`` is the pattern's name in the design's list (``"AP1"``). ``newest_first=True`` reads in descending order of
+    the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) chooses among keys by that
+    field, and ``key=Ticket.by_project`` by its name. ``consistent=True`` asks for a strongly consistent read, twice the
+    price, and never of a global index.
+    ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
+    DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
+    answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``all_of=OPEN_ORDERS`` gives all
+    that stands in an index; ``segments=8`` reads either in so many segments at a time, for jobs. ``of=Order`` says
+    what an ``int`` counts, or what a ``bool`` looks for; with ``total="amount"`` the ``int`` is the sum of that field.
+    ``complete=True`` reads from the table what the index lacks of the answer, by BatchGetItem.
+
+    ``per_second`` (calls, on average), ``items`` (how many the key names, before limit and filter) and ``item_bytes``
+    say how much is expected; ``keyplan check`` and ``keyplan cost`` take them into account, and nothing else does.
+
+    A question that no key answers is a DesignError when the design's class is made.
+    """
+    bare: Any = id
+    if callable(bare):  # @read without its id, where nothing checks types: then it is a fault of the design
+        result: Any = ReadMethod(bare, Options(""))
+        return result  # type: ignore[no-any-return] # no type checker gets there
+    load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
+    given: Any = of  # where nothing checks types, it may be anything: then it is a fault of the design
+    told_of = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
+    return ReadDecorator(
+        Options(
+            id,
+            newest_first=newest_first,
+            order_by=order_by,
+            key=key,
+            consistent=consistent,
+            where=where,
+            through=through,
+            scan=scan,
+            all_of=all_of,
+            segments=segments,
+            of=told_of,
+            total=total,
+            complete=complete,
+            load=load,
+        )
+    )
+
+
+def write(
+    id: str,  # noqa: A002 - an access pattern's id is called id
+    *,
+    attempts: int = 1,
+    per_second: float | None = None,
+    items: float | None = None,
+    item_bytes: int | None = None,
+    joined: bool = False,
+) -> Callable[[Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]], WriteMethod[P, R]]:
+    """An access pattern that writes: a generator of actions. One action is one conditional request, several are one
+    transaction; what the generator returns is the result.
+
+    ``attempts`` above 1 runs the generator again, after a short random pause, when a condition of it doesn't hold: for
+    writes that first read (``yield from self.article.ask(...)``) and then expect that nothing has changed.
+    ``per_second`` (calls, on average), ``items`` (written by one call) and ``item_bytes`` say how much is expected, for
+    ``keyplan check`` and ``keyplan cost``. So does ``joined``: that it is carried out with writes of other designs, by
+    ``transact``, so that its actions are always part of a transaction.
+    """
+    bare: Any = id
+    if callable(bare):  # as with read
+        result: Any = WriteMethod(bare, Options(""), attempts)
+        return result  # type: ignore[no-any-return] # no type checker gets there
+    options = Options(id, load=Load(per_second=per_second, items=items, item_bytes=item_bytes, joined=joined or None))
+
+    def decorate(function: Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]) -> WriteMethod[P, R]:
+        return WriteMethod(function, options, attempts)
+
+    return decorate

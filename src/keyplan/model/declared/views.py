@@ -1,0 +1,117 @@
+"""View: an entity's smaller sister, with some of its fields.
+
+A view has no keys and is never written. Its fields are the entity's own: their stored names, defaults and validators
+are taken from there, so a view says no more than a name and a type. How items are read as one is in
+``design/stored/views.py``; which requests ask for it, and which indexes hold it, is decided where plans are made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar, Generic, get_args, get_type_hints
+
+from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypeVar
+
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import unaliased
+from keyplan.model.declared.indexes import Index
+from keyplan.model.declared.keys import Key
+
+__all__ = ["View", "entity_of_view", "is_view", "types_in", "views_in"]
+
+EntityT = TypeVar("EntityT", bound=Entity)
+
+
+class View(BaseModel, Generic[EntityT]):
+    """Some of an entity's fields, for patterns that need no more: ``class OrderRow(View[Order])``.
+
+    ::
+
+        class OrderRow(View[Order]):
+            order_id: str
+            status: str
+
+        @read("AP7")
+        def orders(self, customer: str) -> list[OrderRow]: ...
+
+    Each field is the entity's of that name, with its type. Only these attributes are asked for (they travel; what is
+    read is paid for whole), and an index that holds no more than these answers as it is.
+    """
+
+    model_config: ClassVar[ConfigDict] = Entity.model_config
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        entity = entity_of_view(cls)
+        if entity is not None and cls.model_fields:
+            _take_fields(cls, entity)
+
+    @classmethod
+    def model_projection(cls, index: Index) -> tuple[str, ...]:
+        """The attributes that an index includes to hold the view: those of its fields that don't stand whole in the
+        keys of the table or of the index.
+        """
+        entity = entity_of_view(cls)
+        keys = [] if entity is None else [var for base in entity.__mro__ for var in vars(base).values()]
+        own = [key for key in keys if isinstance(key, Key) and (key.index is None or key.index.name == index.name)]
+        held = {name for key in own for source in (*key.partition, *key.sort) for name in _whole_in(source)}
+        infos = cls.model_fields.items()
+        return tuple(info.serialization_alias or info.alias or name for name, info in infos if name not in held)
+
+
+def _whole_in(source: str) -> Iterator[str]:
+    """The fields that a template holds whole: without a format, or with one for numbers or ranks."""
+    for name, spec in re.findall(r"\{(\w+):?([^{}]*)\}", source):
+        if not spec.startswith(("%", "ms", "s")):
+            yield name
+
+
+def is_view(value: Any) -> bool:
+    """Whether a class is a view of an entity."""
+    return isinstance(value, type) and issubclass(value, View) and value is not View
+
+
+def entity_of_view(view: type[View[Any]]) -> type[Entity] | None:
+    """The entity that a view is of; None for one that doesn't say it."""
+    for base in view.__mro__:
+        if base is not View and issubclass(base, View):
+            arguments = base.__pydantic_generic_metadata__["args"]
+            if arguments and isinstance(arguments[0], type) and issubclass(arguments[0], Entity):
+                return arguments[0]
+    return None
+
+
+def _take_fields(view: type[View[Any]], entity: type[Entity]) -> None:
+    """Make a view's fields the entity's, with their aliases, defaults, constraints, validators and serializers. What
+    the view says of their types is compared with the entity's when a design is compiled.
+    """
+    written = {name: info.annotation for name, info in view.model_fields.items()}
+    view.__written__ = {**getattr(view, "__written__", {}), **written}  # type: ignore[attr-defined]
+    for name in written.keys() & entity.model_fields.keys():
+        view.__pydantic_fields__[name] = entity.model_fields[name]
+    own, theirs = view.__pydantic_decorators__, entity.__pydantic_decorators__
+    for kind in ("field_validators", "field_serializers", "validators"):
+        for name, value in getattr(theirs, kind).items():
+            fields = tuple(field for field in value.info.fields if field == "*" or field in written)
+            if fields:
+                getattr(own, kind)[name] = replace(value, info=replace(value.info, fields=fields))
+    view.model_rebuild(force=True)
+
+
+def types_in(view: type[View[Any]]) -> dict[str, Any]:
+    """The types of a view's fields, as the view itself says them."""
+    return dict(getattr(view, "__written__", {}))
+
+
+def views_in(annotation: Any) -> Iterator[type[View[Any]]]:
+    """Every view that an annotation mentions, also within NamedTuples."""
+    annotation = unaliased(annotation)
+    if is_view(annotation):
+        yield annotation
+    named = isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields")
+    for part in get_type_hints(annotation).values() if named else get_args(annotation):
+        yield from views_in(part)

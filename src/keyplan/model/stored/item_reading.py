@@ -1,0 +1,193 @@
+"""Reading items quickly: an entity's own pydantic schema, validating DynamoDB's JSON form as it is.
+
+Each field is looked up by the path of its attribute and type (``title`` → ``S``) in pydantic's core, so that no
+Python runs per field; the instance is then made as pydantic's ``model_construct`` makes one. What this way can't read
+(another type than the field's, fields that stand only in the key, models with validators that run before) is left to
+the slow way in ``entity.py``, which also finds the words for what is wrong. So is every entity whose schema hasn't the
+shape that is known here, since pydantic promises none (decision 0082).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal, get_args, get_origin
+from uuid import UUID
+
+from pydantic_core import SchemaError, SchemaValidator, ValidationError
+
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import TTL, element_kinds, kind_of, marks_of
+from keyplan.model.stored.pydantic_values import Form, holds
+from keyplan.model.stored.stored_fields import StoredField
+
+__all__ = ["reader_of", "reads_by_json"]
+
+_TAGS: dict[Any, str] = {
+    str: "S",
+    datetime: "S",
+    date: "S",
+    UUID: "S",
+    int: "N",
+    float: "N",
+    Decimal: "N",
+    bool: "BOOL",
+}
+_BEFORE = {"function-before", "function-wrap", "function-plain"}
+_DECODED = "decoded"
+"""Stands for the type where a value was decoded in Python first."""
+
+Reader = Callable[[Mapping[str, Mapping[str, Any]]], "Entity"]
+
+
+def reader_of(
+    cls: type[Entity],
+    fields: Sequence[StoredField],
+    in_keys: frozenset[str],
+    slowly: Reader,
+    in_index_keys: Sequence[tuple[str, str]] = (),
+) -> Reader:
+    """A function that reads items of ``cls``. ``in_keys`` are the attributes that may stand in the key alone;
+    ``slowly`` reads what this way can't. ``in_index_keys``: attributes that may do so where another, an index's, is
+    there.
+    """
+    paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
+    validate = None if cls.model_config.get("extra") == "allow" else _validator(cls, paths)
+    if validate is None:
+        return slowly
+    make, set_attribute = cls.__new__, object.__setattr__
+    attributes = frozenset(field.attribute for field in fields)
+    count = len(attributes)
+    decoders = [(field.attribute, field.decode) for field in fields if paths[field.name][1] == _DECODED]
+
+    def read(item: Mapping[str, Mapping[str, Any]]) -> Entity:
+        try:
+            fields, _, fields_set = validate(_decoded(item, decoders) if decoders else item)
+        except (ValidationError, ValueError, ArithmeticError):
+            return slowly(item)
+        # An attribute of another type than its field's would pass as absent: every one there must have been read.
+        if len(fields_set) != count:
+            there = attributes & item.keys()
+            if len(fields_set) != len(there) or not in_keys <= there:
+                return slowly(item)
+            for attribute, index_attribute in in_index_keys:
+                if attribute not in there and index_attribute in item:
+                    return slowly(item)
+        instance = make(cls)
+        set_attribute(instance, "__dict__", fields)
+        set_attribute(instance, "__pydantic_fields_set__", fields_set)
+        set_attribute(instance, "__pydantic_extra__", None)
+        set_attribute(instance, "__pydantic_private__", None)
+        return instance
+
+    return read
+
+
+def reads_by_json(cls: type[Entity], fields: Sequence[StoredField]) -> bool:
+    """Whether the fields are to be read as JSON: a strict type takes a text for a moment from that only, and bytes in
+    what pydantic dumps are told from texts by their place alone.
+    """
+    if cls.model_config.get("strict"):
+        return True
+    return any(
+        holds(field.annotation, _is_strict)
+        or (field.form in {Form.DUMPED, Form.CUSTOM} and holds(field.annotation, _is_bytes))
+        for field in fields
+    )
+
+
+def _is_strict(annotation: Any) -> bool:
+    config = getattr(annotation, "model_config", None) or getattr(annotation, "__pydantic_config__", None) or {}
+    if isinstance(config, dict) and config.get("strict"):
+        return True
+    return get_origin(annotation) is Annotated and any(
+        getattr(value, "strict", None) is True for value in get_args(annotation)[1:]
+    )
+
+
+def _is_bytes(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, bytes | bytearray)
+
+
+def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str, Any]]) -> Mapping[str, Any]:
+    copy: dict[str, Any] = {**item}
+    for attribute, decode in decoders:
+        if attribute in copy:
+            for tag, value in copy[attribute].items():
+                copy[attribute] = {_DECODED: decode(tag, value)}
+    return copy
+
+
+def _tag_of(field: StoredField) -> str | None:
+    """DynamoDB's type for a field that pydantic reads by itself. A TTL's epoch seconds aren't such: it would take them
+    for a time, but large ones for milliseconds.
+    """
+    if field.form is not Form.OURS or TTL.name in marks_of(field.annotation):
+        return None
+    return _tag(field.annotation)
+
+
+def _tag(annotation: Any) -> str | None:
+    """DynamoDB's type for a field whose stored form pydantic converts by itself."""
+    kind = kind_of(annotation)
+    if _has_literal(annotation) and kind is not str:
+        return None
+    if kind in {set, frozenset}:
+        return "SS" if element_kinds(annotation) == {str} else None
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return "S" if all(isinstance(member.value, str) for member in kind) else None
+    return _TAGS.get(kind)
+
+
+def _has_literal(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal or any(_has_literal(part) for part in get_args(annotation))
+
+
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema and all the schemas within it."""
+    if isinstance(schema, dict):
+        yield schema
+    if isinstance(schema, dict | list | tuple):
+        for part in schema.values() if isinstance(schema, dict) else schema:
+            yield from _parts(part)
+
+
+def _needs_python(schema: Mapping[str, Any]) -> bool:
+    """Whether a field's schema runs code on what is stored before it is a value, or looks nested fields up by alias."""
+    kind = schema.get("type")
+    if not isinstance(kind, str):  # a mapping of fields, one of which is called type
+        return False
+    return kind in _BEFORE or (
+        kind == "model-fields" and any("validation_alias" in field for field in schema["fields"].values())
+    )
+
+
+def _validator(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> Callable[[Any], Any] | None:
+    """What validates items as they are; None where the schema isn't one whose shape is known."""
+    try:
+        result = _fields_schema(cls, paths)
+        return None if result is None else SchemaValidator(*result).validate_python
+    except (AttributeError, KeyError, SchemaError, TypeError):
+        return None
+
+
+def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> tuple[Any, Any] | None:
+    """The schema of the model's fields with each looked up by its path, and its configuration; or None when the model
+    does more than hold validated fields (validators of the whole model, private attributes, a constructor of its
+    own).
+    """
+    schema: Any = cls.__pydantic_core_schema__
+    if not isinstance(schema, dict) or schema.get("type") != "model":
+        return None
+    if schema.get("post_init") or schema.get("custom_init") or cls.__private_attributes__:
+        return None
+    inner: Any = schema["schema"]
+    if inner["type"] != "model-fields" or inner["fields"].keys() != paths.keys():
+        return None
+    if any(_needs_python(part) for part in _parts(inner["fields"])):
+        return None
+    fields = {name: {**value, "validation_alias": [list(paths[name])]} for name, value in inner["fields"].items()}
+    config = {**schema.get("config", {}), "extra_fields_behavior": "ignore", "validate_by_name": False}
+    return {**inner, "fields": fields, "extra_behavior": "ignore"}, config

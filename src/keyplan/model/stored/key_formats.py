@@ -1,0 +1,594 @@
+"""How one field's value is written into a key, and read back from it: one format a class.
+
+A format must be injective, and its texts must sort as the values do. What a template is made of, and the escaping of
+delimiters in texts, live in ``templates.py``.
+"""
+
+from __future__ import annotations
+
+import base64
+import enum
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Protocol
+from uuid import UUID
+
+from keyplan.dynamodb.values import NumberError, canonical
+from keyplan.errors import KeyFieldError
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.stored.time_layouts import LETTERS, day_layout, layout_of, letters_of, pattern_of
+
+__all__ = ["Format", "NumberFormat", "StoredFormat", "epoch_format", "format_for"]
+
+ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
+_DAY = "%Y-%m-%d"
+_NINES = str.maketrans("0123456789", "9876543210")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Format(Protocol):
+    """How a field's values are written into a key."""
+
+    @property
+    def raw(self) -> bool:
+        """Whether the text still needs escaping."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value can be read back whole."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether two values never have one text."""
+        ...
+
+    @property
+    def descending(self) -> bool:
+        """Whether the texts sort the other way round than the values."""
+        ...
+
+    def write(self, value: Any) -> str:
+        """The value's text. Raises KeyFieldError for a value outside what the format can hold."""
+        ...
+
+    def read(self, text: str) -> Any:
+        """The value of a text that ``write`` gave. Raises ValueError for another text."""
+        ...
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for the texts (before escaping)."""
+        ...
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """Texts, and what has one text only: str, Literal, Enum, UUID."""
+
+    to_text: Callable[[Any], str]
+    raw: bool = True
+    exact: bool = True
+    whole: bool = True
+    descending: bool = False
+    pattern: str = ".+"
+
+    def write(self, value: Any) -> str:
+        return self.to_text(value)
+
+    def read(self, text: str) -> Any:
+        return text
+
+
+@dataclass(frozen=True)
+class PartsFormat:
+    """A tuple of texts, each a part of its own between delimiters. It must end its template."""
+
+    raw: bool = True
+    exact: bool = True
+    whole: bool = True
+    descending: bool = False
+    pattern: str = ".+"
+
+    def write(self, value: Any) -> str:  # pragma: no cover - templates join the parts themselves
+        raise NotImplementedError
+
+    def read(self, text: str) -> Any:  # pragma: no cover - templates split the parts themselves
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class IntegerFormat:
+    """A whole number: plain (it doesn't sort, and is asked for by equality), or padded to ``width`` digits, and
+    turned.
+    """
+
+    width: int | None = None
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+    whole: bool = True
+
+    @property
+    def sorts(self) -> bool:
+        """Whether its texts sort as the numbers do."""
+        return self.width is not None
+
+    @property
+    def pattern(self) -> str:
+        return rf"[0-9]{{{self.width}}}" if self.width else r"-?[0-9]+"
+
+    def write(self, value: Any) -> str:
+        value = getattr(value, "value", value)  # of an enum
+        if self.width is None:
+            return str(int(value))
+        if value < 0:
+            raise KeyFieldError(f"{value} is negative, and a padded number can't be")
+        text = f"{value:0{self.width}d}"
+        if len(text) > self.width:
+            raise KeyFieldError(f"{value} has more than the {self.width} digits of its key's format")
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> int:
+        if self.width is not None and len(text) != self.width:
+            raise ValueError(text)
+        value = int(text.translate(_NINES) if self.descending else text)
+        if self.width is None and str(value) != text:
+            raise ValueError(text)
+        return value
+
+
+def as_utc(value: datetime) -> datetime:
+    """The moment in UTC. A moment without a time zone is refused: it names 24 moments or more."""
+    if value.tzinfo is None:
+        raise KeyFieldError(f"{value.isoformat()} has no time zone", hint="use datetime.now(UTC), or keyplan.now()")
+    try:
+        return value if value.tzinfo is UTC else value.astimezone(UTC)
+    except OverflowError:
+        raise KeyFieldError(
+            f"{value.isoformat()} is outside the calendar in UTC", hint="give a moment within"
+        ) from None
+
+
+def iso_text(value: datetime) -> str:
+    """A moment as fixed-width text in UTC with microseconds: ``2026-11-21T09:42:00.000000Z``."""
+    moment = as_utc(value)
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+@dataclass(frozen=True)
+class TimeFormat:
+    """A moment in UTC, in a fixed width: ISO 8601 with microseconds, or what strftime fields are named."""
+
+    layout: str = ISO
+    descending: bool = False
+    raw: bool = False
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters of its strftime fields, in order."""
+        return letters_of(self.layout)
+
+    @property
+    def exact(self) -> bool:
+        return all(f"%{letter}" in self.layout for letter in LETTERS)
+
+    @property
+    def whole(self) -> bool:
+        """Only a layout down to the microsecond holds all of a moment."""
+        return self.exact
+
+    @property
+    def pattern(self) -> str:
+        return pattern_of(self.layout)
+
+    def write(self, value: Any) -> str:
+        if self.layout is ISO:
+            text = iso_text(value)
+        else:
+            moment = as_utc(value)
+            layout = self.layout.replace("%Y", f"{moment.year:04d}")  # strftime doesn't pad years before 1000
+            text = moment.strftime(layout)
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> Any:
+        plain = text.translate(_NINES) if self.descending else text
+        moment = datetime.strptime(plain, self.layout).replace(tzinfo=UTC)
+        if self.write(moment) != text:
+            raise ValueError(text)
+        return moment
+
+
+@dataclass(frozen=True)
+class DateFormat:
+    """A day: ``2026-11-21``, or what strftime fields are named of it."""
+
+    layout: str = _DAY
+    descending: bool = False
+    raw: bool = False
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters of its strftime fields, in order."""
+        return letters_of(self.layout)
+
+    @property
+    def exact(self) -> bool:
+        return {"Y", "m", "d"} <= set(self.letters)
+
+    @property
+    def whole(self) -> bool:
+        """Only a layout down to the day holds all of it."""
+        return self.exact
+
+    @property
+    def pattern(self) -> str:
+        return pattern_of(self.layout)
+
+    def write(self, value: Any) -> str:
+        if self.layout is _DAY:
+            text = str(value.isoformat())
+        else:
+            text = value.strftime(self.layout.replace("%Y", f"{value.year:04d}"))
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> date:
+        plain = text.translate(_NINES) if self.descending else text
+        if self.layout is _DAY:
+            return date.fromisoformat(plain)
+        day = datetime.strptime(plain, self.layout).replace(tzinfo=UTC).date()
+        if self.write(day) != text:
+            raise ValueError(text)
+        return day
+
+
+@dataclass(frozen=True)
+class RankFormat:
+    """One of a few values by its place among them, in the order in which they are declared."""
+
+    ranks: tuple[Any, ...]
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+    whole: bool = True
+
+    @property
+    def _width(self) -> int:
+        return len(str(len(self.ranks) - 1))
+
+    @property
+    def pattern(self) -> str:
+        return rf"[0-9]{{{self._width}}}"
+
+    def rank(self, value: Any) -> int:
+        """The place of a value among the others."""
+        return self.ranks.index(value)
+
+    def write(self, value: Any) -> str:
+        if value not in self.ranks:
+            raise KeyFieldError(f"{value!r} is none of {', '.join(map(repr, self.ranks))}")
+        text = f"{self.rank(value):0{self._width}d}"
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> Any:
+        number = int(text.translate(_NINES) if self.descending else text)
+        if number >= len(self.ranks):
+            raise ValueError(text)
+        return self.ranks[number]
+
+
+@dataclass(frozen=True)
+class DayTimeFormat:
+    """A time of day without a zone, to the microsecond: ``09:42:00.000000``."""
+
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+    whole: bool = True
+    pattern: str = r"[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}"
+
+    def write(self, value: Any) -> str:
+        if value.tzinfo is not None:
+            raise KeyFieldError(
+                f"{value.isoformat()} has a time zone, and times of several zones don't sort as texts",
+                hint="give a time without one, or a moment",
+            )
+        text = str(value.isoformat(timespec="microseconds"))
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> time:
+        return time.fromisoformat(text.translate(_NINES) if self.descending else text)
+
+
+@dataclass(frozen=True)
+class DurationFormat:
+    """A duration that isn't negative, as its microseconds in a fixed width."""
+
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+    whole: bool = True
+    pattern: str = r"[0-9]{20}"
+
+    def write(self, value: Any) -> str:
+        if value < timedelta():
+            raise KeyFieldError(f"{value} is negative, and a padded duration can't be")
+        text = f"{value // timedelta(microseconds=1):020d}"
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> timedelta:
+        return timedelta(microseconds=int(text.translate(_NINES) if self.descending else text))
+
+
+@dataclass(frozen=True)
+class SecondsFormat:
+    """A native Number attribute that holds a duration: its seconds, or whole milliseconds, or whole seconds."""
+
+    unit: str | None = None
+    raw: bool = False
+    exact: bool = True
+    descending: bool = False
+    pattern: str = r"-?[0-9.Ee+-]+"
+
+    @property
+    def whole(self) -> bool:
+        """In whole units it loses what is below them."""
+        return self.unit is None
+
+    def write(self, value: Any) -> str:
+        if self.unit is None:
+            return canonical(str(Decimal(value // timedelta(microseconds=1)).scaleb(-6)))
+        return str(value // timedelta(milliseconds=1 if self.unit == "ms" else 1000))
+
+    def read(self, text: str) -> timedelta:
+        microseconds = Decimal(text) * {None: 10**6, "ms": 1000, "s": 10**6}[self.unit]
+        return timedelta(microseconds=int(microseconds))
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """A native Number attribute: a number as it is, or a moment as milliseconds or seconds since 1970."""
+
+    unit: str | None = None
+    raw: bool = False
+    exact: bool = True
+    descending: bool = False
+    pattern: str = r"-?[0-9.Ee+]+"
+
+    @property
+    def whole(self) -> bool:
+        """Moments lose what is below their unit."""
+        return self.unit is None
+
+    def write(self, value: Any) -> str:
+        """The number in DynamoDB's notation."""
+        if self.unit is None:
+            value = getattr(value, "value", value)  # of an enum
+            try:
+                return canonical(repr(value) if isinstance(value, float) else str(value))
+            except NumberError as error:
+                raise KeyFieldError(str(error)) from None
+        return str((as_utc(value) - _EPOCH) // timedelta(milliseconds=1 if self.unit == "ms" else 1000))
+
+    def read(self, text: str) -> Any:
+        """The number, or the moment."""
+        if self.unit is None:
+            return Decimal(text)
+        return datetime.fromtimestamp(int(text) / (1000 if self.unit == "ms" else 1), UTC)
+
+
+@dataclass(frozen=True)
+class StoredFormat:
+    """A value in a text key as it stands in its own attribute (``Stored``), or in another program's way.
+
+    ``unit`` is what a moment is cut to. ``whole``: the field has no more than that, so that a value which has more is
+    no item's.
+    """
+
+    to_text: Callable[[Any], str]
+    from_text: Callable[[str], Any]
+    pattern: str
+    unit: timedelta | None = None
+    sorts: bool = True
+    whole: bool = True
+    raw: bool = False
+    descending: bool = False
+    least: datetime | None = None
+    """The first moment that it can hold."""
+    most: datetime | None = None
+    """The last moment that it can hold."""
+
+    @property
+    def exact(self) -> bool:
+        """What is cut can't be read back."""
+        return self.whole
+
+    def write(self, value: Any) -> str:
+        """The text. Raises KeyFieldError for a moment with more than a whole field has."""
+        if self.unit is None or not isinstance(value, datetime):
+            return self.to_text(value)
+        floor = self.floor(value)
+        if self.whole and floor != value:
+            raise KeyFieldError(
+                f"{value.isoformat()} is more exact than what is stored, so no item has it",
+                hint="cut it to whole seconds, or milliseconds, as the field's Stored(...) says",
+            )
+        return self.to_text(floor)
+
+    def floor(self, value: datetime) -> datetime:
+        """The last moment that can be stored up to this one."""
+        moment = as_utc(value)
+        return moment if self.unit is None else moment - (moment - _EPOCH) % self.unit
+
+    def nearest(self, value: datetime) -> datetime:
+        """The nearest moment that can be stored: the last one up to this, or the first of all."""
+        if self.least is not None and as_utc(value) < self.least:
+            return self.least
+        if self.most is not None and as_utc(value) > self.most:
+            return self.most
+        return self.floor(value)
+
+    def read(self, text: str) -> Any:
+        """The value of a text. Raises ValueError."""
+        return self.from_text(text)
+
+
+def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
+    """A moment as its seconds (``s``) or milliseconds (``ms``) since 1970 in a text: of one width from 2001 to 2286,
+    and so in the order of time.
+    """
+    step, width = (timedelta(seconds=1), 10) if unit == "s" else (timedelta(milliseconds=1), 13)
+
+    def write(value: Any) -> str:
+        text = str((as_utc(value) - _EPOCH) // step)
+        if len(text) != width or text.startswith("-"):
+            raise KeyFieldError(
+                f"{value.isoformat()} doesn't have {width} digits in {unit} since 1970, and wouldn't sort",
+                hint="such a text holds moments from 2001 to 2286",
+            )
+        return text
+
+    def read(text: str) -> datetime:
+        return _EPOCH + int(text) * step
+
+    least, most = _EPOCH + 10 ** (width - 1) * step, _EPOCH + (10**width - 1) * step
+    return StoredFormat(write, read, rf"[0-9]{{{width}}}", step, whole=whole, least=least, most=most)
+
+
+@dataclass(frozen=True)
+class BinaryFormat:
+    """A native Binary attribute; its text is the base64 that DynamoDB's JSON uses."""
+
+    raw: bool = False
+    exact: bool = True
+    whole: bool = True
+    descending: bool = False
+    pattern: str = r"[A-Za-z0-9+/=]+"
+
+    def write(self, value: Any) -> str:
+        """The bytes in base64."""
+        return base64.b64encode(value).decode("ascii")
+
+    def read(self, text: str) -> bytes:
+        """The bytes of a base64 text."""
+        return base64.b64decode(text)
+
+
+def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks: tuple[Any, ...] = ()) -> Format:
+    """The format of a field of type ``kind`` under ``spec`` (what stands behind the colon of ``{field:spec}``).
+
+    ``attribute_type`` is the key attribute's own: S, N or B. ``sorts``: whether the text must sort as the value does.
+    ``ranks``: the field's values, where it has few. Raises Problem where there is no such format.
+    """
+    if attribute_type == "N":
+        return _number_format(kind, spec)
+    if attribute_type == "B":
+        if kind is bytes and not spec:
+            return BinaryFormat()
+        raise Problem(
+            "a Binary key attribute takes a bytes field as it is", "write '{field}' with a field of type bytes"
+        )
+    base, _, turn = spec.rpartition(":") if spec.endswith(":desc") else ("", "", spec)
+    descending = turn == "desc"
+    plain = base if descending else spec
+    if plain == "rank":
+        return _rank_format(ranks, descending=descending)
+    return _text_format(kind, plain, descending=descending, sorts=sorts)
+
+
+def _rank_format(ranks: tuple[Any, ...], *, descending: bool) -> Format:
+    if len(ranks) < 2:
+        raise Problem("only a type of a few values has ranks", "give it an Enum, or a Literal, of several values")
+    return RankFormat(ranks, descending)
+
+
+def _number_format(kind: Any, spec: str) -> Format:
+    if (kind in {int, float, Decimal} or _is_of_integers(kind)) and not spec:
+        return NumberFormat()
+    if kind is timedelta and spec in {"", "ms", "s"}:
+        return SecondsFormat(spec or None)
+    if kind is datetime and spec in {"ms", "s"}:
+        return NumberFormat(unit=spec)
+    if kind is datetime:
+        raise Problem("a moment in a Number key attribute needs its unit", "write '{field:ms}' or '{field:s}'")
+    raise Problem(
+        "a Number key attribute takes an int, Decimal, float, IntEnum or timedelta field as it is, or a datetime as ms "
+        "or s"
+    )
+
+
+def _is_of_integers(kind: Any) -> bool:
+    """Whether it is an enum whose values are whole numbers."""
+    return (
+        isinstance(kind, type) and issubclass(kind, enum.Enum) and all(type(element.value) is int for element in kind)
+    )
+
+
+def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Format:
+    if kind is datetime and spec in {"s", "ms"} and not descending:
+        return epoch_format(spec)
+    if kind is datetime:
+        return TimeFormat(layout_of(spec, sorts=sorts) if spec else ISO, descending=descending)
+    if kind is date:
+        return DateFormat(day_layout(spec, sorts=sorts) if spec else _DAY, descending=descending)
+    if kind is int or (_is_of_integers(kind) and (spec or descending)):
+        return _integer_format(spec, descending=descending, sorts=sorts)
+    if kind in {time, timedelta}:
+        _no_spec(spec)
+        return DayTimeFormat(descending) if kind is time else DurationFormat(descending)
+    if descending:
+        raise Problem("only numbers and times can be turned with :desc")
+    _no_spec(spec)
+    if kind is str:
+        return TextFormat(_same)
+    if kind is bool:
+        return TextFormat(lambda value: "true" if value else "false")
+    if kind is UUID:
+        return TextFormat(str)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        if sorts and not all(isinstance(member.value, str) for member in kind):
+            raise Problem(
+                f"{kind.__name__} has values that aren't texts, and don't sort as such",
+                "pad whole numbers, as in {level:02d}, or take its members in the order of the class: {level:rank}",
+            )
+        return TextFormat(lambda value: str(value.value))
+    if kind is tuple:
+        return PartsFormat()
+    if kind in {float, Decimal}:
+        raise Problem(
+            "a fraction has no fixed-width text that sorts", "use a native Number key attribute, or an int field"
+        )
+    raise Problem(f"a field of type {getattr(kind, '__name__', kind)} can't stand in a key")
+
+
+def _same(value: str) -> str:
+    return value
+
+
+def _no_spec(spec: str) -> None:
+    if spec:
+        raise Problem(
+            f"this type takes no format {spec!r}",
+            "numbers take '08d', times take strftime fields, types of few values 'rank'; all of them take ':desc'",
+        )
+
+
+def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
+    if spec == "d" and not descending:
+        return IntegerFormat()
+    if spec:
+        match = re.fullmatch(r"0?([1-9][0-9]?)d", spec)
+        if not match:
+            raise Problem(f"{spec!r} isn't a number's format", "write the number of digits, as in {version:08d}")
+        return IntegerFormat(int(match.group(1)), descending)
+    if sorts or descending:
+        raise Problem(
+            "an unpadded number doesn't sort as a text: 10 comes before 2",
+            "pad it, as in {version:08d}, or use a native Number key attribute; {version:d} is for keys that others "
+            "made: it is asked for by equality only, and orders nothing",
+        )
+    return IntegerFormat()

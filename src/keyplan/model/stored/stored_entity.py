@@ -1,0 +1,594 @@
+"""An entity compiled for a table.
+
+It writes an instance as an item, reads an item as an instance, and tells its items from all others by
+their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requests are made in the client.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from keyplan.dynamodb import values
+from keyplan.dynamodb.limits import ITEM_BYTES_MAX
+from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
+from keyplan.model.declared.declaration_errors import lowered
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, slots_of, unbounded
+from keyplan.model.declared.key_styles import Label
+from keyplan.model.stored.computed_fields import Dependence
+from keyplan.model.stored.field_codec import Decoder, Encoder
+from keyplan.model.stored.item_reading import reader_of, reads_by_json
+from keyplan.model.stored.key_formats import as_utc
+from keyplan.model.stored.pydantic_values import Form, json_of, plain_of, undeclared
+from keyplan.model.stored.stored_fields import StoredField, stored_fields
+from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute, Matcher, check_indexed
+
+__all__ = ["CompiledEntity"]
+
+_SETS = (set, frozenset)
+
+
+class CompiledEntity:
+    """An entity on its table: its stored fields, its primary key, its index keys, its claims."""
+
+    def __init__(
+        self,
+        cls: type[Entity],
+        primary: CompiledKey,
+        index_keys: tuple[CompiledKey, ...],
+        claims: tuple[CompiledKey, ...],
+        labels: tuple[Label, ...] = (),
+        stored: Sequence[StoredField] | None = None,
+        indexed: Sequence[IndexedAttribute] = (),
+    ) -> None:
+        self.cls = cls
+        self.name = cls.__name__
+        self.gives: type[Any] = cls
+        """The class of what its items are read as: its own, or a view's."""
+        self._whole = self
+        self.asked: tuple[str, ...] | None = None
+        """The attributes that are asked for; None: all."""
+        self.sifted: Callable[[Mapping[str, Mapping[str, Any]]], Entity] | None = None
+        """How an item is read to be compared with a call's ranges, where what it is given as lacks their fields."""
+        self.primary = primary
+        self.index_keys = index_keys
+        self.claims = claims
+        self.indexed = indexed
+        self.labels = {label.attribute: label.stored for label in labels}
+        """The attributes that tell its items from others, with their values."""
+        self.shares_keys = False
+        """Whether another entity's items can have its keys, so that the labels alone tell them apart."""
+        keyed = {name for key in (primary, *index_keys, *claims) for name in key.fields}
+        own = stored_fields(cls) if stored is None else stored
+        self.fields = {field.name: field for field in own if not field.computed or field.name in keyed}
+        self._readable = [
+            (field.attribute, field.name, field.decode) for field in self.fields.values() if not field.computed
+        ]
+        self._writable = [
+            (field.name, field.attribute, field.encode, field.keeps_null) for field in self.fields.values()
+        ]
+        self._adapters: dict[str, TypeAdapter[Any]] = {}
+        self._kind_adapters: dict[str, TypeAdapter[Any]] = {}
+        self._inputs: dict[CompiledKey, frozenset[str]] = {}
+        self._validate = cls.__pydantic_validator__.validate_python
+        self._computed = [field.name for field in self.fields.values() if field.computed]
+        plain = [field for field in self.fields.values() if not field.computed]
+        self._moments = [field.name for field in plain if kind_of(field.annotation) is datetime]
+        self._in_keys = frozenset(self._defaulted_in_keys())
+        self._empty = self._read_from_nothing()
+        self._in_index_keys = self._optional_in_index_keys()
+        self._keeps_others = cls.model_config.get("extra") == "allow"
+        self._is_lossy = any(field.form is Form.CUSTOM or _is_pair(field) for field in plain)
+        self.reads_by_json = reads_by_json(cls, plain)
+        """Whether its items are read as JSON."""
+        by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
+        self.from_item = self._read_by_json if self.reads_by_json else by_schema
+        """The instance that an item holds. Raises ItemNotReadable."""
+        self.matches = self._labelled(primary.matches)
+        """Whether an item is one of this entity's: by its primary key, and its labels."""
+        self.matches_sort = self._labelled(primary.matches_sort)
+        """The same, where its partition key is known to fit."""
+        self._is_raw = any(key.is_raw for key in (primary, *index_keys, *claims))
+
+    def _labelled(self, matches: Matcher) -> Matcher:
+        if not self.labels:
+            return matches
+        return lambda item: self.is_labelled(item) and matches(item)
+
+    def is_labelled(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether an item has this entity's labels."""
+        return all(item.get(attribute) == value for attribute, value in self.labels.items())
+
+    def is_told_from(self, other: CompiledEntity) -> bool:
+        """Whether a label tells the items of two entities apart."""
+        return any(other.labels.get(attribute, value) != value for attribute, value in self.labels.items())
+
+    def _defaulted_in_keys(self) -> list[str]:
+        """The attributes of fields that stand in a key and have a default: an item without them isn't one with the
+        default, its key says more.
+        """
+        named = {name for key in self.keys for _, template in key.attributes for name in template.fields}
+        infos = ((name, self.cls.model_fields.get(name)) for name in sorted(named))
+        return [
+            self.fields[name].attribute
+            for name, info in infos
+            if info is not None and not info.is_required() and (info.default is not None or info.default_factory)
+        ]
+
+    def _optional_in_index_keys(self) -> list[tuple[str, str]]:
+        """The attributes of fields that are None by default and stand in an index's key, each with an attribute of that
+        key: where that is there and the field's isn't, something else wrote the item, and its key has the value.
+        """
+        pairs: list[tuple[str, str]] = []
+        always = {attribute.name for attribute, _ in self.primary.attributes}
+        for key in self.index_keys:
+            for attribute, template in key.attributes:
+                if attribute.name in always:
+                    continue
+                for name in template.fields:
+                    info = self.cls.model_fields.get(name)
+                    if info is None or info.is_required() or info.default is not None:
+                        continue
+                    own = self.fields[name].attribute
+                    if own != attribute.name:
+                        pairs.append((own, attribute.name))
+        return pairs
+
+    def _read_from_nothing(self) -> dict[str, Any]:
+        """What required fields hold that aren't stored when they hold it: None, or an empty set."""
+        empty: dict[str, Any] = {}
+        for name, info in self.cls.model_fields.items():
+            if info.is_required():
+                if self.fields[name].optional:
+                    empty[name] = None
+                elif kind_of(self.fields[name].annotation) in _SETS:
+                    empty[name] = kind_of(self.fields[name].annotation)()
+        return empty
+
+    def giving(self, reader: CompiledEntity) -> CompiledEntity:
+        """The same entity, whose items are read by another: as a view of it."""
+        seen = copy(self)
+        seen.gives = reader.cls
+        seen.asked = tuple(field.attribute for field in reader.fields.values())
+        seen.from_item = reader.from_item
+        return seen
+
+    @cached_property
+    def keys(self) -> tuple[CompiledKey, ...]:
+        """The primary key, then the index keys."""
+        return (self.primary, *self.index_keys)
+
+    def keys_on(self, index: str) -> tuple[CompiledKey, ...]:
+        """The keys on an index: several only where they exclude each other."""
+        return tuple(key for key in self.index_keys if key.index is not None and key.index.name == index)
+
+    @cached_property
+    def siblings(self) -> frozenset[CompiledKey]:
+        """The keys that share their index with another."""
+        names = [key.index.name for key in self.index_keys if key.index is not None]
+        return frozenset(key for key in self.index_keys if key.index is not None and names.count(key.index.name) > 1)
+
+    def key_on(self, index: str, item: Mapping[str, Mapping[str, Any]] | None = None) -> CompiledKey | None:
+        """The key on an index; of several the one by which the item stands there."""
+        keys = self.keys_on(index)
+        if item is not None:
+            keys = tuple(key for key in keys if key.matches(item)) or keys
+        return keys[0] if keys else None
+
+    @cached_property
+    def version(self) -> StoredField | None:
+        """The field marked as Version."""
+        return next((field for field in self.fields.values() if VERSION.name in marks_of(field.annotation)), None)
+
+    @cached_property
+    def tokens(self) -> StoredField | None:
+        """The field marked as Tokens."""
+        return next((field for field in self.fields.values() if TOKENS.name in marks_of(field.annotation)), None)
+
+    @cached_property
+    def slots(self) -> dict[str, int]:
+        """The fields that spread a number over items, with how many slots each has."""
+        counts = {name: slots_of(info) for name, info in self.cls.model_fields.items()}
+        return {name: count for name, count in counts.items() if count is not None}
+
+    @cached_property
+    def ttl(self) -> StoredField | None:
+        """The field marked as Ttl."""
+        return next((field for field in self.fields.values() if TTL.name in marks_of(field.annotation)), None)
+
+    @cached_property
+    def key_fields(self) -> tuple[str, ...]:
+        """The fields that name one item: those of the primary key's templates."""
+        names = dict.fromkeys(name for _, template in self.primary.attributes for name in template.fields)
+        return tuple(names)
+
+    @cached_property
+    def fixed_fields(self) -> frozenset[str]:
+        """The key fields whose values the primary key fixes: where it folds letters, items of one key may differ."""
+        return frozenset(
+            variable.field
+            for _, template in self.primary.attributes
+            for variable in template.variables
+            if not variable.folds
+        )
+
+    def inputs_of(self, key: CompiledKey) -> frozenset[str]:
+        """The plain fields that can decide where an item stands under a key: a computed field counts as what it reads,
+        and as every field where that can't be recorded.
+        """
+        known = self._inputs.get(key)
+        if known is None:  # asked at each update; a computed field is tried once
+            inputs = {name for name in key.fields if not self.fields[name].computed}
+            for name in key.fields - inputs:
+                inputs |= self.dependence.inputs(name)
+            known = self._inputs[key] = frozenset(inputs)
+        return known
+
+    def writes_itself(self, key: CompiledKey, name: str) -> bool:
+        """Whether a change of a field makes a key anew by itself: the field is a number, and stands in the key as the
+        attribute that it is stored under, which the change writes.
+        """
+        stored = self.fields[name]
+        plain = not (stored.computed or stored.optional or key.is_claim or key.shards > 1 or name in key.when)
+        places = [attribute for attribute, template in key.attributes if name in template.fields]
+        own = all(attribute.name == stored.attribute and attribute.type == "N" for attribute in places)
+        return plain and own and bool(places) and not any(self.fields[each].computed for each in key.fields)
+
+    def read_for(self, key: CompiledKey, field_values: Mapping[str, Any]) -> frozenset[str]:
+        """The plain fields that decide where the item with these values stands under a key: of a computed field, what
+        it reads of this very item besides what it was seen to read of others.
+        """
+        inputs = self.inputs_of(key)
+        if not self._computed:
+            return inputs
+        reads = (self.dependence.reads(name, field_values) for name in key.fields if self.fields[name].computed)
+        return inputs.union(*reads)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """What the computed fields are made of."""
+        return Dependence(
+            self.cls, {field.name: field.annotation for field in self.fields.values() if not field.computed}
+        )
+
+    def field_values(self, instance: Entity) -> dict[str, Any]:
+        """All fields of an instance, computed ones included and made anew: what a cached property keeps may be of
+        another instance, since ``model_copy`` copies it. Moments are in UTC, as they are stored: what is computed of
+        them (their day, say) must be the same when the item is read again.
+        """
+        made = dict(instance.__dict__)
+        if not self._computed:
+            return made
+        made = self.own_values(instance)
+        moments = {name: as_utc(made[name]) for name in self._moments if _is_elsewhere(made[name])}
+        if moments or len(instance.__dict__) > len(made):
+            made.update(moments)
+            instance = instance.model_copy()
+            object.__setattr__(instance, "__dict__", dict(made))
+        name = ""
+        try:
+            for name in self._computed:
+                made[name] = getattr(instance, name)
+        except RequestError:
+            raise
+        except (ValueError, ArithmeticError) as error:
+            raise ArgumentError(f"it can't be computed: {error}", place=f"{self.name}.{name}") from None
+        return made
+
+    def own_values(self, instance: Entity) -> dict[str, Any]:
+        """The values of an instance's fields, without what cached properties keep beside them."""
+        held = instance.__dict__
+        own = {name: held[name] for name in self.cls.model_fields if name in held}
+        return {**(instance.__pydantic_extra__ or {}), **own}
+
+    def checked(self, instance: Entity) -> Entity:
+        """The instance, validated anew: ``model_copy`` and ``model_construct`` don't. Raises ArgumentError."""
+        try:
+            return self._validate(self.own_values(instance), by_name=True)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise ArgumentError(
+                f"this {self.name} is not valid", place=self.name, faults=faults_of(error, self.name)
+            ) from None
+
+    def as_stored(self, instance: Entity) -> Entity:
+        """The instance as it is read when it has been stored: an expiry has no fractions of seconds there, and a
+        serializer of the entity's may leave something out.
+        """
+        if self._is_lossy:
+            return self.from_item(self.to_item(instance))
+        expires = None if self.ttl is None else getattr(instance, self.ttl.name)
+        if self.ttl is None or expires is None or not expires.microsecond:
+            return instance
+        return instance.model_copy(
+            update={self.ttl.name: self.ttl.decode(*next(iter(self.ttl.encode(expires).items())))}
+        )
+
+    def check_fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Some fields' values, validated one by one against their types. Raises ArgumentError with every fault."""
+        faults: list[Fault] = []
+        checked: dict[str, Any] = {}
+        for name, value in given.items():
+            try:
+                checked[name] = self._adapter(name).validate_python(value, strict=True)
+            except ValidationError as error:
+                faults.extend(faults_of(error, f"{self.name}.{name}"))
+        if faults:
+            raise ArgumentError("wrong values", place=self.name, faults=faults)
+        return checked
+
+    def check_kinds(self, given: Mapping[str, Any]) -> None:
+        """Parts of fields' values, validated against their plain types, without the limits of a whole value (of its
+        size, or its sum). Raises ArgumentError with every fault.
+        """
+        faults: list[Fault] = []
+        for name, value in given.items():
+            try:
+                strict = not isinstance(value, int | float | Decimal)  # an int may be added to a Decimal
+                self._kind_adapter(name).validate_python(value, strict=strict)
+            except ValidationError as error:
+                faults.extend(faults_of(error, f"{self.name}.{name}"))
+        if faults:
+            raise ArgumentError("wrong values", place=self.name, faults=faults)
+
+    def _kind_adapter(self, name: str) -> TypeAdapter[Any]:
+        adapter = self._kind_adapters.get(name)
+        if adapter is None:
+            adapter = self._kind_adapters[name] = TypeAdapter(unbounded(self.fields[name].annotation))
+        return adapter
+
+    def _adapter(self, name: str) -> TypeAdapter[Any]:
+        adapter = self._adapters.get(name)
+        if adapter is None:
+            adapter = self._adapters[name] = TypeAdapter(self.fields[name].annotation)
+        return adapter
+
+    def item_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The attributes of one key. Raises KeyFieldError that names the entity and the field."""
+        try:
+            return key.item_key(field_values)
+        except KeyFieldError as error:
+            place = f"{self.name}.{error.place}" if error.place else self.name
+            raise KeyFieldError(f"{error.message} (in the key {key.name})", place=place, hint=error.hint) from None
+
+    def written_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The attributes of one key of an item that is written. Raises KeyFieldError, also for a value that couldn't be
+        told apart in a key without escapes.
+        """
+        written = self.item_key(key, field_values)
+        name = key.ambiguous(field_values) if self._is_raw else None
+        if name is not None:
+            raise KeyFieldError(
+                f"{shown(field_values[name])} holds the text that ends it in the key {key.name}: another item could "
+                "have the same key",
+                place=f"{self.name}.{name}",
+                hint="give it another value; its keys have no escapes (KeyStyle(raw=True))",
+            )
+        return written
+
+    def claim_item(self, claim: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The item that claims a unique value for the item with these field values. Raises KeyFieldError."""
+        return {**self.written_key(claim, field_values), "claim_of": {"M": self.item_key(self.primary, field_values)}}
+
+    def to_item(self, instance: Entity) -> dict[str, dict[str, Any]]:
+        """The item of an instance: its fields, its primary key, and the keys of each index it belongs to.
+
+        Raises ArgumentError, KeyFieldError, ItemTooLarge.
+        """
+        field_values = self.field_values(instance)
+        item = self.encode_fields(field_values)
+        if instance.__pydantic_extra__:
+            self._add_others(item, instance.__pydantic_extra__)
+        if self.labels:
+            item.update(self.labels)
+        key_of = self.written_key if self._is_raw else self.item_key
+        for key in self.keys:
+            if key is self.primary or key.member(field_values):
+                item.update(key_of(key, field_values))
+        if self.indexed:
+            check_indexed(self.indexed, item)
+        size = values.item_size(item)
+        if size > ITEM_BYTES_MAX:
+            largest = max(item, key=lambda name: values.value_size(item[name]))
+            raise ItemTooLarge(
+                f"the item is {size:,} bytes; DynamoDB allows {ITEM_BYTES_MAX:,}, attribute names included",
+                place=f"{self.name}.{largest}",
+                hint=f"the largest attribute is {largest} ({values.value_size(item[largest]):,} bytes): "
+                "compress it, split it over several items, or keep it in an object store and its address here",
+            )
+        return item
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        """The attributes that are ours: of fields and of keys."""
+        ours = {field.attribute for field in self.fields.values()} | self.labels.keys()
+        return frozenset(ours.union(attribute.name for key in self.keys for attribute, _ in key.attributes))
+
+    def _add_others(self, item: dict[str, dict[str, Any]], others: Mapping[str, Any]) -> None:
+        """Values that no field declares (``extra="allow"``), under their own names. Raises ArgumentError."""
+        for name, value in others.items():
+            if name in self._attributes:
+                raise ArgumentError("the attribute of that name holds a key, or a label", place=f"{self.name}.{name}")
+            dumped = undeclared(value)
+            item[name] = self.encode_field(name, values.encode, dumped)
+
+    def _others(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        return {name: plain_of(value) for name, value in item.items() if name not in self._attributes}
+
+    def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
+        field's default is another value.
+        """
+        item: dict[str, dict[str, Any]] = {}
+        for name, attribute, encode, keeps_null in self._writable:
+            value = field_values.get(name)
+            if value.__class__ in _SETS and not value and not keeps_null:
+                continue  # DynamoDB has no empty set
+            if value is not None:
+                item[attribute] = self.encode_field(name, encode, value)
+            elif keeps_null and name in field_values:
+                item[attribute] = {"NULL": True}
+        return item
+
+    def encode_field(self, name: str, encode: Encoder, value: Any) -> dict[str, Any]:
+        """One field's attribute value. Raises ArgumentError for a value that DynamoDB has no form for."""
+        try:
+            return encode(value)
+        except UnicodeEncodeError as error:
+            raise ArgumentError(f"{error.object!r} isn't valid Unicode", place=f"{self.name}.{name}") from None
+        except (values.ValueFault, values.NumberError, KeyFieldError) as error:
+            text = error.message if isinstance(error, KeyFieldError) else str(error)
+            raise ArgumentError(text, place=f"{self.name}.{name}") from None
+        except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
+            raise ArgumentError(f"{shown(value)} can't be stored: {error}", place=f"{self.name}.{name}") from None
+
+    def _read_slowly(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
+        read: dict[str, Any] = {}
+        with suppress(ValidationError, ValueError, ArithmeticError):
+            for attribute, name, decode in self._readable:
+                stored = item.get(attribute)
+                if stored is not None:
+                    ((tag, value),) = stored.items()
+                    if tag != "NULL":
+                        read[name] = self._decoded(decode, tag, value, self.fields[name])
+                    elif self.fields[name].keeps_null:
+                        read[name] = None
+            if self._keeps_others:
+                read = {**self._others(item), **read}
+            if self._is_whole(item):
+                return self._validate(read, by_name=True)  # type: ignore[no-any-return]
+        return self._from_keys_too(item, read)
+
+    def _is_whole(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether no field's value stands in the item's keys alone."""
+        return self._in_keys <= item.keys() and not any(
+            own not in item and attribute in item for own, attribute in self._in_index_keys
+        )
+
+    def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
+        """As JSON, where a type is read from that only: strict types, and bytes in what pydantic dumps."""
+        read: dict[str, Any] = {}
+        for attribute, name, decode in self._readable:
+            stored = item.get(attribute)
+            if stored is not None and ("NULL" not in stored or self.fields[name].keeps_null):
+                if self.ttl is not None and name == self.ttl.name:
+                    read[name] = str(self._decoded(decode, *next(iter(stored.items()))))
+                elif self.fields[name].codec is not None:
+                    value = self._decoded(decode, *next(iter(stored.items())), self.fields[name])
+                    try:
+                        read[name] = self._adapter(name).dump_python(value, mode="json", warnings=False)
+                    except (PydanticSerializationError, ValueError, TypeError, AttributeError):
+                        return self._read_slowly(item)  # which tells that it isn't in its form
+                elif self.fields[name].form is Form.KEYED:
+                    read[name] = to_jsonable_python(
+                        self._decoded(decode, *next(iter(stored.items())), self.fields[name])
+                    )
+                else:
+                    read[name] = json_of(stored)
+        if self._is_whole(item):
+            with suppress(ValidationError):
+                instance: Entity = self.cls.__pydantic_validator__.validate_json(json.dumps(read), by_name=True)
+                if self._keeps_others and instance.__pydantic_extra__ is not None:
+                    instance.__pydantic_extra__.update(self._others(item))
+                return instance
+        return self._read_slowly(item)
+
+    @staticmethod
+    def _decoded(decode: Decoder, tag: str, value: Any, field: StoredField | None = None) -> Any:
+        """What pydantic validates; what can't be decoded as it is, for pydantic to find the words for."""
+        try:
+            return decode(tag, value)
+        except (ValueError, ArithmeticError):
+            return value if field is None or field.codec is None else _Unreadable(tag, value)
+
+    def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], read: dict[str, Any]) -> Entity:
+        """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
+        for key in self.keys:
+            for name, value in (key.values(item) or {}).items():
+                if name in self.fields and not self.fields[name].computed:
+                    read.setdefault(name, value)
+        for name, empty in self._empty.items():
+            read.setdefault(name, empty)
+        try:
+            return self._validate(read, by_name=True)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise ItemNotReadable(
+                f"the item's key is a {self.name}'s, but its attributes aren't",
+                place=f"{self.name}({self.describe_key(item)})",
+                hint="something else wrote it, or the entity has changed since: fix the item, or default the field",
+                faults=faults_of(error, self.name),
+            ) from None
+
+    def describe_key(self, item: Mapping[str, Mapping[str, Any]]) -> str:
+        """The item's primary key in words, for messages: ``pk=ARTICLE#1, sk=#METADATA``."""
+        pairs = (
+            (attribute.name, item.get(attribute.name, {}).get(attribute.type))
+            for attribute, _ in self.primary.attributes
+        )
+        return ", ".join(f"{name}={value}" for name, value in pairs)
+
+    def __eq__(self, other: object) -> bool:
+        """What is seen as a view is the same entity."""
+        return isinstance(other, CompiledEntity) and self._whole is other._whole
+
+    def __hash__(self) -> int:
+        return id(self._whole)
+
+    def __repr__(self) -> str:
+        return f"CompiledEntity({self.name}, {self.primary})"
+
+
+class _Unreadable:
+    """Stands for what isn't in the stored form that its field names: no type takes it."""
+
+    def __init__(self, tag: str, value: Any) -> None:
+        self.stored = {tag: value}
+
+    def __repr__(self) -> str:
+        return f"stored as {shown(self.stored)}"
+
+
+def _is_pair(field: StoredField) -> bool:
+    """Whether functions of the user's own write and read it."""
+    return field.codec is not None and field.codec.mark.write is not None
+
+
+def _is_elsewhere(value: Any) -> bool:
+    """Whether a moment is told in another zone than UTC."""
+    return isinstance(value, datetime) and value.tzinfo is not None and bool(value.utcoffset())
+
+
+def faults_of(error: ValidationError, place: str) -> list[Fault]:
+    """Pydantic's findings as faults, each with its path below ``place``."""
+    faults: list[Fault] = []
+    for finding in error.errors(include_url=False):
+        path = place
+        for step in finding["loc"]:
+            path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
+        message = (
+            finding["msg"]
+            if finding["type"] == "missing"
+            else f"{finding['msg']}; given: {shown(finding.get('input'))}"
+        )
+        faults.append(Fault(path, lowered(message)))
+    return faults
+
+
+def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Raises RequestError when ``given`` names fields that the entity doesn't have."""
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise RequestError(
+            f"{cls.__name__} has no field {', '.join(map(repr, unknown))}",
+            place=cls.__name__,
+            hint=f"its fields are {', '.join(known)}",
+        )

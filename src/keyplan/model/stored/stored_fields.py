@@ -1,0 +1,169 @@
+"""The fields of an entity as they are stored: attribute names, codecs, defaults.
+
+How items are made and read with them is in ``entity.py`` and ``reading.py``; what a computed field is made of, in
+``dependence.py``.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.fields import bounds_of, is_optional, kind_of, marks_of
+from keyplan.model.stored.field_codec import Decoder, Encoder, decoder_of, encoder_of
+from keyplan.model.stored.key_formats import NumberFormat, TextFormat, format_for
+from keyplan.model.stored.key_templates import Variable
+from keyplan.model.stored.pydantic_values import Form, dumper_of, form_of_field, json_of, takes_nothing
+from keyplan.model.stored.stored_forms import FieldForm, form_of_mark, is_marked_within, mark_of
+
+__all__ = ["StoredField", "stored_fields"]
+
+_SETS = (set, frozenset)
+_CONSTANT = (None, list, dict, tuple, *_SETS)
+"""Default factories that give the same each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredField:
+    """One field of an entity as it is stored."""
+
+    name: str
+    attribute: str
+    annotation: Any
+    encode: Encoder
+    decode: Decoder
+    computed: bool
+    optional: bool
+    keeps_null: bool
+    """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
+    required: bool = True
+    default: Any = None
+    """What the field reads as when nothing is stored; one that a function makes anew each time counts as none."""
+    made_anew: bool = False
+    """Whether a function makes the default anew each time: an item without the attribute has no value of its own."""
+    form: Form = Form.OURS
+    """Who says how its values are stored."""
+    key_type: str | None = None
+    """Of one that is stored as its key holds it: the key attribute's type, S, N or B."""
+    bounds: tuple[tuple[str, Any], ...] = ()
+    """Operators and values that a number keeps to."""
+    codec: FieldForm | None = None
+    """Its stored form, where ``Stored(...)`` says it."""
+    problem: Problem | None = None
+    """Why it can't be stored so."""
+
+
+def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
+    """The fields of an entity with the attributes that they are stored under, computed fields last."""
+    fields: list[StoredField] = []
+    for name, info in cls.model_fields.items():
+        annotation: Any = info.annotation
+        for mark in info.metadata:
+            annotation = Annotated[annotation, mark]
+        keeps_null = not info.is_required() and _reads_otherwise(info, annotation)
+        attribute = info.serialization_alias or info.alias or name
+        stored = _stored(name, attribute, annotation, computed=False, keeps_null=keeps_null)
+        form = Form.OURS if marks_of(annotation) else form_of_field(cls, name, annotation)
+        if mark_of(annotation) is not None or is_marked_within(annotation):
+            stored = _marked(stored, annotation)
+        elif form is not Form.OURS:
+            stored = replace(
+                stored,
+                form=form,
+                encode=dumper_of(cls, name, annotation),
+                decode=_decode_dumped,
+                optional=stored.optional or takes_nothing(annotation),
+            )
+        if not info.is_required() and info.default_factory in _CONSTANT:
+            stored = replace(stored, required=False, default=info.get_default(call_default_factory=True))
+        elif not info.is_required():
+            stored = replace(stored, made_anew=True)
+        fields.append(replace(stored, bounds=tuple(bounds_of(annotation))))
+    for name, computed in cls.model_computed_fields.items():
+        fields.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
+    return fields
+
+
+def _marked(stored: StoredField, annotation: Any) -> StoredField:
+    """A field in the form that its ``Stored(...)`` names."""
+    mark = mark_of(annotation)
+    if mark is None or is_marked_within(annotation):
+        problem = Problem(
+            "Stored(...) stands within it, and is for fields of an entity",
+            "give the inner type a PlainSerializer, or the whole field a Stored form",
+        )
+        return replace(stored, problem=problem)
+    if marks_of(annotation):
+        problem = Problem("a Version or Ttl has a stored form of its own", "leave out Stored(...)")
+        return replace(stored, problem=problem)
+    try:
+        codec = form_of_mark(mark, annotation)
+    except Problem as problem:
+        return replace(stored, problem=problem)
+    return replace(stored, form=Form.STORED, codec=codec, encode=codec.encode, decode=codec.decode)
+
+
+_AS_THEY_ARE: dict[str, set[Any]] = {
+    "S": {str, datetime, date, UUID},
+    "N": {int, float, Decimal},
+    "B": {bytes},
+}
+"""The kinds whose values stand in a key attribute of a type as they are stored anyway."""
+
+
+def held_in_key(field: StoredField, variable: Variable, kind: str) -> StoredField:
+    """A field whose attribute is a key attribute of type ``kind``, stored as that key holds it."""
+    plain = kind_of(field.annotation)
+    if (
+        isinstance(plain, type)
+        and issubclass(plain, enum.Enum)
+        and isinstance(variable.format, TextFormat | NumberFormat)
+    ):
+        plain = {type(member.value) for member in plain}.pop()
+    if field.form is Form.OURS and variable.bare and plain in _AS_THEY_ARE[kind] and _is_plain(variable, plain, kind):
+        return field
+
+    def encode(value: Any) -> dict[str, Any]:
+        return {kind: variable.text(value)}
+
+    def decode(tag: str, value: Any) -> Any:
+        if tag != kind:
+            return json_of({tag: value})
+        return value == "true" if plain is bool else variable.value(value)
+
+    return replace(field, form=Form.KEYED, encode=encode, decode=decode, key_type=kind)
+
+
+def _is_plain(variable: Variable, plain: Any, kind: str) -> bool:
+    """Whether a key of a type holds a value in the form that it is stored in anyway: in no layout of its own, by no
+    rank, and not turned.
+    """
+    usual = format_for(plain, "", attribute_type=kind, sorts=False)
+    return isinstance(variable.format, TextFormat) or variable.format == usual
+
+
+def _decode_dumped(tag: str, value: Any) -> Any:
+    return json_of({tag: value})
+
+
+def _reads_otherwise(info: FieldInfo, annotation: Any) -> bool:
+    """Whether the field's default is another value than what isn't stored: None, 0 or an empty set."""
+    if info.default_factory is not None:
+        return info.default_factory not in _SETS
+    if is_optional(annotation) and kind_of(annotation) not in _SETS:
+        return info.default is not None
+    return info.default is not PydanticUndefined and bool(info.default)
+
+
+def _stored(name: str, attribute: str, annotation: Any, *, computed: bool, keeps_null: bool) -> StoredField:
+    encode, decode = encoder_of(annotation), decoder_of(annotation)
+    return StoredField(name, attribute, annotation, encode, decode, computed, is_optional(annotation), keeps_null)

@@ -1,0 +1,246 @@
+"""A key compiled for one entity on one table. How an entity declares it is in ``declared/keys.py``.
+
+Templates are parsed in ``templates.py``; whether two entities' keys can collide is judged in ``collisions.py``.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from keyplan.dynamodb.values import value_size
+from keyplan.errors import KeyFieldError
+from keyplan.model.declared.indexes import Index, KeyAttribute
+from keyplan.model.declared.keys import Key
+from keyplan.model.stored.key_templates import Literal_, Template
+
+__all__ = ["CompiledKey", "IndexedAttribute", "Matcher", "check_indexed"]
+
+Matcher: TypeAlias = Callable[[Mapping[str, Mapping[str, Any]]], bool]
+_Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledKey:
+    """One key of one entity: its attributes with their templates, in the index's (or the table's) order."""
+
+    name: str
+    index: Index | None
+    partition: tuple[tuple[KeyAttribute, Template], ...]
+    sort: tuple[tuple[KeyAttribute, Template], ...]
+    when: Mapping[str, tuple[Any, ...]]
+    shards: int
+    hash_input: tuple[Template, ...] = ()
+    is_claim: bool = False
+    declared: Key | None = None
+    """What it was compiled from; None for a claim."""
+
+    @cached_property
+    def attributes(self) -> tuple[tuple[KeyAttribute, Template], ...]:
+        """Partition and sort attributes with their templates."""
+        return (*self.partition, *self.sort)
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """Every field that decides where an item stands under this key."""
+        names = {field for _, template in self.attributes for field in template.fields}
+        names.update(self.when)
+        if self.shards > 1:
+            names.update(field for template in self.hash_input for field in template.fields)
+        return frozenset(names)
+
+    @property
+    def place(self) -> str:
+        """The index's name, or "the table"."""
+        return self.index.name if self.index else "the table"
+
+    def member(self, values: Mapping[str, Any]) -> bool:
+        """Whether an item with these field values stands under this key."""
+        if self.when and any(values[name] not in allowed for name, allowed in self.when.items()):
+            return False
+        for name in self._named:  # noqa: SIM110 - of a generator each step is a call
+            if values[name] is None:
+                return False
+        return True
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The fields of its templates."""
+        return frozenset(name for _, template in self.attributes for name in template.fields)
+
+    def item_key(self, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The key attributes for these field values, as attribute values. Raises KeyFieldError.
+
+        A text of ASCII that is short enough for a sort key keeps to every limit; any other is looked at.
+        """
+        shard = "" if self.shards == 1 else self.shard_suffix(values)
+        out: dict[str, dict[str, str]] = {}
+        for attribute, template in self.partition:
+            text = template.text(values) + shard
+            if len(text) > SORT_KEY_BYTES_MAX or not text.isascii():
+                checked(text, PARTITION_KEY_BYTES_MAX, attribute)
+            out[attribute.name] = {attribute.type: text}
+        for attribute, template in self.sort:
+            text = template.text(values)
+            if len(text) > SORT_KEY_BYTES_MAX or not text.isascii():
+                checked(text, SORT_KEY_BYTES_MAX, attribute)
+            out[attribute.name] = {attribute.type: text}
+        return out
+
+    def ambiguous(self, values: Mapping[str, Any]) -> str | None:
+        """The first field whose value can't be told apart in the key; see ``KeyStyle``."""
+        return next((name for _, template in self.attributes if (name := template.ambiguous(values)) is not None), None)
+
+    @cached_property
+    def is_raw(self) -> bool:
+        """Whether values stand in it unescaped, and something follows one."""
+        return any(
+            variable.style.raw and not variable.last
+            for _, template in self.attributes
+            for variable in template.variables
+        )
+
+    def shard_suffix(self, values: Mapping[str, Any]) -> str:
+        """The text behind the partition key that names the item's shard, of a key that has shards."""
+        text = "\0".join(template.text(values) for template in self.hash_input)
+        return self.suffix(zlib.crc32(text.encode()) % self.shards)
+
+    def suffix(self, shard: int) -> str:
+        """The text behind the partition key for shard number ``shard``: ``#03``."""
+        return f"#{shard:0{len(str(self.shards - 1)):d}d}" if self.shards > 1 else ""
+
+    def values(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+        """The field values in an item's key attributes, or None when the item's key isn't of this shape."""
+        result: dict[str, Any] = {}
+        for position, (attribute, template) in enumerate(self.attributes):
+            text = (item.get(attribute.name) or {}).get(attribute.type)
+            if text is None:
+                return None
+            if position == 0 and self.shards > 1:
+                text = text.rpartition("#")[0]
+            values = template.values(text)
+            if values is None or any(result.setdefault(name, value) != value for name, value in values.items()):
+                return None
+        return result
+
+    @cached_property
+    def _shapes(self) -> _Shapes:
+        first, *rest = (template.regex for _, template in self.attributes)
+        if self.shards > 1:
+            first = re.compile(rf"(?:{first.pattern})#[0-9]{{{len(str(self.shards - 1))}}}", re.DOTALL)
+        patterns = (first, *rest)
+        return tuple(
+            (attribute.name, attribute.type, pattern.fullmatch)
+            for (attribute, _), pattern in zip(self.attributes, patterns, strict=True)
+        )
+
+    @cached_property
+    def matches(self) -> Matcher:
+        """Tells whether an item's key attributes have this key's shape."""
+        return _matcher(self._shapes)
+
+    @cached_property
+    def matches_sort(self) -> Matcher:
+        """Tells whether an item's sort key has this key's shape: where its partition key is known to have it."""
+        return _matcher(self._shapes[len(self.partition) :])
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{attribute.name} = {template}" for attribute, template in self.attributes)
+        shard = f" (in {self.shards} shards)" if self.shards > 1 else ""
+        return f"{self.name} ({self.place}: {parts}{shard})"
+
+
+def _matcher(shapes: _Shapes) -> Matcher:
+    if len(shapes) == 2:  # the usual key, once for every item that is read: a loop would double its time
+        (first, first_kind, first_match), (second, second_kind, second_match) = shapes
+
+        def match_both(item: Mapping[str, Mapping[str, Any]]) -> bool:
+            try:
+                return first_match(item[first][first_kind]) is not None and (
+                    second_match(item[second][second_kind]) is not None
+                )
+            except KeyError:
+                return False
+
+        return match_both
+
+    def matches(item: Mapping[str, Mapping[str, Any]]) -> bool:
+        for name, kind, fullmatch in shapes:
+            value = item.get(name)
+            text = None if value is None else value.get(kind)
+            if text is None or fullmatch(text) is None:
+                return False
+        return True
+
+    return matches
+
+
+def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
+    """The key text, if it keeps to DynamoDB's limit for its place. Raises KeyFieldError."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise KeyFieldError(f"{text!r} isn't valid Unicode", hint="it holds half a surrogate pair") from None
+    if len(text) * 4 > bytes_max and attribute.type != "N":
+        size = value_size({attribute.type: text})
+        if size > bytes_max:
+            raise KeyFieldError(
+                f"the key attribute {attribute.name} would be {size} bytes long; DynamoDB allows {bytes_max}",
+                hint="keep the fields of a key short",
+            )
+    return text
+
+
+@dataclass(frozen=True)
+class IndexedAttribute:
+    """An attribute that an item has for itself, and that an index has in its key: DynamoDB refuses what can't stand
+    there, whether the item has a key on that index or not.
+    """
+
+    attribute: KeyAttribute
+    index: str
+    bytes_max: int
+    place: str
+
+    def check(self, value: Mapping[str, Any]) -> None:
+        """Raises KeyFieldError for a value that is empty, too long, or of another type."""
+        held = f"the key attribute {self.attribute.name} of {self.index}"
+        if self.attribute.type not in value:
+            raise KeyFieldError(
+                f"is stored as {next(iter(value))}, and {held} is {self.attribute.type}",
+                place=self.place,
+                hint="store it under another name",
+            )
+        if not value[self.attribute.type]:
+            raise KeyFieldError(
+                f"is empty, and {held} can't hold an empty value",
+                place=self.place,
+                hint="give it a value, or let it be None, which isn't stored",
+            )
+        size = value_size({self.attribute.type: value[self.attribute.type]})
+        if size > self.bytes_max and self.attribute.type != "N":
+            raise KeyFieldError(
+                f"is {size} bytes long, and {held} holds {self.bytes_max} at most",
+                place=self.place,
+                hint="keep it short, or store it under another name",
+            )
+
+
+def check_indexed(indexed: Iterable[IndexedAttribute], item: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check the attributes of an item, or of an update, that indexes have in their keys. Raises KeyFieldError."""
+    for held in indexed:
+        value = item.get(held.attribute.name)
+        if value is not None:
+            held.check(value)
+
+
+def literal_start(template: Template) -> str:
+    """The fixed text that a template begins with."""
+    first = template.parts[0]
+    return first.text if isinstance(first, Literal_) else ""

@@ -1,0 +1,1 @@
+"""Opening stores: the Design base class, stores, and transactions across designs."""

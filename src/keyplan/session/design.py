@@ -1,0 +1,384 @@
+"""Design: the base of every design's class, and what an opened one can be asked.
+
+Here a compiled design meets a store. What a design says is compiled in ``keyplan.design``; how plans are carried out is
+in ``keyplan.client``; stores are opened in ``keyplan.store``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, overload
+
+from keyplan.client.call_records import RunningCall
+from keyplan.client.conversations import Conversation, converse, converse_async
+from keyplan.client.item_iterators import Part, stream, stream_async
+from keyplan.client.write_body_errors import by_name
+from keyplan.errors import DesignError, RequestError, StoreError, shown
+from keyplan.model.declared.actions import Action, Delete, Previous, Put, Update
+from keyplan.model.declared.entity import Entity
+from keyplan.model.declared.table import Table
+from keyplan.model.deferral import is_deferred
+from keyplan.model.scopes import local_names
+
+if TYPE_CHECKING:
+    from keyplan.client.crud import Verbs
+    from keyplan.client.multi_design_writes import Joining
+    from keyplan.model.compiled.compiled_design import CompiledDesign
+    from keyplan.session.stores import Store
+
+__all__ = ["AsyncVerbs", "Design"]
+
+E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
+
+
+class Design:
+    """A single-table design: its table, and its access patterns as typed methods.
+
+    ::
+
+        class Cms(Design):
+            table = Table("cms", indexes=[GSI1])
+
+            @read("AP1")
+            def article(self, article_id: str) -> Article | None: ...
+
+    The class is compiled when it is made: a pattern that no key serves, keys that can collide, and every other fault
+    are told at once, in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; its patterns are then
+    called as the methods they are. Besides them there are the plain verbs: get, put, create, update, delete, batch,
+    transact; and ``aio`` with the same verbs to await.
+
+    ``class Cms(Design, silence={"KP303 article_history": "asked for in exports only"})`` leaves findings of ``keyplan
+    check`` as they are: a rule's code, or a code and a place, and the reason.
+    """
+
+    table: ClassVar[Table]
+    compiled: ClassVar[CompiledDesign]
+    uncompiled: ClassVar[Mapping[str, Any]]
+    """Of a class that is to be planned: the names local to where its patterns were declared."""
+
+    def __init_subclass__(cls, *, silence: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # The compiler is imported by those who declare a design.
+        from keyplan.model.compiled.compiled_design import compile_design  # noqa: PLC0415
+        from keyplan.model.declared.patterns import Pattern  # noqa: PLC0415
+
+        # Patterns of a class made otherwise than by a class statement are declared elsewhere than it
+        namespace = local_names(var.function for var in vars(cls).values() if isinstance(var, Pattern))
+        if is_deferred():
+            cls.uncompiled = namespace
+        else:
+            cls.compiled = compile_design(cls, namespace, silence)
+
+    def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
+        # How plans are carried out is imported by those who open a design.
+        from keyplan.client.crud import Verbs  # noqa: PLC0415
+        from keyplan.client.results import Answer  # noqa: PLC0415
+        from keyplan.client.target import Target  # noqa: PLC0415
+        from keyplan.client.write_compiler import WriteCompiler  # noqa: PLC0415
+
+        self._store = store
+        key = secret.encode() if isinstance(secret, str) else secret or b""
+        target = Target(store.table_name, self.compiled.table)
+        self._answers = {name: Answer(read, target, key) for name, read in self.compiled.reads.items()}
+        self._verbs = Verbs(WriteCompiler(self.compiled.entities, target), target, self._answers)
+        self.aio = AsyncVerbs(self._verbs, self._run_async)
+
+    @classmethod
+    def open(cls, url: str | Path | Store, *, secret: bytes | str | None = None, create: bool | None = None) -> Self:
+        """Open the design on a store.
+
+        ``url`` is a file's path or ``":memory:"`` (the embedded store, which lasts or doesn't),
+        ``dynamodb://REGION/TABLE`` (Amazon DynamoDB), or ``dynamodb+http://HOST:PORT/TABLE`` and ``dynamodb+https://…``
+        (another endpoint of its protocol); or it is another design's store, ``shop.store``, which is closed with that
+        design. ``create`` says whether a missing table is made: by default one on this
+        machine is (embedded, or an endpoint at localhost), and any other isn't. ``secret`` signs the cursors. Raises
+        StoreError.
+        """
+        from keyplan.session.stores import open_store  # noqa: PLC0415 - stores are imported by those who open one
+
+        store = open_store(_address(url, secret, cls.__name__), cls._compiled(), create=create)
+        return cls(store, secret=secret)
+
+    @classmethod
+    async def aopen(
+        cls, url: str | Path | Store, *, secret: bytes | str | None = None, create: bool | None = None
+    ) -> Self:
+        """Open the design from asynchronous code: as ``open``, and the event loop goes on meanwhile.
+
+        ``async with await Cms.aopen("dynamodb://eu-west-1/cms") as cms: ...``. Raises StoreError.
+        """
+        from keyplan.session.stores import aopen_store  # noqa: PLC0415 - stores are imported by those who open one
+
+        store = await aopen_store(_address(url, secret, cls.__name__), cls._compiled(), create=create)
+        return cls(store, secret=secret)
+
+    @classmethod
+    def _compiled(cls) -> CompiledDesign:
+        if not hasattr(cls, "compiled"):
+            raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
+        return cls.compiled
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._store.aclose()
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    @property
+    def store(self) -> Store:
+        """The store that the design is opened on."""
+        return self._store
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} on {self._store.url}>"
+
+    # The plain verbs
+
+    def get(self, entity: type[E], /, *, consistent: bool = False, **key: Any) -> E | None:
+        """One item by its key fields: ``cms.get(Article, article_id="1")``. None when it isn't there."""
+        return self._run("get", self._verbs.get(entity, key, consistent=consistent))
+
+    def get_many(
+        self, entity: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
+    ) -> list[E | None]:
+        """Many items by their key fields, in the order of ``keys``; None for each that isn't there."""
+        return self._run("get_many", self._verbs.get_many(entity, keys, consistent=consistent))
+
+    @overload
+    def put(self, item: E) -> E: ...
+    @overload
+    def put(self, item: Previous[E]) -> E | None: ...
+    def put(self, item: E | Previous[E]) -> E | None:
+        """Write the whole item, whatever stood there. With a version field, only over the version it was read as.
+        ``put(Put(item).previous())`` gives what stood there.
+        """
+        return self._run("put", self._verbs.put(item))
+
+    def create(self, item: E) -> E:
+        """Write an item that must not be there. Raises ItemExists, ValueTaken."""
+        return self._run("create", self._verbs.create(item))
+
+    @overload
+    def update(self, item: E | type[E] | Update[E], /, **changes: Any) -> E: ...
+    @overload
+    def update(self, item: Previous[E], /) -> E | None: ...
+    def update(self, item: E | type[E] | Update[E] | Previous[E], /, **changes: Any) -> E | None:
+        """Change fields of an item, and give it as it then is, in one request: ``cms.update(article, title="New")``,
+        ``cms.update(Counter, name="a", value=Add(1))`` by class and key fields, or an ``Update(...)`` with its
+        conditions; ``Update(...).previous()`` gives it as it was. Raises ConditionFailed, UpdateRefused.
+        """
+        return cast("E | None", self._run("update", self._verbs.update(item, changes)))
+
+    def delete(self, item: E | type[E], /, **key: Any) -> E | None:
+        """Remove an item, by its instance or its class and key fields, and give what was removed. Removing what isn't
+        there is no error: None; so it is where a transaction doesn't tell (an entity with unique claims).
+        """
+        return self._run("delete", self._verbs.delete(Delete(item, **key)))
+
+    def batch(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
+        """Puts and deletes without conditions, 25 a request; tried again until done, but not all-or-nothing."""
+        self._run("batch", self._verbs.batch(actions))
+
+    def transact(self, actions: Iterable[Action]) -> None:
+        """Up to 100 actions, all or nothing. Raises WriteFailed and its kinds."""
+        self._run("transact", self._verbs.transact(actions))
+
+    # Patterns by name, for servers and command lines
+
+    def call(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
+        """Call a pattern by its name with arguments as texts or JSON: they are converted to the types it declares.
+
+        Raises UnknownPattern, ArgumentError, and what the pattern raises; an error of values (ValueError,
+        ArithmeticError) in a write's own code is an ArgumentError, with the error as its cause.
+        """
+        return self._run(pattern, self.conversation(pattern, arguments))
+
+    async def call_async(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
+        """The same, awaited."""
+        return await self._run_async(pattern, self.conversation(pattern, arguments))
+
+    def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
+        """The conversation of a pattern called by its name: nothing is sent before it is run."""
+        result = self.compiled.pattern(pattern)
+        bound = result.signature.bind((), arguments, strict=False)
+        if pattern in self._answers:
+            return self._answers[pattern].converse(bound)
+        return by_name(self._write(pattern, bound), self.compiled.writes[pattern].function, result.place)
+
+    # What the patterns run on (keyplan.model.declared.patterns.Runner)
+
+    def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The answer of a read."""
+        answer = self._answers[name]
+        return self._run(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
+
+    async def run_read_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The answer of a read, awaited."""
+        answer = self._answers[name]
+        return await self._run_async(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
+
+    def stream(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Any]:
+        """The items of a read, part by part."""
+        answer = self._answers[name]
+        bound = answer.pattern.signature.bind(args, kwargs)
+        return self._stream(name, partial(answer.part, bound))
+
+    def _stream(self, name: str, part: Part) -> Iterator[Any]:
+        store = self._store
+        if not store.watched:
+            yield from stream(part, lambda element: converse(element, store.transport), store.backend.ahead)
+            return
+        running = RunningCall(self._place(name))
+
+        def run(conversation: Conversation[Any]) -> Any:
+            with running.counting():
+                return converse(conversation, store.transport)
+
+        with store.telling(running):
+            yield from stream(part, run, store.backend.ahead)
+
+    def stream_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AsyncIterator[Any]:
+        """The items of a read, part by part, from asynchronous code."""
+        answer = self._answers[name]
+        bound = answer.pattern.signature.bind(args, kwargs)
+        return self._stream_async(name, partial(answer.part, bound))
+
+    async def _stream_async(self, name: str, part: Part) -> AsyncIterator[Any]:
+        store = self._store
+        running = RunningCall(self._place(name)) if store.watched else None
+
+        async def run(conversation: Conversation[Any]) -> Any:
+            with nullcontext() if running is None else running.counting():
+                return await converse_async(conversation, store.async_transport)
+
+        with nullcontext() if running is None else store.telling(running):
+            async with aclosing(stream_async(part, run, ahead=store.backend.ahead is not None)) as items:
+                async for item in items:
+                    yield item
+
+    def run_write(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a write."""
+        return self._run(name, self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
+
+    async def run_write_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a write, awaited."""
+        return await self._run_async(name, self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
+
+    def _write(self, name: str, bound: dict[str, Any]) -> Conversation[Any]:
+        pattern = self.compiled.writes[name]
+        make: Callable[[], Any] = partial(pattern.function, self, **bound)
+        return self._verbs.write(make, pattern.place, pattern.attempts)
+
+    def run_joined(self, name: str, bound: Mapping[str, Any]) -> Joining:
+        """A write as one of several in a transaction."""
+        from keyplan.client.multi_design_writes import Joining  # noqa: PLC0415 - for those who use it
+
+        pattern = self.compiled.writes[name]
+        make: Callable[[], Any] = partial(pattern.function, self, **bound)
+        return Joining(self._verbs.compiler, self._answers, make, pattern.place, pattern.attempts)
+
+    def _place(self, name: str) -> str:
+        return f"{type(self).__name__}.{name}"
+
+    def _run(self, name: str, conversation: Conversation[T]) -> T:
+        store = self._store
+        if not store.watched:
+            return converse(conversation, store.transport)
+        with store.counting(self._place(name)):
+            return converse(conversation, store.transport)
+
+    async def _run_async(self, name: str, conversation: Conversation[T]) -> T:
+        store = self._store
+        if not store.watched:
+            return await converse_async(conversation, store.async_transport)
+        with store.counting(self._place(name)):
+            return await converse_async(conversation, store.async_transport)
+
+
+def _address(url: Any, secret: object, design: str) -> str | Store:
+    """The path or URL of a store as text, or the store of another design. Raises StoreError, and RequestError for a
+    secret that is none.
+    """
+    from keyplan.session.stores import Store  # noqa: PLC0415 - stores are imported by those who open one
+
+    if isinstance(url, Store):
+        _check_secret(secret)
+        return url
+    if not isinstance(url, str | Path):
+        raise StoreError(f"a store is named by a path or a URL, not {shown(url)}", place=f"{design}.open")
+    _check_secret(secret)
+    return str(url)
+
+
+def _check_secret(secret: object) -> None:
+    if secret is not None and not isinstance(secret, str | bytes):
+        raise RequestError(f"a secret is a text or bytes, not a {type(secret).__name__}", place="open")
+    if isinstance(secret, str) and any("\ud800" <= text <= "\udfff" for text in secret):
+        raise RequestError("the secret isn't valid Unicode", place="open")
+
+
+class AsyncVerbs:
+    """The plain verbs of an opened design, to await: ``await cms.aio.get(Article, article_id="1")``."""
+
+    def __init__(self, verbs: Verbs, run: Callable[[str, Conversation[Any]], Awaitable[Any]]) -> None:
+        self._verbs = verbs
+        self._run_any = run
+
+    async def get(self, entity: type[E], /, *, consistent: bool = False, **key: Any) -> E | None:
+        """See Design.get."""
+        return await self._run("get", self._verbs.get(entity, key, consistent=consistent))
+
+    async def get_many(
+        self, entity: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
+    ) -> list[E | None]:
+        """See Design.get_many."""
+        return await self._run("get_many", self._verbs.get_many(entity, keys, consistent=consistent))
+
+    @overload
+    async def put(self, item: E) -> E: ...
+    @overload
+    async def put(self, item: Previous[E]) -> E | None: ...
+    async def put(self, item: E | Previous[E]) -> E | None:
+        """See Design.put."""
+        return await self._run("put", self._verbs.put(item))
+
+    async def create(self, item: E) -> E:
+        """See Design.create."""
+        return await self._run("create", self._verbs.create(item))
+
+    @overload
+    async def update(self, item: E | type[E] | Update[E], /, **changes: Any) -> E: ...
+    @overload
+    async def update(self, item: Previous[E], /) -> E | None: ...
+    async def update(self, item: E | type[E] | Update[E] | Previous[E], /, **changes: Any) -> E | None:
+        """See Design.update."""
+        return cast("E | None", await self._run("update", self._verbs.update(item, changes)))
+
+    async def delete(self, item: E | type[E], /, **key: Any) -> E | None:
+        """See Design.delete."""
+        return await self._run("delete", self._verbs.delete(Delete(item, **key)))
+
+    async def batch(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
+        """See Design.batch."""
+        await self._run("batch", self._verbs.batch(actions))
+
+    async def transact(self, actions: Iterable[Action]) -> None:
+        """See Design.transact."""
+        await self._run("transact", self._verbs.transact(actions))
+
+    async def _run(self, name: str, conversation: Conversation[T]) -> T:
+        return cast("T", await self._run_any(name, conversation))

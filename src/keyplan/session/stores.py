@@ -1,0 +1,301 @@
+"""Stores: what a design is opened on, embedded or remote; its table, its hooks, and closing it.
+
+Opening one compares its table with the design's, and makes it where it may. What is asked of a store is in
+``keyplan.client``; the embedded one is ``keyplan.engine``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from keyplan.client.call_records import CallRecord, OnCall, OnPattern, RunningCall, error_name
+from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
+from keyplan.client.request_log import is_logged, log_request
+from keyplan.client.table_setup import create_table, describe_table, differences, mismatch, until_ready
+from keyplan.client.transports.urls import is_url, parse_url
+from keyplan.errors import DynamoDBError, StoreError, shown
+from keyplan.model.compiled.compiled_design import CompiledDesign
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+__all__ = ["Backend", "Store", "aopen_store", "open_store", "with_table"]
+
+R = TypeVar("R")
+W = TypeVar("W", bound=OnPattern)
+
+_LOG = logging.getLogger("keyplan.hooks")
+
+
+class Backend(Protocol):
+    """A way to a store: what requests go through, and what is to be closed."""
+
+    @property
+    def on_call(self) -> OnCall | None:
+        """The hook that is told of every call."""
+        ...
+
+    @on_call.setter
+    def on_call(self, hook: OnCall | None) -> None: ...
+
+    @property
+    def transport(self) -> Transport:
+        """For synchronous callers."""
+        ...
+
+    @property
+    def async_transport(self) -> AsyncTransport:
+        """For asynchronous callers, made when first used."""
+        ...
+
+    @property
+    def ahead(self) -> Executor | None:
+        """Threads in which iterators fetch their next part, where a request waits for a network."""
+        ...
+
+    def close(self) -> None:
+        """Release files, connections and threads."""
+        ...
+
+    async def aclose(self) -> None:
+        """The same from asynchronous code."""
+        ...
+
+
+class Store:
+    """A store that a design is opened on: its transports, and its table's name there."""
+
+    def __init__(
+        self, backend: Backend, url: str, table_name: str, *, local: bool = False, shared: _Shared | None = None
+    ) -> None:
+        self.backend = backend
+        self._shared = shared or _Shared()
+        self._shared.stores.append(self)
+        self.url = url
+        self.table_name = table_name
+        self.local = local
+        """Whether it is this machine's own, so that a missing table may be made without being asked for."""
+        self.transport: Transport = backend.transport
+        self.watched = False
+        """Whether anyone is told of calls."""
+        self._on_call: OnCall | None = None
+        self._watchers: tuple[OnPattern, ...] = ()
+        self._listening = threading.Lock()
+        if self._shared.logs:
+            self._listen()
+
+    @property
+    def async_transport(self) -> AsyncTransport:
+        """The transport for asynchronous callers, made when first used."""
+        return self.backend.async_transport
+
+    @property
+    def on_call(self) -> OnCall | None:
+        """A function that is told of every request: whose it is, its operation, latency, bytes, retries and capacity.
+
+        It runs in the thread or event loop of the request, and must not block. What it raises is logged (by the logger
+        ``keyplan.hooks``), and the request goes on.
+        """
+        return self._on_call
+
+    @on_call.setter
+    def on_call(self, hook: OnCall | None) -> None:
+        with self._listening:
+            self._on_call = hook
+            self._listen()
+
+    def watch(self, watcher: W) -> W:
+        """Tell a function of every call of a pattern or a verb from now on, and give the function back.
+
+        It gets a PatternRecord when the call has ended, in the call's thread or event loop, and must not block; what it
+        raises is logged, as on_call's: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their
+        consumed capacity.
+        """
+        with self._listening:
+            self._watchers = (*self._watchers, watcher)
+            self._listen()
+        return watcher
+
+    def unwatch(self, watcher: OnPattern) -> None:
+        """Tell it no more."""
+        with self._listening:
+            self._watchers = tuple(element for element in self._watchers if element != watcher)
+            self._listen()
+
+    def _listen(self) -> None:
+        self.watched = self._on_call is not None or bool(self._watchers) or self._shared.logs
+        shared = self._shared
+        self.backend.on_call = shared.told if any(store.watched for store in shared.stores) else None
+
+    def beside(self, table_name: str) -> Store:
+        """The same store, with the table of another design."""
+        return Store(self.backend, self.url, table_name, local=self.local, shared=self._shared)
+
+    def is_beside(self, other: Store) -> bool:
+        """Whether both are one store, so that one transaction may be of both."""
+        if self.backend is other.backend:
+            return True
+        if is_url(self.url) and is_url(other.url):
+            location, two = (parse_url(each.url, each.table_name) for each in (self, other))
+            return (location.host, location.port, location.tls, location.region, location.profile) == (
+                two.host, two.port, two.tls, two.region, two.profile
+            )  # fmt: skip
+        files = [each.url for each in (self, other) if not is_url(each.url) and each.url != ":memory:"]
+        return len(files) == 2 and os.path.realpath(files[0]) == os.path.realpath(files[1])
+
+    @contextmanager
+    def counting(self, place: str) -> Generator[None]:
+        """Requests within are those of one call of a pattern or a verb; it is told when it ends."""
+        running = RunningCall(place)
+        with self.telling(running), running.counting():
+            yield
+
+    @contextmanager
+    def telling(self, running: RunningCall) -> Generator[None]:
+        """Tell the watchers of a call when it ends. One that nobody wants any more ends without an error."""
+        try:
+            yield
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            running.error = error_name(error)
+            raise
+        finally:
+            watchers = self._watchers
+            if watchers:
+                record = running.record()
+                for watcher in watchers:
+                    _tell(watcher, record)
+
+    def close(self) -> None:
+        """Release files, connections and threads; those of another design's store are that one's."""
+        if self._shared.stores[:1] == [self]:
+            self.backend.close()
+        else:
+            self._leave()
+
+    async def aclose(self) -> None:
+        """The same from asynchronous code."""
+        if self._shared.stores[:1] == [self]:
+            await self.backend.aclose()
+        else:
+            self._leave()
+
+    def _leave(self) -> None:
+        with self._listening:
+            self._on_call, self._watchers = None, ()
+            self._listen()
+            if self in self._shared.stores:
+                self._shared.stores.remove(self)
+
+
+class _Shared:
+    """The stores of several designs that are one: the first one opened it, and closes it."""
+
+    def __init__(self) -> None:
+        self.stores: list[Store] = []
+        self.logs = is_logged()
+        """Whether requests are logged: asked once, so that none has to ask."""
+
+    def told(self, record: CallRecord) -> None:
+        """Tell everyone of a request."""
+        if self.logs:
+            log_request(record)
+        for hook in [store.on_call for store in self.stores]:
+            if hook is not None:
+                _tell(hook, record)
+
+
+def _tell(hook: Callable[[R], None], record: R) -> None:
+    """Tell a hook. Its own faults are no reason for a call to fail, least of all for a write that is done."""
+    try:
+        hook(record)
+    except Exception:  # noqa: BLE001 - whatever it is, it is the hook's
+        _LOG.exception("a hook failed: %r", hook)
+
+
+def open_store(url: str | Store, design: CompiledDesign, *, create: bool | None) -> Store:
+    """The store that ``url`` names, or is, with the design's table; ``Design.open`` says which URLs there are. Raises
+    StoreError.
+    """
+    return with_table(_store(url, design.table.name, create), design, create=create)
+
+
+def with_table(store: Store, design: CompiledDesign, *, create: bool | None = None) -> Store:
+    """The store, with the design's table. It is closed where that fails: StoreError."""
+    try:
+        converse(_prepare(store, design, create=store.local if create is None else create), store.transport)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+async def aopen_store(url: str | Store, design: CompiledDesign, *, create: bool | None) -> Store:
+    """The same from asynchronous code: files and credentials are read in a thread, and the event loop goes on."""
+    import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
+
+    store = await asyncio.to_thread(_store, url, design.table.name, create)
+    try:
+        preparing = _prepare(store, design, create=store.local if create is None else create)
+        await converse_async(preparing, store.async_transport)
+    except BaseException:
+        await store.aclose()
+        raise
+    return store
+
+
+def _store(url: str | Store, table_name: str, create: bool | None) -> Store:
+    if isinstance(url, Store):
+        return url.beside(table_name)
+    return _remote(url, table_name) if is_url(url) else _embedded(url, table_name, create)
+
+
+def _embedded(path: str, table_name: str, create: bool | None) -> Store:
+    # The engine and SQLite are imported for those who need them.
+    from keyplan.client.transports.embedded import InProcess  # noqa: PLC0415
+    from keyplan.store import Engine  # noqa: PLC0415
+
+    if "\0" in path or any("\ud800" <= text <= "\udfff" for text in path):
+        raise StoreError(f"{shown(path)} is no path of a file", place="open")
+    engine = Engine.open(path, create=create is not False)
+    return Store(InProcess(engine.call, engine.close), path, table_name, local=True)
+
+
+def _remote(url: str, table_name: str) -> Store:
+    # Sockets and TLS are imported for those who need them.
+    from keyplan.client.transports.dynamodb import DynamoDB  # noqa: PLC0415
+
+    location = parse_url(url, table_name)
+    return Store(DynamoDB(location), url, location.table, local=location.local)
+
+
+def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> Conversation[None]:
+    """Make the table where it is missing, and compare it where it is there."""
+    place = f"{design.name}.open"
+    wanted = design.table.create_request(store.table_name)
+    try:
+        result = yield from describe_table(store.table_name)
+        if result is None and create:
+            result = yield from create_table(wanted, design.ttl_attribute)
+        elif result is not None and result["TableStatus"] in {"CREATING", "DELETING"}:  # another process makes it
+            result = yield from until_ready(store.table_name, result)
+    except DynamoDBError as error:
+        raise StoreError(f"{store.url}: {error.type}: {error.message}", place=place, hint=error.hint) from error
+    except StoreError as error:
+        error.place = error.place or place
+        raise
+    if result is None:
+        raise StoreError(
+            f"{store.url} has no table {store.table_name}",
+            place=place,
+            hint="create it: keyplan create, or open(..., create=True); or another region or account has it",
+        )
+    wrong = [difference for difference in differences(wanted, result) if difference.serious]
+    if wrong:
+        raise mismatch(wrong, store.url, store.table_name, place)

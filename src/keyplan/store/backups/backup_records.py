@@ -1,0 +1,364 @@
+"""Backups: the items of a table as they were, and what the table was, under an ARN of their own. They outlive it.
+
+A backup holds the table at one moment, that of its first transaction. Its items are copied in pieces, each a
+transaction of its own, in the order of their rows; meanwhile the table's definition names it, and a write keeps for it
+what the write replaces (``Archives.keep_old``), so that it doesn't matter how far the copy is. What nobody copies any
+more is copied to its end by whoever meets it. The backup that a deleted table leaves takes its items as they are.
+
+What a backup says of itself, and the texts of errors, are those of the service's answers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import orjson
+
+from keyplan.dynamodb.service_errors import (
+    BackupInUseException,
+    BackupNotFoundException,
+    TableNotFoundException,
+    ValidationException,
+)
+from keyplan.store.chunked_work import Worker, finish, go_on
+from keyplan.store.database import Database
+from keyplan.store.processes import begin_work, is_given_up
+from keyplan.store.requests.request_expressions import Answer
+from keyplan.store.state_delays import COPYING
+from keyplan.store.storage.history_rows import backup_name
+from keyplan.store.storage.storage_transactions import Reader, Writer
+from keyplan.store.tables.table import Table, next_layout
+from keyplan.store.tables.table_description import describe_encryption, table_id
+
+Backup = dict[str, Any]
+BackupType = Literal["USER", "SYSTEM"]
+
+SYSTEM_LIFETIME_S = 35 * 86_400.0
+"""How long the backup is kept that a table leaves when it is deleted while it keeps a history."""
+DELETED_SUFFIX = "$DeletedTableBackup"
+"""What its name ends with."""
+_KIND = "backup"
+_ARN = re.compile(r"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{12}:table/([^/]+)/backup/(\d+-[0-9a-f]{8})")
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """A backup that is being made: its number, its table, and the note of who makes it."""
+
+    number: str
+    table: str
+    worker: Worker
+
+
+def begin_backup(writer: Writer, table: Table, name: str, now_s: float) -> Backup | Copying:
+    """Back a table up as it is now: the backup, or what is left to be copied."""
+    number = f"{int(now_s * 1000):014d}-{secrets.token_hex(4)}"
+    stored = _stored(number)
+    last = writer.last_row(table.stored)
+    writer.archives.begin_backup(stored)
+    copied = writer.archives.back_up(stored, table.stored, 0, last)
+    backup = _backup(table, number, name, "USER", (copied.count, copied.size_bytes), now_s)
+    if copied.until == last:
+        writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
+        return backup
+    copying = Copying(number, table.name, begin_work())
+    backup["Details"]["BackupStatus"] = "CREATING"
+    backup["CopiedUpTo"] = copied.until
+    writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
+    running = {**(table.definition.get(COPYING) or {}), stored: {"Last": last, "Worker": copying.worker}}
+    _note_copying(writer, table, running)
+    return copying
+
+
+def _note_copying(writer: Writer, table: Table, running: Mapping[str, Any]) -> None:
+    """Store which backups of a table are being made, as a new generation: who writes by the one before must learn of
+    them.
+    """
+    definition = {name: value for name, value in table.definition.items() if name != COPYING}
+    if running:
+        definition[COPYING] = running
+    writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
+
+
+def finish_backup(database: Database, copying: Copying) -> Backup:
+    """Copy the rest. When that fails, there is no such backup any more.
+
+    Raises:
+        TableNotFoundException: the table is gone.
+        StoreError: the store failed.
+    """
+    next_piece = partial(database.write, partial(_copy_next, database, copying))
+    return finish(database, copying.worker, next_piece, partial(_give_up, database, copying))
+
+
+def _copy_next(database: Database, copying: Copying, writer: Writer) -> Backup | None:
+    """Copy the next piece; the backup, when that was the last one."""
+    name = _stored(copying.number)
+    table, note = _note_of(database, writer, copying)
+    body = writer.archives.record(_KIND, copying.number)
+    if table is None or note is None or note["Worker"] != copying.worker or body is None:
+        raise TableNotFoundException(f"Table not found: {copying.table}")
+    backup: Backup = orjson.loads(body)
+    copied = writer.archives.back_up(name, table.stored, backup["CopiedUpTo"], note["Last"])
+    backup["CopiedUpTo"] = copied.until
+    backup["Source"]["ItemCount"] += copied.count
+    for part, member in (("Source", "TableSizeBytes"), ("Details", "BackupSizeBytes")):
+        backup[part][member] += copied.size_bytes
+    is_done = copied.until == note["Last"]
+    if is_done:
+        del backup["CopiedUpTo"]
+        backup["Details"]["BackupStatus"] = "AVAILABLE"
+        _note_copying(writer, table, _without(table, name))
+    writer.archives.keep_record(_KIND, copying.number, orjson.dumps(backup))
+    return backup if is_done else None
+
+
+def _note_of(database: Database, writer: Writer, copying: Copying) -> tuple[Table | None, Any]:
+    """The table of a backup, and what it notes of who makes it: neither may be there any more."""
+    table = database.fresh(writer).get(copying.table)
+    return table, None if table is None else (table.definition.get(COPYING) or {}).get(_stored(copying.number))
+
+
+def _without(table: Table, name: str) -> dict[str, Any]:
+    return {each: note for each, note in (table.definition.get(COPYING) or {}).items() if each != name}
+
+
+def _give_up(database: Database, copying: Copying, writer: Writer) -> None:
+    """Remove a backup that can't be made."""
+    name = _stored(copying.number)
+    table, note = _note_of(database, writer, copying)
+    if note is not None and note["Worker"] != copying.worker:
+        return  # somebody else makes it
+    if table is not None and note is not None:
+        _note_copying(writer, table, _without(table, name))
+    writer.archives.drop_backup(name)
+    writer.archives.drop_record(_KIND, copying.number)
+
+
+def go_on_backing_up(database: Database) -> None:
+    """Make the backups that nobody makes any more.
+
+    Raises:
+        TableNotFoundException: a table is gone.
+        StoreError: the store failed.
+    """
+    go_on(database, _take_over, finish_backup)
+
+
+def _take_over(database: Database, writer: Writer) -> Copying | None:
+    """A backup that nobody makes any more; from now on this process does."""
+    for table in database.fresh(writer).values():
+        running: Mapping[str, Any] = table.definition.get(COPYING) or {}
+        for name, note in running.items():
+            if is_given_up(note["Worker"]):
+                copying = Copying(name.replace("_", "-"), table.name, begin_work())
+                changed = {**running, name: {**note, "Worker": copying.worker}}
+                writer.define(table.stored.layout.id, json.dumps({**table.definition, COPYING: changed}))
+                return copying
+    return None
+
+
+def keep_as_backup(writer: Writer, table: Table, name: str, counted: tuple[int, int], now_s: float) -> Backup:
+    """Keep all items of a table that goes as its backup: they are taken as they are, so that it takes no time.
+    ``counted`` are their number and size.
+    """
+    number = f"{int(now_s * 1000):014d}-00000000"
+    table_id = table.stored.layout.id
+    writer.empty_table(table.stored, backup_name(_stored(number)))
+    for index in table.vector_indexes:
+        writer.vectors.drop(table_id, index.number)
+        writer.vectors.create(table_id, index.number, len(index.schema))
+    backup = _backup(table, number, name, "SYSTEM", counted, now_s)
+    writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
+    return backup
+
+
+def _backup(table: Table, number: str, name: str, type_: BackupType, counted: tuple[int, int], now_s: float) -> Backup:
+    count, size_bytes = counted
+    details: Answer = {
+        "BackupArn": f"{table.arn()}/backup/{number}",
+        "BackupName": name,
+        "BackupSizeBytes": size_bytes,
+        "BackupStatus": "AVAILABLE",
+        "BackupType": type_,
+        "BackupCreationDateTime": round(now_s, 3),
+    }
+    if type_ == "SYSTEM":
+        details["BackupExpiryDateTime"] = round(now_s + SYSTEM_LIFETIME_S, 3)
+    return {
+        "Details": details,
+        "Source": _source(table, count, size_bytes),
+        "Features": {} if type_ == "SYSTEM" else _features(table),
+        "Definition": {member: value for member, value in table.definition.items() if member != COPYING},
+    }
+
+
+def _stored(number: str) -> str:
+    return number.replace("-", "_")
+
+
+def _source(table: Table, count: int, size_bytes: int) -> Answer:
+    definition = table.definition
+    units = definition.get("ProvisionedThroughput") or {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
+    source: Answer = {
+        "TableName": table.name,
+        "TableId": table_id(table),
+        "TableArn": table.arn(),
+        "TableSizeBytes": size_bytes,
+        "KeySchema": definition["KeySchema"],
+        "TableCreationDateTime": definition["CreationDateTime"],
+        "ProvisionedThroughput": units,
+        "ItemCount": count,
+        "BillingMode": definition["BillingMode"],
+    }
+    if definition.get("OnDemandThroughput"):
+        source["OnDemandThroughput"] = definition["OnDemandThroughput"]
+    return source
+
+
+def _features(table: Table) -> Answer:
+    definition = table.definition
+    features: Answer = {}
+    for member, names in {
+        "LocalSecondaryIndexes": ("IndexName", "KeySchema", "Projection"),
+        "GlobalSecondaryIndexes": (
+            "IndexName",
+            "KeySchema",
+            "Projection",
+            "ProvisionedThroughput",
+            "OnDemandThroughput",
+        ),
+        "VectorIndexes": (
+            "IndexName",
+            "VectorAttribute",
+            "SearchSchema",
+            "Projection",
+            "Dimensions",
+            "DistanceFunction",
+        ),
+    }.items():
+        if definition.get(member):
+            features[member] = [
+                {name: index[name] for name in names if index.get(name) is not None} for index in definition[member]
+            ]
+    if definition.get("StreamSpecification", {}).get("StreamEnabled"):
+        features["StreamDescription"] = definition["StreamSpecification"]
+    if definition.get("TimeToLive"):
+        features["TimeToLiveDescription"] = {
+            "TimeToLiveStatus": "ENABLED",
+            "AttributeName": definition["TimeToLive"],
+        }
+    if definition.get("SSESpecification", {}).get("Enabled"):
+        features["SSEDescription"] = describe_encryption(table)
+    return features
+
+
+def find_backup(reader: Reader, arn: str) -> Backup:
+    """A backup by its ARN, in any region.
+
+    Raises:
+        ValidationException: it isn't the ARN of a backup.
+        BackupNotFoundException: there is no such backup.
+    """
+    match = _ARN.fullmatch(arn)
+    if match is None:
+        raise ValidationException("Invalid Backup ARN")
+    body = reader.archives.record(_KIND, match[2])
+    if body is None:
+        raise BackupNotFoundException(f"Backup not found: {arn}")
+    backup: Backup = orjson.loads(body)
+    if backup["Source"]["TableName"] != match[1]:
+        raise BackupNotFoundException(f"Backup not found: {arn}")
+    return backup
+
+
+def latest_backup(database: Database, arn: str) -> Backup:
+    """``find_backup``, of now. One that nobody makes any more is made.
+
+    Raises:
+        ValidationException, BackupNotFoundException: as it does.
+    """
+    backup = database.storage.read(lambda reader: find_backup(reader, arn))
+    if backup["Details"]["BackupStatus"] != "CREATING" or not _goes_on(database, backup):
+        return backup
+    return database.storage.read(lambda reader: find_backup(reader, arn))
+
+
+def latest_backups(database: Database) -> list[Backup]:
+    """``all_backups``, of now."""
+    backups = database.storage.read(all_backups)
+    begun = [backup for backup in backups if backup["Details"]["BackupStatus"] == "CREATING"]
+    if any(_goes_on(database, backup) for backup in begun):
+        return database.storage.read(all_backups)
+    return backups
+
+
+def _goes_on(database: Database, backup: Backup) -> bool:
+    table = database.find(backup["Source"]["TableName"])
+    return table is not None and database.goes_on_with(table)
+
+
+def check_made(backup: Backup) -> None:
+    """Refuse to use a backup that is being made.
+
+    Raises:
+        BackupInUseException: so it is.
+    """
+    if backup["Details"]["BackupStatus"] == "CREATING":
+        raise BackupInUseException(f"Backup is being created: {backup['Details']['BackupArn']}")
+
+
+def number_of(backup: Backup) -> str:
+    """The last part of a backup's ARN."""
+    arn: str = backup["Details"]["BackupArn"]
+    return arn.rpartition("/")[2]
+
+
+def items_name(backup: Backup) -> str:
+    """The name under which the items of a backup are kept."""
+    return _stored(number_of(backup))
+
+
+def all_backups(reader: Reader) -> list[Backup]:
+    """All backups, the oldest first."""
+    return [orjson.loads(body) for _, body in reader.archives.records(_KIND)]
+
+
+def drop_backup(writer: Writer, backup: Backup) -> None:
+    """Remove a backup with its items."""
+    writer.archives.drop_backup(items_name(backup))
+    writer.archives.drop_record(_KIND, number_of(backup))
+
+
+def described(backup: Backup, status: str | None = None) -> Answer:
+    """The ``BackupDescription``."""
+    details = backup["Details"] if status is None else {**backup["Details"], "BackupStatus": status}
+    return {
+        "BackupDetails": details,
+        "SourceTableDetails": backup["Source"],
+        "SourceTableFeatureDetails": backup["Features"],
+    }
+
+
+def expire_backups(database: Database) -> int:
+    """Remove the backups whose time is over; how many there were. While there are none, nothing is written."""
+
+    def is_over(backup: Backup, now_s: float) -> bool:
+        return bool(backup["Details"].get("BackupExpiryDateTime", now_s) < now_s)
+
+    def work(writer: Writer) -> int:
+        over = [backup for backup in all_backups(writer) if is_over(backup, now_s)]
+        for backup in over:
+            drop_backup(writer, backup)
+        return len(over)
+
+    now_s = database.clock()
+    if not any(is_over(backup, now_s) for backup in database.storage.read(all_backups)):
+        return 0
+    return database.write(work)

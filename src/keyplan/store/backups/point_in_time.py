@@ -1,0 +1,119 @@
+"""Point-in-time recovery: the window in which a table can be had as it was, and the switch that begins and ends it.
+
+A table that keeps a history remembers, in the transaction of each write, what stood there before
+(``engine.storage.archives``); one that doesn't, pays nothing. Whoever knows the table from before the switch is made to
+look again, so that no write of another process is missed.
+
+Other than at AWS, where the last five minutes come later, the window reaches up to now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from keyplan.dynamodb.service_errors import PointInTimeRecoveryUnavailableException
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer
+from keyplan.store.state_delays import source_of, states_of
+from keyplan.store.storage.storage_transactions import Reader, Writer
+from keyplan.store.tables.table import Table, next_layout
+
+MEMBER = "PointInTimeRecovery"
+PERIOD_DAYS_MAX = 35
+TRIMMED_TOGETHER = 500
+"""Writes that are forgotten in one transaction."""
+_DAY_S = 86_400.0
+
+
+def switch_history(writer: Writer, table: Table, period_days: int | None, now_s: float) -> None:
+    """Let a table keep a history of so many days, or none."""
+    before = table.definition.get(MEMBER)
+    definition: dict[str, Any] = {name: value for name, value in table.definition.items() if name != MEMBER}
+    if period_days is not None:
+        since_s = now_s if before is None else before["Since"]
+        definition[MEMBER] = {"Since": since_s, "Days": period_days}
+    layout = table.stored.layout
+    if (before is None) == (period_days is None):
+        if before is not None:
+            writer.define(layout.id, json.dumps(definition))
+        return
+    if period_days is None:
+        writer.archives.end_history(layout.id)
+    else:
+        writer.archives.begin_history(layout.id)
+    writer.change_indexes(table.stored, next_layout(definition, layout), json.dumps(definition))
+
+
+def is_restored(table: Table, tables: Iterable[Table]) -> bool:
+    """Whether one of the tables is being restored of this one's history: it must stay until that is done."""
+    return any(not each.is_settled and source_of(each.definition) == table.stored.layout.id for each in tables)
+
+
+def window(table: Table, now_s: float) -> tuple[float, float] | None:
+    """The first and the last moment that can be had, in seconds since the epoch; None without a history."""
+    kept = table.definition.get(MEMBER)
+    if kept is None:
+        return None
+    return max(kept["Since"], now_s - kept["Days"] * _DAY_S), max(kept["Since"], now_s)
+
+
+def shown_moment(moment_s: float) -> str:
+    """A moment as errors show it."""
+    try:
+        return datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return str(moment_s)
+
+
+def no_history(name: str) -> PointInTimeRecoveryUnavailableException:
+    """The error of a table that keeps none."""
+    return PointInTimeRecoveryUnavailableException(f"Point in time recovery is not enabled for table '{name}'")
+
+
+def describe_history(table: Table, now_s: float) -> Answer:
+    """The ``ContinuousBackupsDescription``."""
+    recovery: Answer = {"PointInTimeRecoveryStatus": "DISABLED"}
+    reach = window(table, now_s)
+    if reach is not None:
+        recovery = {
+            "PointInTimeRecoveryStatus": "ENABLED",
+            "RecoveryPeriodInDays": table.definition[MEMBER]["Days"],
+            "EarliestRestorableDateTime": _told(reach[0], 0.001),
+            "LatestRestorableDateTime": _told(reach[1], -0.001),
+        }
+    status = "DISABLED" if states_of(table.definition, now_s).lacks_backups else "ENABLED"
+    return {"ContinuousBackupsStatus": status, "PointInTimeRecoveryDescription": recovery}
+
+
+def _told(end_s: float, inwards_s: float) -> float:
+    """An end of what can be had, to the millisecond, and never beyond it: who asks for what was told gets it."""
+    told_s = round(end_s, 3)
+    return told_s if (told_s - end_s) * inwards_s >= 0 else round(told_s + inwards_s, 3)
+
+
+def trim_histories(database: Database) -> int:
+    """Forget writes that are older than what can be had, some hundred of each table; how many they were. While there
+    are none, nothing is written, and no other writer waits.
+    """
+
+    def overdue(reader: Reader) -> list[tuple[int, int]]:
+        result: list[tuple[int, int]] = []
+        tables = database.fresh(reader)
+        for table in tables.values():
+            reach = window(table, now_s)
+            if reach is not None and not is_restored(table, tables.values()):
+                table_id, before_us = table.stored.layout.id, int(reach[0] * 1_000_000)
+                oldest_us = reader.archives.oldest_write(table_id)
+                if oldest_us is not None and oldest_us < before_us:
+                    result.append((table_id, before_us))
+        return result
+
+    def work(writer: Writer) -> int:
+        # Judged anew: the history may have ended meanwhile.
+        return sum(writer.archives.trim_history(*each, TRIMMED_TOGETHER) for each in overdue(writer))
+
+    now_s = database.clock()
+    return database.write(work) if database.storage.read(overdue) else 0

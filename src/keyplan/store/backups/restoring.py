@@ -1,0 +1,197 @@
+"""Restoring: a table that is made of a backup, or of another table's history, is filled in pieces, each a transaction
+of its own, and is CREATING meanwhile. What nobody fills any more is filled to its end by whoever meets it.
+
+A backup doesn't change. A table at a moment is what it is now without the writes of after: so first the keys of all
+these writes are marked, and what stood there before the first of each is restored; then, row by row, the items whose
+keys have no mark. What is written from the beginning on doesn't matter to either: it is in the history, and when all
+rows are restored, the writes until then are gone through in the same way, and put right what was restored by its row,
+or wasn't, after it had been written. What is written later than that is no matter any more, however much it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import orjson
+
+from keyplan.dynamodb.service_errors import TableNotFoundException
+from keyplan.store import work_budget as effort
+from keyplan.store.backups.table_copies import check_free, make_table
+from keyplan.store.chunked_work import TableWork, finish, go_on, still_done, take_over_table
+from keyplan.store.control_plane.index_backfill import fill_table
+from keyplan.store.control_plane.schema import Definition
+from keyplan.store.database import Database
+from keyplan.store.items.item_writes import perform
+from keyplan.store.items.write_outcome import Write
+from keyplan.store.processes import begin_work
+from keyplan.store.state_delays import begin_restore, begin_restoring, end_restoring, restorer_of, with_restorer
+from keyplan.store.storage.history_rows import Kept, Written
+from keyplan.store.storage.storage_transactions import Writer
+from keyplan.store.tables.table import Table
+from keyplan.store.tables.table_removal import forget_table
+
+_KIND = "restore"
+"""The kind of the records that say what a table is restored of, and how far it is."""
+Progress = dict[str, Any]
+
+
+def of_backup(name: str) -> Progress:
+    """To restore what a backup holds; ``name`` is that of its items."""
+    return {"Backup": name, "Row": 0}
+
+
+def of_history(writer: Writer, source: Table, moment_us: int) -> Progress:
+    """To restore what a table was at a moment."""
+    first = writer.archives.first_after(source.stored.layout.id, moment_us)
+    return {"Table": source.name, "TableId": source.stored.layout.id, "Write": first, "Row": 0}
+
+
+def begin_restored(
+    database: Database,
+    writer: Writer,
+    name: str,
+    definition: Definition,
+    progress: Progress,
+    summary: Mapping[str, Any],
+) -> TableWork | None:
+    """Make a table with the first items; what is left to be restored, if anything is. ``summary`` is its
+    ``RestoreSummary``.
+
+    Raises:
+        TableAlreadyExistsException: there is one of this name.
+        TableInUseException: there is, and it is being restored.
+    """
+    check_free(database, writer, name)
+    begun = begin_restore(definition, summary, database.clock(), database.settle_s)
+    table = make_table(database, writer, name, begun)
+    table_id = table.stored.layout.id
+    if "Table" in progress:
+        writer.archives.begin_marks(table_id)
+    left = _restore_piece(database, writer, table, progress)
+    if left is None:
+        writer.archives.drop_marks(table_id)
+        return None
+    restoring = TableWork(name, table_id, begin_work())
+    writer.define(table_id, json.dumps(begin_restoring(begun, summary, progress.get("TableId"), restoring.worker)))
+    _keep(writer, restoring, left)
+    return restoring
+
+
+def _restore_piece(database: Database, writer: Writer, table: Table, progress: Progress) -> Progress | None:
+    """Restore the next items; how far it is then, or None when there are no more.
+
+    Raises:
+        TableNotFoundException: the table of which it is restored is gone.
+    """
+    writes = 1 + len(table.indexes) + len(table.vector_indexes)
+    if "Backup" in progress:
+        rows_max = effort.piece_rows(writes)
+        rows, more = writer.archives.backed_up_after(progress["Backup"], progress["Row"], rows_max)
+        _fill(writer, table, rows)
+        return {**progress, "Row": rows[-1][0]} if more else None
+    return _restore_moment_piece(database, writer, table, progress, effort.piece_rows(writes + 2))
+
+
+def _restore_moment_piece(
+    database: Database, writer: Writer, table: Table, progress: Progress, rows_max: int
+) -> Progress | None:
+    source = database.fresh(writer).get(progress["Table"])
+    if source is None or source.stored.layout.id != progress["TableId"] or not source.keeps_history:
+        raise TableNotFoundException(f"Table not found: {progress['Table']}")
+    mark, source_id = table.stored.layout.id, progress["TableId"]
+    archives = writer.archives
+    progress = {"LastWrite": archives.last_write(source_id), "LastRow": writer.last_row(source.stored), **progress}
+    rows, more = archives.writes_between(source_id, progress["Write"], progress["LastWrite"], rows_max)
+    for row in rows:
+        if archives.mark(mark, row[1:3]):
+            _put_back(writer, table, row)
+    if rows:
+        progress["Write"] = rows[-1][0] + 1
+    if more:
+        return progress
+    if progress["Row"] <= progress["LastRow"]:
+        last = progress["LastRow"]
+        rows, more = archives.unmarked_after(source.stored, progress["Row"], last, mark, rows_max)
+        _fill(writer, table, rows)
+        if more:
+            return {**progress, "Row": rows[-1][0]}
+        progress |= {"Row": last + 1, "LastWrite": archives.last_write(source_id)}
+    return progress if progress["Write"] <= progress["LastWrite"] else None
+
+
+def _put_back(writer: Writer, table: Table, row: Written) -> None:
+    """Restore what stood there before a write, in the place of what was restored by its row after that."""
+    _, partition, sort, _, body = row
+    known = writer.find(table.stored, partition, sort)
+    if known is not None and known[2] == body:
+        return
+    if known is not None:
+        perform(writer, Write(table, (partition, sort), removes=True))
+    _fill(writer, table, [row])
+
+
+def _fill(writer: Writer, table: Table, rows: list[Written]) -> None:
+    kept: list[Kept] = [
+        (partition, sort, size, body)
+        for _, partition, sort, size, body in rows
+        if size is not None and body is not None
+    ]
+    fill_table(writer, table, kept)
+
+
+def finish_restoring(database: Database, restoring: TableWork) -> None:
+    """Restore the rest. When that fails, there is no such table any more.
+
+    Raises:
+        TableNotFoundException: the table of which it is restored is gone.
+        JSONDecodeError: an item is damaged.
+        StoreError: the store failed.
+    """
+    next_piece = partial(database.write, partial(_restore_next, database, restoring))
+    finish(database, restoring.worker, next_piece, partial(_give_up, database, restoring))
+
+
+def _restore_next(database: Database, restoring: TableWork, writer: Writer) -> bool:
+    """Restore the next piece; whether there is nothing more to do."""
+    table = still_done(database, writer, restoring, restorer_of)
+    body = writer.archives.record(_KIND, str(restoring.table_id))
+    if table is None or body is None:
+        return True
+    left = _restore_piece(database, writer, table, orjson.loads(body))
+    if left is not None:
+        _keep(writer, restoring, left)
+        return False
+    writer.define(restoring.table_id, json.dumps(end_restoring(table.definition)))
+    _forget(writer, restoring)
+    return True
+
+
+def _give_up(database: Database, restoring: TableWork, writer: Writer) -> None:
+    """Remove a table that can't be restored."""
+    table = still_done(database, writer, restoring, restorer_of)
+    if table is not None:
+        forget_table(writer, table)
+        _forget(writer, restoring)
+
+
+def _keep(writer: Writer, restoring: TableWork, progress: Progress) -> None:
+    writer.archives.keep_record(_KIND, str(restoring.table_id), orjson.dumps(progress))
+
+
+def _forget(writer: Writer, restoring: TableWork) -> None:
+    writer.archives.drop_marks(restoring.table_id)
+    writer.archives.drop_record(_KIND, str(restoring.table_id))
+
+
+def go_on_restoring(database: Database) -> None:
+    """Restore to their ends the tables that nobody restores any more.
+
+    Raises:
+        TableNotFoundException: the table of which one is restored is gone.
+        JSONDecodeError: an item is damaged.
+        StoreError: the store failed.
+    """
+    go_on(database, partial(take_over_table, restorer_of, with_restorer), finish_restoring)

@@ -1,0 +1,136 @@
+"""Tags of tables: what a tag may be, how many there may be, and the resource they belong to.
+
+The limits are those of the developer guide, "Tagging restrictions in DynamoDB"; the texts are AWS's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from keyplan.dynamodb.limits import NAME_PATTERN, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX
+from keyplan.dynamodb.service_errors import ResourceNotFoundException, ValidationException, one_or_more
+from keyplan.store.database import Database
+from keyplan.store.state_delays import check_changeable, states_of
+from keyplan.store.storage.storage_transactions import Writer
+
+Tag = Mapping[str, str]
+
+_TABLE_ARN = rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/({NAME_PATTERN})"
+_ARN = re.compile(_TABLE_ARN)
+_INDEX = re.compile(rf"{_TABLE_ARN}/index/.*")
+_STREAM = re.compile(rf"{_TABLE_ARN}/stream/.*")
+_BACKUP = re.compile(rf"{_TABLE_ARN}/backup/.*")
+_SERVICE = re.compile("arn:[a-z-]+:dynamodb:")
+_SIGNS = frozenset("+-=._:/@")
+_RESERVED = "aws:"
+
+
+def tagged_table(arn: str) -> str:
+    """The name of the table that an ARN names. Any region and any account will do; an index can't be tagged.
+
+    Raises:
+        ValidationException: it isn't the ARN of a table.
+    """
+    if not arn.startswith("arn:"):
+        raise one_or_more(f"ARNs must start with 'arn:': {arn}")
+    match = _ARN.fullmatch(arn)
+    if match is None and _STREAM.fullmatch(arn):
+        raise not_found(arn)
+    if match is None and _INDEX.fullmatch(arn):
+        raise one_or_more(
+            f"Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {arn}"
+        )
+    if match is None and (_BACKUP.fullmatch(arn) or not _SERVICE.match(arn)):
+        raise one_or_more(f"Provided Arn is not a DynamoDB resource arn: {arn}")
+    if match is None:
+        raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")
+    return match[1]
+
+
+def not_found(arn: str) -> ResourceNotFoundException:
+    """The error of a resource that isn't there."""
+    return ResourceNotFoundException(f"Requested resource not found: ResourceArn: {arn} not found")
+
+
+def check_tags(tags: Sequence[Tag]) -> None:
+    """Refuse tags that no table can have.
+
+    Raises:
+        ValidationException: there are too many, a key or a value can't be, or a key is there twice.
+    """
+    check_count(len(tags))
+    for tag in tags:
+        check_key(tag.get("Key"))
+        value = tag.get("Value")
+        if value is None or len(value) > TAG_VALUE_MAX or not _is_plain(value):
+            raise ValidationException(f"The Tag Value provided is invalid, Value: {'null' if value is None else value}")
+    for key, times in Counter(tag["Key"] for tag in tags).items():
+        if times > 1:
+            raise ValidationException(f"Duplicate Tag Keys provided as input: Duplicate Tag Key found {key}")
+
+
+def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
+    """The tags of a table and new ones, which were checked; one with a known key replaces it.
+
+    Raises:
+        ValidationException: there are too many tags.
+    """
+    after = {tag["Key"]: tag for tag in (*before, *tags)}
+    check_count(len(after))
+    return list(after.values())
+
+
+def check_key(key: str | None) -> None:
+    """Refuse the key of a tag that can't be, also of one that is to be removed.
+
+    Raises:
+        ValidationException: it is reserved, too long, or has characters that no tag has.
+    """
+    if key is None or not 1 <= len(key) <= TAG_KEY_MAX or not _is_plain(key):
+        raise ValidationException(f"The Tag Key provided is invalid, Key: {'null' if key is None else key}")
+    if key.lower().startswith(_RESERVED):
+        raise ValidationException(f"Tag Key cannot be prefixed with {_RESERVED}, Key: {key}")
+
+
+def check_count(count: int) -> None:
+    """Refuse more tags than a table has.
+
+    Raises:
+        ValidationException: they are more.
+    """
+    if count > TAGS_MAX:
+        raise ValidationException("Number of Tags exceed the current limit for the provided ResourceArn")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text has letters, numbers, white space and + - = . _ : / @ only."""
+    return all(sign.isalpha() or sign.isnumeric() or sign.isspace() or sign in _SIGNS for sign in text)
+
+
+def change_tags(database: Database, arn: str, change: Callable[[Sequence[Tag]], list[Tag]]) -> None:
+    """Store other tags.
+
+    Raises:
+        ValidationException: it isn't an ARN, or the tags can't be.
+        ResourceNotFoundException: there is no such table.
+    """
+    name = tagged_table(arn)
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise not_found(arn)
+        states = states_of(table.definition, database.clock())
+        if states.restoring:
+            raise not_found(arn)
+        before = table.definition.get("Tags") or []
+        tags = change(before)
+        if tags != before:
+            check_changeable(name, states)
+        writer.define(table.stored.layout.id, json.dumps({**table.definition, "Tags": tags}))
+
+    database.write(work)
+    database.refresh()

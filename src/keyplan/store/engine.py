@@ -1,0 +1,370 @@
+"""The engine: dispatches operations to their actions, and retries those that met a table whose form has
+just changed.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable, Sequence
+from os import PathLike, fspath
+from typing import Any, Literal
+
+import orjson
+
+from keyplan.dynamodb.expressions import ExpressionFault
+from keyplan.dynamodb.operations.registry import OPERATIONS, Operation, unknown_operation
+from keyplan.dynamodb.service_errors import RequestFault, TransactionCanceledException, ValidationException
+from keyplan.dynamodb.values import ValueFault
+from keyplan.errors import DynamoDBError, KeyplanError, StoreError
+from keyplan.store import work_budget as effort
+from keyplan.store.background_work import Behind
+from keyplan.store.backups.backup_records import expire_backups, go_on_backing_up
+from keyplan.store.backups.point_in_time import trim_histories
+from keyplan.store.backups.restoring import go_on_restoring
+from keyplan.store.control_plane.index_backfill import go_on_filling
+from keyplan.store.control_plane.time_to_live import REMOVED_TOGETHER, go_on_expiring, sweep
+from keyplan.store.database import Database, Group, Realism
+from keyplan.store.error_messages import check_unicode, error_of
+from keyplan.store.integrity_check import Finding, check_storage
+from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, carefully, decode
+from keyplan.store.items.write_outcome import UnjudgedError
+from keyplan.store.operations import ACTIONS, Action
+from keyplan.store.replication.replica_backfill import go_on_joining
+from keyplan.store.state_delays import is_left_undone
+from keyplan.store.storage.key_layouts import StaleTableError
+from keyplan.store.storage.sqlite import Storage
+from keyplan.store.storage.sqlite_errors import unreadable
+from keyplan.store.streams.stream_lifecycle import needs_trimming, trim
+from keyplan.store.streams.stream_shards import SHARD_S, ShardLife
+
+_log = logging.getLogger("keyplan.engine")
+
+_STALE_RETRIES = 50
+"""A table would have to change that often during one operation for it to fail."""
+_TIDY_EVERY_S = 3600.0
+
+
+class Engine:
+    """An open store. Threads may share it, and several processes may open the same file.
+
+    ``statements`` counts SQL statements (for tests; approximate when threads work at once).
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Callable[[], float] = time.time,
+        show: Callable[[bytes], Any] = decode,
+        realism: Realism | None = None,
+        shard_life: ShardLife | None = None,
+        s3: str | None = None,
+    ) -> None:
+        self._storage = storage
+        self._database = Database(storage, clock, show, realism or Realism(), shard_life, s3)
+        self._database.go_on = self._go_on
+        self._knows_what_expires = False
+        self._tidy_s = 0.0
+        """When it is time to tidy again."""
+        self._actions = {name: (operation, ACTIONS[name]) for name, operation in OPERATIONS.items()}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        create: bool = True,
+        busy_timeout_s: float = 10.0,
+        synchronous: Literal["FULL", "NORMAL", "OFF"] = "FULL",
+        clock: Callable[[], float] = time.time,
+        raw_items: bool = False,
+        throttle: bool = False,
+        index_lag_ms: float = 0.0,
+        settle_s: float = 0.0,
+        shard_s: float = SHARD_S,
+        shard_records: int | None = None,
+        s3: str | PathLike[str] | None = None,
+        jobs_behind: bool = False,
+    ) -> Engine:
+        """Open a store: a file, or ``":memory:"`` for one that lasts as long as the engine.
+
+        ``create`` makes the file when it isn't there. ``busy_timeout_s`` is how long a write waits for other
+        writers. With ``synchronous="FULL"`` what a call has acknowledged survives a power cut; with
+        ``"NORMAL"`` it survives the end of the process. ``clock`` gives the time in seconds since the epoch.
+        With ``raw_items``, reads give whole items as ``orjson.Fragment``: stored bytes that ``orjson.dumps``
+        copies into its text, for those who only pass answers on.
+
+        Three things of the service can be had on request; the first two are of this engine alone. ``throttle`` refuses
+        what exceeds the throughput of tables, indexes and partitions, with the service's errors
+        (``keyplan.store.simulation.throttling``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
+        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once. With ``settle_s``
+        what is created, changed or deleted is so only that many seconds later: until then a table or an index tells
+        CREATING, UPDATING or DELETING, and refuses what it refuses then (``keyplan.store.state_delays``).
+
+        The shards of streams are followed by their children ``shard_s`` seconds after they were opened, and, each by
+        two, when the open ones hold ``shard_records`` records on average; None is never.
+
+        ``s3`` is a folder that stands in for Amazon S3, with a folder in it for each bucket: there exports are written,
+        and from there imports read. They are done when the call that asks for them returns, or, with ``jobs_behind``,
+        in a thread of their own.
+
+        Raises:
+            StoreError: the file is missing, foreign, damaged, locked, or can't be written.
+        """
+        place = fspath(path)
+        folder = None if s3 is None else fspath(s3)
+        show = orjson.Fragment if raw_items else decode
+        realism, shard_life = Realism(throttle, index_lag_ms, settle_s), ShardLife(shard_s, shard_records)
+        if place == ":memory:":
+            # What was can be read beside what is in a file only.
+            storage = Storage.temporary() if index_lag_ms else Storage.memory()
+        else:
+            storage = Storage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+        # Who copies what is stored doesn't notice that it can't be read.
+        storage.verifies = raw_items
+        engine = cls(storage, clock, show, realism, shard_life, folder)
+        if jobs_behind:
+            engine._database.jobs = Behind()
+        return engine
+
+    @property
+    def place(self) -> str:
+        """The path of the file, or ``:memory:``."""
+        return self._storage.place
+
+    @property
+    def endpoint(self) -> str:
+        """The host and port that DescribeEndpoints tells."""
+        return self._database.endpoint
+
+    @endpoint.setter
+    def endpoint(self, address: str) -> None:
+        self._database.endpoint = address
+
+    @property
+    def database(self) -> Database:
+        """What the actions work on."""
+        return self._database
+
+    def join(self, region: str, group: Group | None = None) -> None:
+        """Be the store of a region, beside those of others if there are any."""
+        self._database.region = region
+        self._database.group = group
+
+    @property
+    def statements(self) -> int:
+        """How many SQL statements were run so far."""
+        return self._storage.statements
+
+    def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Run one operation of DynamoDB's API; parameters and answer are in its JSON shape.
+
+        Raises:
+            DynamoDBError: the error DynamoDB would give (``keyplan.dynamodb.service_errors``).
+            StoreError: the store failed; a write was not made.
+        """
+        known = self._actions.get(operation)
+        if known is None:
+            raise unknown_operation(operation)
+        kind, action = known
+        kind.validate(params)
+        try:
+            if not kind.old_names.isdisjoint(params):
+                kind.check_old_count(params)
+                kind.check_mixture(params)
+            answer = action(self._database, params)
+        except StaleTableError:
+            self._database.refresh()
+        except _FAULTS as fault:
+            # It may have been judged by an old form of the table. Looking costs a statement, but only here.
+            if not (_is_of_schema(fault) and self._database.refresh()):
+                raise error_of(fault, kind, params) from None
+        except orjson.JSONDecodeError as fault:
+            raise unreadable(self.place, fault) from None
+        except SIGNS_OF_DAMAGE as fault:
+            if isinstance(fault, KeyplanError):
+                raise
+            check_unicode(params)
+            # What a write does is done carefully in its transaction. Behind it, it can't be done again.
+            if kind.kind == "write":
+                raise
+            with carefully():
+                return self._again(kind, action, params)
+        else:
+            if kind.kind == "write" and self._database.group is not None:
+                with effort.without_limit():
+                    self._database.group.finish_strong()
+            if "ConsumedCapacity" in answer and str(params.get("TableName")).startswith("arn:"):
+                answer["ConsumedCapacity"]["TableName"] = params["TableName"]
+            return answer
+        return self._again(kind, action, params)
+
+    def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Run an operation in a thread that others wait for, unless it takes long.
+
+        Raises:
+            LongError: it does; nothing was done, and ``call`` does it in any other thread.
+            DynamoDBError, StoreError: as ``call`` does.
+        """
+        effort.this_thread.left = effort.BRIEF_BYTES_MAX
+        try:
+            return self.call(operation, params)
+        finally:
+            effort.this_thread.left = math.inf
+
+    def _again(self, kind: Operation, action: Action, params: dict[str, Any]) -> dict[str, Any]:
+        for _ in range(_STALE_RETRIES):
+            try:
+                return action(self._database, params)
+            except StaleTableError:
+                self._database.refresh()
+            except _FAULTS as fault:
+                if not (_is_of_schema(fault) and self._database.refresh()):
+                    raise error_of(fault, kind, params) from None
+            except orjson.JSONDecodeError as fault:
+                raise unreadable(self.place, fault) from None
+        raise StoreError("A table's indexes kept changing during the operation", place=self.place, hint="Try again.")
+
+    def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
+        """Run operations in this order, their writes in one commit. Each has its answer or its error; one that fails
+        undoes nothing of the others. When this returns, all is durable. For operations on items only: a table
+        made here isn't seen by the others.
+
+        Raises:
+            StoreError: the store failed; nothing was written.
+        """
+        outcomes: list[dict[str, Any] | Exception] = []
+        alone: list[int] = []
+
+        def work() -> None:
+            for number, (name, params) in enumerate(calls):
+                try:
+                    outcomes.append(self.call(name, params))
+                except StoreError:
+                    raise
+                except UnjudgedError as unjudged:
+                    outcomes.append(unjudged)
+                    alone.append(number)
+                except Exception as error:  # noqa: BLE001 - it is the outcome
+                    outcomes.append(error)
+
+        self._storage.together(work)
+        for number in alone:
+            try:
+                outcomes[number] = self.call(*calls[number])
+            except DynamoDBError as error:
+                outcomes[number] = error
+        if self._database.group is not None:
+            self._database.group.finish_strong()
+        return outcomes
+
+    def sweep(self, items_max: int | None = None) -> int:
+        """Remove items whose time to live is over, with their index entries: all of them, or up to ``items_max``. It
+        takes one short transaction after the other, so that other writers come between. The served store does so by
+        itself; an embedded one when it is told. What else is too old goes first (``tidy``).
+
+        Returns:
+            The number of items removed.
+
+        Raises:
+            StoreError: the store failed; what was removed before stays removed.
+        """
+        self.tidy()
+        return self.expire(items_max)
+
+    def expire(self, items_max: int | None = None) -> int:
+        """Remove items whose time to live is over, as ``sweep`` does, and nothing else.
+
+        Returns:
+            The number of items removed.
+
+        Raises:
+            StoreError: the store failed; what was removed before stays removed.
+        """
+        if not self._knows_what_expires:
+            self._database.jobs.run(self._go_on)
+            self._knows_what_expires = True
+        removed = 0
+        while items_max is None or removed < items_max:
+            wanted = REMOVED_TOGETHER if items_max is None else min(REMOVED_TOGETHER, items_max - removed)
+            count = sweep(self._database, wanted)
+            removed += count
+            if count < wanted:
+                break
+        return removed
+
+    def tidy(self) -> None:
+        """Once an hour, forget what is too old to be asked for (histories, backups) and clear away what was removed. It
+        may take long; others read and write meanwhile.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        now_s = self._database.clock()
+        if now_s >= self._tidy_s:
+            self._tidy_s = now_s + _TIDY_EVERY_S
+            if any(is_left_undone(table.definition) for table in self._database.all_tables()):
+                self._database.jobs.run(self._database.go_on)
+            self._database.jobs.run(self._database.clear_waste)
+            expire_backups(self._database)
+            while trim_histories(self._database):
+                self._storage.let_others_in()
+
+    def _go_on(self) -> None:
+        """Go on with what others began, and left half done. It never raises: nobody waits for it."""
+        for begun in (go_on_filling, go_on_backing_up, go_on_restoring, go_on_joining, go_on_expiring):
+            try:
+                begun(self._database)
+            except (KeyplanError, orjson.JSONDecodeError) as fault:
+                error = fault if isinstance(fault, KeyplanError) else unreadable(self.place, fault)
+                _log.error("What was left half done can't be finished: %s", error)
+
+    def trim_streams(self) -> int:
+        """Remove from streams what they have held for a day: up to some hundred records, in one short transaction.
+        What is so old can't be read anyway. While nothing is, nothing is written.
+
+        Returns:
+            The number of records removed; 0 when there are no more.
+
+        Raises:
+            StoreError: the store failed; nothing was removed.
+        """
+        database = self._database
+        if not self._storage.read(lambda reader: needs_trimming(reader, database.clock())):
+            return 0
+        return database.write(lambda writer: trim(writer, database.clock()))
+
+    def check(self) -> list[Finding]:
+        """Look at everything stored: is the file sound, do items and index entries agree? No findings is
+        good.
+
+        It reads one snapshot; others may go on writing.
+        """
+        return check_storage(self._storage)
+
+    def close(self) -> None:
+        """Close the store. Calls after that raise ``StoreError``; closing again does nothing."""
+        self._database.jobs.close()
+        if self._database.lag is not None:
+            self._database.lag.forget()
+        self._storage.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Engine({self.place!r})"
+
+
+_FAULTS = (DynamoDBError, ExpressionFault, ValueFault, UnicodeEncodeError)
+
+
+def _is_of_schema(fault: Exception) -> bool:
+    """Whether a fault may come from the form of a table: its keys and indexes."""
+    if isinstance(fault, TransactionCanceledException):
+        return any(reason["Code"] == "ValidationError" for reason in fault.fields["CancellationReasons"])
+    return isinstance(fault, (ValidationException, ExpressionFault)) and not isinstance(fault, RequestFault)

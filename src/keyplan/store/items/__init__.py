@@ -1,0 +1,1 @@
+"""Items: their stored form, and writing one with its conditions and index entries."""

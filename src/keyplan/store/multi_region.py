@@ -1,0 +1,199 @@
+"""Regions on one machine: a store for each, and global tables whose items come from one to the others.
+
+A write of a global table notes, in its transaction, its time and its region. ``Regions.replicate`` brings what was
+written in one region to the others, later by the lag that was asked for: of two writes of one item the later one wins,
+in every region, and of two at the same time that of the region whose name is greater.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from keyplan.errors import RequestError
+from keyplan.store.database import Database
+from keyplan.store.engine import Engine
+from keyplan.store.items.item_writes import perform
+from keyplan.store.items.stored_items import decode
+from keyplan.store.items.write_outcome import Put, Write
+from keyplan.store.storage.key_layouts import Row
+from keyplan.store.storage.replica_rows import Noted
+from keyplan.store.storage.sqlite_errors import unreadable
+from keyplan.store.storage.storage_transactions import Reader, Writer
+from keyplan.store.tables.global_tables import replication_of
+from keyplan.store.tables.table import Table
+
+_TOGETHER = 200
+"""Writes that are brought over in one transaction."""
+CURSOR = "replica"
+"""The kind of the records that say how far a region has come with another one's writes."""
+
+
+class Regions:
+    """Open stores, one for each region. Threads may share them."""
+
+    def __init__(self, engines: Mapping[str, Engine], lag_ms: float = 0.0) -> None:
+        self.engines = dict(engines)
+        self._lag_us = int(lag_ms * 1000)
+        self._lock = threading.Lock()
+        for name, engine in self.engines.items():
+            if name:
+                engine.join(name, self if len(self.engines) > 1 else None)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], regions: Sequence[str], *, lag_ms: float = 0.0, **options: Any) -> Regions:
+        """Open the stores of these regions: the first one's is the file of that path, and those of the others stand
+        beside it, with the region in their names; or all of them are in memory. ``options`` are those of
+        ``Engine.open``.
+
+        Raises:
+            StoreError: a file can't be opened.
+            RequestError: a region is named twice.
+        """
+        if len(set(regions)) < len(regions) or not regions:
+            raise RequestError("Each region is to be named once", place="regions")
+        place = fspath(path)
+        with ExitStack() as opened:
+            engines = {
+                region: opened.enter_context(Engine.open(place if not number else _beside(place, region), **options))
+                for number, region in enumerate(regions)
+            }
+            opened.pop_all()
+        return cls(engines, lag_ms)
+
+    @property
+    def names(self) -> list[str]:
+        """The regions."""
+        return list(self.engines)
+
+    def database(self, region: str) -> Database:
+        """What the actions of a region work on."""
+        return self.engines[region].database
+
+    def replicate(self) -> int:
+        """Bring over what was written in the other regions and is old enough; the number of writes."""
+        return self._replicate(self._lag_us, strong_only=False)
+
+    def finish_strong(self) -> None:
+        """Bring over all that was written in tables that are strongly consistent."""
+        if any(_is_strong(table) for engine in self.engines.values() for table in engine.database.known_tables()):
+            self._replicate(0, strong_only=True)
+
+    def finish(self) -> None:
+        """Bring over all that was written, however lately."""
+        self._replicate(0, strong_only=False)
+
+    def close(self) -> None:
+        """Close the stores."""
+        for engine in self.engines.values():
+            engine.close()
+
+    def __enter__(self) -> Regions:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _replicate(self, lag_us: int, *, strong_only: bool) -> int:
+        count = 0
+        with self._lock:
+            for region, engine in self.engines.items():
+                for table in engine.database.all_tables():
+                    replication = replication_of(table)
+                    if replication is None or (strong_only and not _is_strong(table)):
+                        continue
+                    for source in replication["Regions"]:
+                        if source != region and source in self.engines:
+                            count += self._bring(source, region, table, lag_us)
+        return count
+
+    def _bring(self, source: str, region: str, table: Table, lag_us: int) -> int:
+        """Bring a table's writes from one region to another."""
+        here, there = self.database(region), self.database(source)
+        until_us = int(there.clock() * 1_000_000) - lag_us
+        count = 0
+        while True:
+            seq = here.storage.read(partial(cursor_of, table=table.name, source=source))
+            written = partial(_written, there, name=table.name, source=source, since=seq, until_us=until_us)
+            batch, last = there.storage.read(written)
+            if last == seq:
+                return count
+            try:
+                here.write(partial(_apply, here, name=table.name, source=source, batch=batch, end=last))
+            except orjson.JSONDecodeError as fault:
+                raise unreadable(there.storage.place, fault) from None
+            count += len(batch)
+
+
+def _is_strong(table: Table) -> bool:
+    replication = replication_of(table)
+    return replication is not None and bool(replication.get("Strong"))
+
+
+def _beside(place: str, region: str) -> str:
+    if place == ":memory:":
+        return place
+    path = Path(place)
+    return str(path.with_name(f"{path.stem}.{region}{path.suffix}"))
+
+
+def cursor_of(reader: Reader | Writer, table: str, source: str) -> int:
+    """The number of the last write of another region that has come here."""
+    kept = reader.archives.record(CURSOR, f"{table}/{source}")
+    return 0 if kept is None else int(orjson.loads(kept))
+
+
+def keep_cursor(writer: Writer, table: str, source: str, seq: int) -> None:
+    """Store how far this region has come with another one's writes."""
+    writer.archives.keep_record(CURSOR, f"{table}/{source}", orjson.dumps(seq))
+
+
+_Batch = list[tuple[Noted, Row | None]]
+
+
+def _written(there: Database, reader: Reader, name: str, source: str, since: int, until_us: int) -> tuple[_Batch, int]:
+    """Some of what a region wrote itself after a number and until a moment, and the number it reaches to."""
+    table = there.fresh(reader).get(name)
+    if table is None or replication_of(table) is None:
+        return [], since
+    batch: _Batch = []
+    last = since
+    for noted in _until(reader.replicas.since(table.stored.layout.id, since), until_us):
+        last = noted.seq
+        if noted.version[1] == source:
+            batch.append((noted, reader.get(table.stored, *noted.key)))
+        if len(batch) == _TOGETHER:
+            break
+    return batch, last
+
+
+def _until(noted: Iterator[Noted], until_us: int) -> Iterator[Noted]:
+    for each in noted:
+        if each.version[0] > until_us:
+            return
+        yield each
+
+
+def _apply(here: Database, writer: Writer, name: str, source: str, batch: _Batch, end: int) -> None:
+    """Write what another region wrote, as far as nothing later stands here."""
+    table = here.fresh(writer).get(name)
+    if table is None or replication_of(table) is None:
+        return
+    for noted, row in batch:
+        known = writer.replicas.version(table.stored.layout.id, noted.key)
+        if known is not None and known >= noted.version:
+            continue
+        if row is None:
+            write = Write(table, noted.key, removes=True, version=noted.version)
+        else:
+            size, body = row[0], row[1]
+            write = Write(table, noted.key, put=Put(decode(body), size, body), version=noted.version)
+        perform(writer, write)
+    keep_cursor(writer, name, source, end)

@@ -1,0 +1,125 @@
+"""BatchExecuteStatement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from keyplan.dynamodb.capacity import Consumed, read_units
+from keyplan.dynamodb.expressions import ExpressionFault, UpdateFault
+from keyplan.dynamodb.operations.registry import OPERATIONS
+from keyplan.dynamodb.partiql import StatementFault
+from keyplan.dynamodb.service_errors import THROTTLING, RequestFault, ValidationException
+from keyplan.dynamodb.values import ValueFault
+from keyplan.errors import DynamoDBError
+from keyplan.store.database import Database
+from keyplan.store.items.item_writes import add_units, perform
+from keyplan.store.items.stored_items import or_carefully
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
+from keyplan.store.simulation.throttling import cancellation_of
+from keyplan.store.statements.statement_gets import one_item
+from keyplan.store.statements.statement_plans import Given, given_of
+from keyplan.store.statements.statement_updates import written_of
+from keyplan.store.storage.key_layouts import StaleTableError
+
+_ONE_ITEM = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
+_STALE_RETRIES = 50
+
+
+def batch_execute_statement(database: Database, request: Request) -> Answer:
+    """Run up to 25 PartiQL statements, each by itself: one that fails has its error in the answer."""
+    statements: list[Mapping[str, Any]] = request["Statements"]
+    parsed = [_given(statement) for statement in statements]
+    if not all(isinstance(given, Given) for given in parsed):
+        # The service reads the whole request before it judges any of it: what is no JSON of a value fails all.
+        OPERATIONS["BatchExecuteStatement"].check_types(request)
+    kinds = {given.reads for given in parsed if isinstance(given, Given)}
+    if len(kinds) > 1:
+        raise RequestFault("Read and write requests together in the same batch is not supported.")
+    units: dict[str, Consumed] = {}
+    responses = [_run(database, statement, given, units) for statement, given in zip(statements, parsed, strict=True)]
+    answer: Answer = {"Responses": responses}
+    level = wants_capacity(request)
+    if level is not None:
+        answer["ConsumedCapacity"] = consumed_list(units, level)
+    return answer
+
+
+def _given(statement: Mapping[str, Any]) -> Given | ExpressionFault | ValueFault:
+    """A statement, or what is wrong with it: told in its place."""
+    try:
+        return given_of(statement["Statement"], statement.get("Parameters"))
+    except (ExpressionFault, ValueFault) as fault:
+        return fault
+
+
+def _run(
+    database: Database,
+    statement: Mapping[str, Any],
+    given: Given | ExpressionFault | ValueFault,
+    units: dict[str, Consumed],
+) -> Answer:
+    if not isinstance(given, Given):
+        return _error(given)
+    for _ in range(_STALE_RETRIES):
+        # Others of the batch may have been done: only this one is run again where the form of its table has changed.
+        try:
+            if given.reads:
+                return or_carefully(partial(_read, database, statement, given, units))
+            return _write(database, statement, given, units)
+        except StaleTableError:
+            database.refresh()
+        except (DynamoDBError, ExpressionFault, ValueFault) as fault:
+            name = given.table_name
+            if not (isinstance(fault, (ValidationException, ExpressionFault)) and database.refresh()):
+                return _error(fault, name)
+    raise StaleTableError
+
+
+def _read(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
+    consistent = bool(statement.get("ConsistentRead"))
+    element = one_item(database, statement["Statement"], given, consistent=consistent)
+    if element is None:
+        raise StatementFault(_ONE_ITEM)
+    row = element.table.stored.get(*element.key)
+    item = None if row is None else element.show(row[1])
+    consumed = read_units(0 if row is None else row[0], consistent=consistent)
+    if database.meter is not None:
+        database.meter.read(element.table, None, element.key[:1], consumed)
+    units.setdefault(element.table.name, Consumed(element.table.name, "Read")).table_units += consumed
+    answer: Answer = {"TableName": element.table.name}
+    if item is not None:
+        answer["Item"] = item
+    return answer
+
+
+def _write(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
+    if given.is_check:
+        raise StatementFault("EXISTS can only be used in ExecuteTransaction write requests.")
+    written = written_of(database, statement["Statement"], given, tells_item=False)
+    write = written.write
+    outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
+    add_units(units.setdefault(write.table.name, Consumed(write.table.name, "Write")), write.table, outcome)
+    answer: Answer = {"TableName": write.table.name}
+    item = written.returned(outcome)
+    if item:
+        answer["Item"] = item
+    return answer
+
+
+def _error(fault: DynamoDBError | ExpressionFault | ValueFault, table_name: str | None = None) -> Answer:
+    """The answer to a statement that failed. What only the item shows tells the table, too."""
+    if isinstance(fault, THROTTLING):
+        return {"Error": cancellation_of(fault)}
+    if isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
+        if isinstance(fault, UpdateFault):
+            return {"Error": {"Code": "ValidationError", "Message": fault.message}, "TableName": table_name}
+        return {"Error": {"Code": "ValidationError", "Message": fault.older}}
+    code = fault.type.removesuffix("Exception")
+    if code == "Validation":
+        code = "ValidationError"
+    answer: Answer = {"Error": {"Code": code, "Message": fault.message}}
+    if code in {"ConditionalCheckFailed", "DuplicateItem"} and table_name is not None:
+        answer["TableName"] = table_name
+    return answer

@@ -1,0 +1,132 @@
+"""BatchGetItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.dynamodb.capacity import Consumed, read_units
+from keyplan.dynamodb.expressions import BoundProjection
+from keyplan.dynamodb.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
+from keyplan.dynamodb.operations.registry import mixture
+from keyplan.dynamodb.service_errors import THROTTLING, ResourceNotFoundException, ValidationException
+from keyplan.errors import DynamoDBError
+from keyplan.store.database import Database
+from keyplan.store.items.stored_items import decode
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, only_projection, wants_capacity
+from keyplan.store.tables.item_keys import Key, SchemaFault, check_key_values, check_scalars, key_of_request
+from keyplan.store.tables.table import Table
+from keyplan.store.work_budget import spend_on_copies, spend_on_items
+
+_DUPLICATES = "Provided list of item keys contains duplicates"
+
+
+def batch_get_item(database: Database, request: Request) -> Answer:
+    """Read up to a hundred items by their keys; what exceeds 16 MB comes back as unprocessed keys."""
+    asked: dict[str, dict[str, Any]] = request["RequestItems"]
+    if sum(len(of_table["Keys"]) for of_table in asked.values()) > BATCH_GET_KEYS_MAX:
+        raise ValidationException("Too many items requested for the BatchGetItem call")
+    members = ("AttributesToGet", "ProjectionExpression")
+    if all(any(of_table.get(member) is not None for of_table in asked.values()) for member in members):
+        raise mixture(members[:1], members[1:])
+    projections = [only_projection(of_table) for of_table in asked.values()]
+    try:
+        tables = [database.table(name) for name in asked]
+        keys = [_keys(table, of_table) for table, of_table in zip(tables, asked.values(), strict=True)]
+    except (ResourceNotFoundException, SchemaFault):
+        for of_table in asked.values():
+            _check_alone(of_table["Keys"])
+        raise
+    for table, projection in zip(tables, projections, strict=True):
+        if projection is not None:
+            check_scalars(table, projection.nested)
+    read = _Reading(database)
+    for (name, of_table), table, projection, its_keys in zip(asked.items(), tables, projections, keys, strict=True):
+        read.table(name, table, of_table, projection, its_keys)
+    if read.throttled is not None and not any(consumed.table_units for consumed in read.units.values()):
+        raise read.throttled
+    answer: Answer = {"Responses": read.responses, "UnprocessedKeys": read.unprocessed}
+    level = wants_capacity(request)
+    if level is not None:
+        answer["ConsumedCapacity"] = consumed_list(read.units, level)
+    return answer
+
+
+def _keys(table: Table, of_table: dict[str, Any]) -> list[Key]:
+    keys = [key_of_request(table, key) for key in of_table["Keys"]]
+    if len(set(keys)) < len(keys):
+        raise ValidationException(_DUPLICATES)
+    return keys
+
+
+def _check_alone(keys: list[dict[str, Any]]) -> None:
+    """What is wrong with keys whatever their table: the service tells it before it looks for one."""
+    for key in keys:
+        check_key_values(key)
+    if any(key in keys[:number] for number, key in enumerate(keys)):
+        raise ValidationException(_DUPLICATES)
+
+
+class _Reading:
+    """What was read so far, over all tables."""
+
+    def __init__(self, database: Database) -> None:
+        self._show = database.show
+        self._meter = database.meter
+        self.throttled: DynamoDBError | None = None
+        """Why keys were left unprocessed."""
+        self.responses: dict[str, list[Answer]] = {}
+        self.unprocessed: dict[str, Answer] = {}
+        self.units: dict[str, Consumed] = {}
+        self._shown: dict[str, str] = {}
+        """The names under which the items of tables are answered, by the tables' own."""
+        self._read: dict[str, set[Key]] = {}
+        """The keys that were read, by the tables' own names."""
+        self._size_bytes = 0
+
+    def table(
+        self,
+        name: str,
+        table: Table,
+        of_table: dict[str, Any],
+        projection: BoundProjection | None,
+        keys: list[Key],
+    ) -> None:
+        """Read the items of a table. One that is named twice, by its name and by its ARN, is answered once, and so is a
+        key that is asked for under both (measured at the service by ExtendDB in July 2026).
+        """
+        consistent = bool(of_table.get("ConsistentRead"))
+        bodies: list[bytes] = []
+        before = self._read.get(table.name)
+        self._read[table.name] = {*(before or ()), *keys}
+        consumed = self.units.setdefault(table.name, Consumed(table.name, "Read"))
+        for number, key in enumerate(keys):
+            if before is not None and key in before:
+                continue
+            row = table.stored.get(*key)
+            size = 0 if row is None else row[0]
+            self._size_bytes += size
+            units = read_units(size, consistent=consistent)
+            if self._size_bytes > BATCH_GET_BYTES_MAX or not self._is_let_in(table, key, units):
+                rest = {member: value for member, value in of_table.items() if value is not None}
+                self.unprocessed[name] = {**rest, "Keys": of_table["Keys"][number:]}
+                break
+            consumed.table_units += units
+            if row is not None:
+                bodies.append(row[1])
+        shown = self.responses.setdefault(self._shown.setdefault(table.name, name), [])
+        if projection is None:
+            spend_on_copies(sum(map(len, bodies)))
+            shown += map(self._show, bodies)
+        else:
+            spend_on_items(bodies, shown=len(projection.paths))
+            shown += [projection.project(decode(body)) for body in bodies]
+
+    def _is_let_in(self, table: Table, key: Key, units: float) -> bool:
+        if self._meter is None:
+            return True
+        try:
+            self._meter.read(table, None, key[:1], units)
+        except THROTTLING as error:
+            self.throttled = error
+            return False
+        return True

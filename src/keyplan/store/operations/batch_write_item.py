@@ -1,0 +1,113 @@
+"""BatchWriteItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.dynamodb.capacity import Consumed
+from keyplan.dynamodb.limits import BATCH_WRITE_REQUESTS_MAX
+from keyplan.dynamodb.service_errors import THROTTLING, ResourceNotFoundException, ValidationException
+from keyplan.dynamodb.values import check_item
+from keyplan.errors import DynamoDBError
+from keyplan.store.database import Database
+from keyplan.store.items.item_writes import Outcome, add_units, perform, perform_each
+from keyplan.store.items.write_outcome import Write
+from keyplan.store.operations.common import collection_metrics
+from keyplan.store.requests import write_preparation as prepare
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
+from keyplan.store.storage.storage_transactions import Writer
+from keyplan.store.tables.item_keys import MISMATCH, KeyFault, SchemaFault, check_key_values
+
+
+def batch_write_item(database: Database, request: Request) -> Answer:
+    """Put and delete up to 25 items. DynamoDB promises no atomicity; here they are one transaction all the
+    same.
+    """
+    asked: dict[str, list[dict[str, Any]]] = request["RequestItems"]
+    if sum(len(requests) for requests in asked.values()) > BATCH_WRITE_REQUESTS_MAX:
+        raise ValidationException("Too many items requested for the BatchWriteItem call")
+    actions = [(name, _one_action(each)) for name, requests in asked.items() for each in requests]
+    try:
+        writes = [_prepare(database, name, action) for name, action in actions]
+    except (SchemaFault, ResourceNotFoundException):
+        for _, action in actions:
+            _check_values(action)
+        raise
+    if len({(write.table.name, write.key) for write in writes}) < len(writes):
+        raise ValidationException("Provided list of item keys contains duplicates")
+
+    def work(writer: Writer) -> list[Outcome | DynamoDBError]:
+        return perform_each(writes, lambda write: _perform(database, writer, write))
+
+    results = database.write_judged(work)
+    unprocessed: dict[str, list[Answer]] = {}
+    done: list[tuple[Write, Outcome]] = []
+    for write, result, (name, action) in zip(writes, results, actions, strict=True):
+        if isinstance(result, Outcome):
+            done.append((write, result))
+        else:
+            unprocessed.setdefault(name, []).append(action)
+    if not done and isinstance(results[0], DynamoDBError):
+        raise results[0]
+    answer: Answer = {"UnprocessedItems": unprocessed}
+    level = wants_capacity(request)
+    if level is not None:
+        units: dict[str, Consumed] = {}
+        for write, outcome in done:
+            consumed = units.setdefault(write.table.name, Consumed(write.table.name, "Write"))
+            add_units(consumed, write.table, outcome)
+        answer["ConsumedCapacity"] = consumed_list(units, level)
+    if request.get("ReturnItemCollectionMetrics") == "SIZE":
+        answer["ItemCollectionMetrics"] = _metrics(writes, actions)
+    return answer
+
+
+def _perform(database: Database, writer: Writer, write: Write) -> Outcome | DynamoDBError:
+    """Do a write; what is throttled comes back unprocessed."""
+    try:
+        return perform(writer, write, database.charge, beforehand=True)
+    except THROTTLING as error:
+        return error
+
+
+def _one_action(action: dict[str, Any]) -> dict[str, Any]:
+    if sum(action.get(kind) is not None for kind in ("PutRequest", "DeleteRequest")) != 1:
+        # The service says the same of none and of both.
+        raise ValidationException(
+            "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+            "supported datatypes"
+        )
+    return action
+
+
+def _check_values(action: dict[str, Any]) -> None:
+    """Refuse what is no attribute value: of all actions the service looks at that before it looks for a table."""
+    put: dict[str, Any] | None = action.get("PutRequest")
+    if put is not None:
+        check_item(put["Item"])
+    else:
+        check_key_values(action["DeleteRequest"]["Key"])
+
+
+def _prepare(database: Database, name: str, action: dict[str, Any]) -> Write:
+    put: dict[str, Any] | None = action.get("PutRequest")
+    if put is not None:
+        try:
+            return prepare.put(database, {"TableName": name, "Item": put["Item"]})
+        except KeyFault:
+            # Here the service has one text for every key that isn't the table's.
+            raise SchemaFault(MISMATCH) from None
+    return prepare.delete(database, {"TableName": name, "Key": action["DeleteRequest"]["Key"]})
+
+
+def _metrics(writes: list[Write], actions: list[tuple[str, dict[str, Any]]]) -> dict[str, list[Answer]]:
+    metrics: dict[str, list[Answer]] = {}
+    for write, (_, action) in zip(writes, actions, strict=True):
+        if write.table.has_local_indexes:
+            put = action.get("PutRequest")
+            item = put["Item"] if put is not None else action["DeleteRequest"]["Key"]
+            metric = collection_metrics(write.table, item)
+            of_table = metrics.setdefault(write.table.name, [])
+            if metric not in of_table:
+                of_table.append(metric)
+    return metrics

@@ -1,0 +1,13 @@
+"""CreateGlobalTable."""
+
+from __future__ import annotations
+
+from keyplan.dynamodb.service_errors import one_or_more
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer, Request
+from keyplan.store.tables.global_tables import VERSION_GONE
+
+
+def create_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - the service makes none either
+    """Refuse: the service makes no global tables of the version of 2017 any more."""
+    raise one_or_more(VERSION_GONE)

@@ -1,0 +1,12 @@
+"""DescribeBackup."""
+
+from __future__ import annotations
+
+from keyplan.store.backups.backup_records import described, latest_backup
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer, Request
+
+
+def describe_backup(database: Database, request: Request) -> Answer:
+    """What a backup holds, and what its table was."""
+    return {"BackupDescription": described(latest_backup(database, request["BackupArn"]))}

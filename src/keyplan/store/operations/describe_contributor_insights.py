@@ -1,0 +1,24 @@
+"""DescribeContributorInsights."""
+
+from __future__ import annotations
+
+from keyplan.store.control_plane.contributor_insights import check_insights_index, insights_of, named, rules
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer, Request
+
+
+def describe_contributor_insights(database: Database, request: Request) -> Answer:
+    """Whether insights of a table or a global index are switched on, and in which mode."""
+    table = database.described_table(request["TableName"])
+    index: str | None = request.get("IndexName")
+    check_insights_index(table, index)
+    kept = insights_of(table, index)
+    answer = named(table, index)
+    if not kept:
+        return {**answer, "ContributorInsightsStatus": "DISABLED"}
+    if kept["Status"] == "ENABLED":
+        answer["ContributorInsightsRuleList"] = rules(table, index)
+    answer["ContributorInsightsStatus"] = kept["Status"]
+    answer["LastUpdateDateTime"] = kept["At"]
+    answer["ContributorInsightsMode"] = kept["Mode"]
+    return answer

@@ -1,0 +1,13 @@
+"""DescribeEndpoints."""
+
+from __future__ import annotations
+
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer, Request
+
+CACHE_MINUTES = 1440
+
+
+def describe_endpoints(database: Database, request: Request) -> Answer:  # noqa: ARG001 - every action's signature
+    """Where clients are to send their requests: here, not to the service."""
+    return {"Endpoints": [{"Address": database.endpoint, "CachePeriodInMinutes": CACHE_MINUTES}]}

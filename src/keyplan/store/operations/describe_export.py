@@ -1,0 +1,18 @@
+"""DescribeExport."""
+
+from __future__ import annotations
+
+from keyplan.dynamodb.service_errors import ExportNotFoundException
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer, Request
+from keyplan.store.transfer.table_exports import KIND
+from keyplan.store.transfer.transfer_jobs import described_job
+
+
+def describe_export(database: Database, request: Request) -> Answer:
+    """How far an export is, and what it came to."""
+    arn: str = request["ExportArn"]
+    description = described_job(database, KIND, arn, "Export")
+    if description is None:
+        raise ExportNotFoundException(f"Export not found: Export not found: {arn}")
+    return {"ExportDescription": description}

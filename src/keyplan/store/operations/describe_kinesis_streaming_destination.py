@@ -1,0 +1,13 @@
+"""DescribeKinesisStreamingDestination."""
+
+from __future__ import annotations
+
+from keyplan.store.control_plane.kinesis_destinations import destinations
+from keyplan.store.database import Database, plain_name
+from keyplan.store.requests.request_expressions import Answer, Request
+
+
+def describe_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
+    """The Kinesis streams that a table was to be replicated to."""
+    name: str = request["TableName"]
+    return {"TableName": plain_name(name), "KinesisDataStreamDestinations": destinations(database, name)}

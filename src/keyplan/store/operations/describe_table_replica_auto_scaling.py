@@ -1,0 +1,12 @@
+"""DescribeTableReplicaAutoScaling."""
+
+from __future__ import annotations
+
+from keyplan.store.database import Database
+from keyplan.store.replication.auto_scaling import describe_scaling
+from keyplan.store.requests.request_expressions import Answer, Request
+
+
+def describe_table_replica_auto_scaling(database: Database, request: Request) -> Answer:
+    """The auto scaling settings of each replica of a global table."""
+    return {"TableAutoScalingDescription": describe_scaling(database, request["TableName"])}

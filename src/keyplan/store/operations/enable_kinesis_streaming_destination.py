@@ -1,0 +1,20 @@
+"""EnableKinesisStreamingDestination."""
+
+from __future__ import annotations
+
+from keyplan.store.control_plane.kinesis_destinations import add_destination
+from keyplan.store.database import Database, plain_name
+from keyplan.store.requests.request_expressions import Answer, Request
+
+
+def enable_kinesis_streaming_destination(database: Database, request: Request) -> Answer:
+    """Accept a Kinesis stream for a table, as the service does; it can't be reached, so that the destination fails."""
+    name: str = request["TableName"]
+    configuration = request.get("EnableKinesisStreamingConfiguration") or {}
+    add_destination(database, name, request["StreamArn"], configuration.get("ApproximateCreationDateTimePrecision"))
+    return {
+        "TableName": plain_name(name),
+        "StreamArn": request["StreamArn"],
+        "DestinationStatus": "ENABLING",
+        "EnableKinesisStreamingConfiguration": configuration,
+    }

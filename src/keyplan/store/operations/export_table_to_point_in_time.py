@@ -1,0 +1,244 @@
+"""ExportTableToPointInTime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+from keyplan.dynamodb.expressions import BoundCondition, BoundProjection, bind_condition, bind_key_condition
+from keyplan.dynamodb.service_errors import (
+    ExportConflictException,
+    InvalidExportTimeException,
+    TableNotFoundException,
+    ValidationException,
+    one_or_more,
+)
+from keyplan.store.backups.point_in_time import no_history, shown_moment, window
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer, Request, condition_of, placeholders, projection_of
+from keyplan.store.storage.storage_transactions import Writer
+from keyplan.store.tables.resources import resource_of
+from keyplan.store.tables.table import Table
+from keyplan.store.tables.table_description import table_id
+from keyplan.store.transfer.table_exports import INCREMENTAL, KIND, Item, Shown, Span, export, fail_export
+from keyplan.store.transfer.transfer_jobs import (
+    TOKEN_LIFETIME_S,
+    Job,
+    all_jobs,
+    digest_of,
+    keep_job,
+    new_number,
+    run_job,
+)
+
+DAY_S = 86_400.0
+_EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")
+_ECHOED = (
+    "ClientToken",
+    "S3Bucket",
+    "S3BucketOwner",
+    "S3Prefix",
+    "S3SseKmsKeyId",
+    "ExportType",
+    "FilterSpecification",
+)
+
+
+def export_table_to_point_in_time(database: Database, request: Request) -> Answer:
+    """Write a table as it was at some moment, or what changed in a span of time, to files. The table must keep a
+    history.
+    """
+    arn: str = request["TableArn"]
+    name = _table_of(arn)
+    _check_specification(request)
+    placeholders(request.get("FilterSpecification") or {}, _EXPRESSIONS, "ProjectionExpression")
+    number = new_number(database.clock())
+    accepted: list[tuple[Answer, Callable[[], None]]] = []
+
+    def work(writer: Writer) -> Answer:
+        accepted.clear()
+        known = _repeated(writer, database, request)
+        if known is not None:
+            return known
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise TableNotFoundException(f"Table not found: {arn}")
+        now_s = database.clock()
+        description, span = _accepted(table, request, number, now_s)
+        job: Job = {
+            "Description": description,
+            "Digest": digest_of(request),
+            "TableNumber": table.stored.layout.id,
+        }
+        shown = _shown(table, request)
+        keep_job(writer, KIND, number, job)
+        accepted.append((description, partial(export, database, number, name, span, shown)))
+        return description
+
+    description = database.write(work)
+    for _, begin in accepted:
+        run_job(database, begin, lambda error: fail_export(database, number, "InternalServerError", str(error)))
+    return {"ExportDescription": description}
+
+
+def _table_of(arn: str) -> str:
+    if not arn:
+        raise ValidationException("Invalid TableArn: Invalid Table ARN")
+    if not arn.startswith("arn:"):
+        raise one_or_more("tableArn is not a valid ARN")
+    try:
+        resource = resource_of(arn)
+    except ValidationException:
+        raise _refused("Table ARN is invalid.") from None
+    if resource.stream is not None:
+        raise _refused("Table ARN is invalid.")
+    return resource.table
+
+
+def _refused(message: str) -> ValidationException:
+    return ValidationException(f"Invalid Request: {message}")
+
+
+def _check_specification(request: Request) -> None:
+    """Refuse members that don't go together."""
+    specification = request.get("IncrementalExportSpecification")
+    kind = request.get("ExportType")
+    if kind == INCREMENTAL:
+        if specification is None:
+            raise _refused("Incremental Export Specification expected when export type is set as Incremental Export")
+        if specification.get("ExportFromTime") is None:
+            raise _refused("ExportFromTime must be provided in IncrementalExportSpecification")
+    elif specification is not None:
+        if kind is None:
+            raise _refused(
+                "Export Type expected to be Incremental Export when incremental export specification is provided"
+            )
+        raise _refused("When Export Type is Full Export , Incremental Export Specification should not be provided")
+    if request.get("S3SseKmsKeyId") is not None and request.get("S3SseAlgorithm") != "KMS":
+        raise _refused("KMS Key Id is not supported for this encryption type")
+    if request.get("FilterSpecification") == {}:
+        raise _refused("Invalid FilterSpecification: The specification can not be empty")
+
+
+def _repeated(writer: Writer, database: Database, request: Request) -> Answer | None:
+    """The export that the same ClientToken asked for before."""
+    token = request.get("ClientToken")
+    if token is None:
+        return None
+    for job in all_jobs(writer, KIND):
+        description: Answer = job["Description"]
+        if description.get("ClientToken") == token and database.clock() - description["StartTime"] < TOKEN_LIFETIME_S:
+            if job["Digest"] != digest_of(request):
+                raise ExportConflictException("Export conflict: Duplicate request detected with conflicting parameters")
+            return description
+    return None
+
+
+def _accepted(table: Table, request: Request, number: str, now_s: float) -> tuple[Answer, Span]:
+    """The description of the new export, and what it is to hold.
+
+    Raises:
+        ValidationException: an incremental export is asked for a moment.
+        PointInTimeRecoveryUnavailableException: the table keeps no history.
+        InvalidExportTimeException: its history doesn't reach there.
+    """
+    if request.get("ExportType") == INCREMENTAL:
+        _check_period(table, request, now_s)
+    reach = window(table, now_s)
+    if reach is None:
+        raise no_history(table.name)
+    description: Answer = {
+        "ExportArn": f"{table.arn()}/export/{number}",
+        "ExportStatus": "IN_PROGRESS",
+        "StartTime": round(now_s, 3),
+        "TableArn": table.arn(),
+        "TableId": table_id(table),
+        "S3SseAlgorithm": request.get("S3SseAlgorithm") or "AES256",
+        "ExportFormat": request.get("ExportFormat") or "DYNAMODB_JSON",
+        "ClientToken": str(uuid4()),
+        **{member: request[member] for member in _ECHOED if request.get(member) is not None},
+    }
+    if request.get("ExportType") != INCREMENTAL:
+        wanted_s = request.get("ExportTime")
+        if wanted_s is not None and not table.definition["CreationDateTime"] <= wanted_s <= now_s:
+            raise InvalidExportTimeException("Export Time is invalid")
+        moment_s = _within(request.get("ExportTime"), reach, reach[1])
+        description["ExportTime"] = round(moment_s, 3)
+        return description, Span(int(moment_s * 1_000_000), None, with_old=False)
+    asked: dict[str, Any] = request["IncrementalExportSpecification"]
+    from_s = _within(asked["ExportFromTime"], reach, reach[0])
+    to_s = _within(asked.get("ExportToTime"), reach, reach[1])
+    if from_s >= to_s:
+        raise InvalidExportTimeException("ExportFromTime must be before ExportToTime")
+    if to_s - from_s > DAY_S:
+        raise InvalidExportTimeException("An incremental export covers 24 hours at most")
+    view = asked.get("ExportViewType") or "NEW_AND_OLD_IMAGES"
+    description["IncrementalExportSpecification"] = {
+        "ExportFromTime": round(from_s, 3),
+        "ExportToTime": round(to_s, 3),
+        "ExportViewType": view,
+    }
+    # What was written at this very moment belongs to what an export up to now holds.
+    until_us = int(to_s * 1_000_000) + (1 if asked.get("ExportToTime") is None else 0)
+    return description, Span(until_us, int(from_s * 1_000_000), view == "NEW_AND_OLD_IMAGES")
+
+
+def _check_period(table: Table, request: Request, now_s: float) -> None:
+    """Refuse changes of a time when the table wasn't there, whether it keeps a history or not."""
+    asked: dict[str, Any] = request["IncrementalExportSpecification"]
+    if asked["ExportFromTime"] < table.definition["CreationDateTime"]:
+        raise _outside("from time cannot be less than the table creation time", asked["ExportFromTime"])
+    if (asked.get("ExportToTime") or now_s) > now_s:
+        raise _outside("to time cannot be greater than the current time", asked["ExportToTime"])
+    if request.get("ExportTime") is not None:
+        raise ValidationException("ExportTime can't be specified for an incremental export")
+
+
+def _outside(rule: str, moment_s: float) -> InvalidExportTimeException:
+    return InvalidExportTimeException(f"Incremental export period {rule} : {shown_moment(moment_s)}")
+
+
+def _within(wanted_s: float | None, reach: tuple[float, float], default_s: float) -> float:
+    if wanted_s is None:
+        return default_s
+    if not reach[0] <= wanted_s <= reach[1]:
+        raise InvalidExportTimeException("Point in Time Recovery is not available for specified export time")
+    return wanted_s
+
+
+def _shown(table: Table, request: Request) -> Shown:
+    """What is exported of an item, by the request's expressions."""
+    specification: dict[str, Any] = request.get("FilterSpecification") or {}
+    given = placeholders(specification, _EXPRESSIONS, "ProjectionExpression")
+    if given is None:
+        return lambda item: item
+    conditions: list[BoundCondition] = []
+    text = specification.get("KeyConditionExpression")
+    if text is not None:
+        bind_key_condition(
+            text,
+            given,
+            partition=(table.partition.name,),
+            sort=() if table.sort is None else (table.sort.name,),
+            types={key.name: key.type for key in table.keys},
+        )
+        conditions.append(bind_condition(text, given, "KeyConditionExpression"))
+    filter_ = condition_of(specification, given, "FilterExpression")
+    if filter_ is not None:
+        keys = sorted(filter_.attributes & table.key_names)
+        if text is not None and keys:
+            raise ValidationException(
+                f"Filter Expression can only contain non-primary key attributes: Primary key attribute: {keys[0]}"
+            )
+        conditions.append(filter_)
+    projection: BoundProjection | None = projection_of(specification, given)
+    given.check_unused()
+
+    def shown(item: Item) -> Item | None:
+        if not all(condition.matches(item) for condition in conditions):
+            return None
+        return item if projection is None else projection.project(item)
+
+    return shown

@@ -1,0 +1,24 @@
+"""ListBulkOperations."""
+
+from __future__ import annotations
+
+from keyplan.store.database import Database
+from keyplan.store.list_pages import page_of
+from keyplan.store.requests.request_expressions import Answer, Request
+from keyplan.store.transfer.bulk_operations import KIND
+from keyplan.store.transfer.transfer_jobs import LISTED_S, described_jobs
+
+_RESULTS = 10
+_SUMMARY = ("BulkOperationArn", "BulkOperationStatus", "StartTime", "EndTime")
+
+
+def list_bulk_operations(database: Database, request: Request) -> Answer:
+    """The bulk operations of the last 90 days, the newest first."""
+    since_s = database.clock() - LISTED_S
+    result = [each for each in described_jobs(database, KIND, "BulkOperationStatus") if each["StartTime"] >= since_s]
+    summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in result]
+    page, token = page_of(summaries, request.get("MaxResults") or _RESULTS, request.get("NextToken"))
+    answer: Answer = {"BulkOperationsSummaryList": page}
+    if token is not None:
+        answer["NextToken"] = token
+    return answer

@@ -1,0 +1,32 @@
+"""ListContributorInsights."""
+
+from __future__ import annotations
+
+from keyplan.store.control_plane.contributor_insights import insights_of, named
+from keyplan.store.database import Database
+from keyplan.store.list_pages import page_of
+from keyplan.store.requests.request_expressions import Answer, Request
+
+_RESULTS_MAX = 100
+
+
+def list_contributor_insights(database: Database, request: Request) -> Answer:
+    """The insights that are switched on: of one table and its global indexes, or of all tables."""
+    name = request.get("TableName")
+    tables = database.all_tables() if name is None else [database.described_table(name)]
+    summaries = [
+        {
+            **named(table, index),
+            "ContributorInsightsStatus": kept["Status"],
+            "ContributorInsightsMode": kept["Mode"],
+        }
+        for table in tables
+        for index in (None, *(index.name for index in table.indexes))
+        if (kept := insights_of(table, index)).get("Status") == "ENABLED"
+    ]
+    limit = min(max(1, request.get("MaxResults") or _RESULTS_MAX), _RESULTS_MAX)
+    page, token = page_of(summaries, limit, request.get("NextToken"))
+    answer: Answer = {"ContributorInsightsSummaries": page}
+    if token is not None:
+        answer["NextToken"] = token
+    return answer

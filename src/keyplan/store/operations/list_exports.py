@@ -1,0 +1,36 @@
+"""ListExports."""
+
+from __future__ import annotations
+
+from keyplan.store.database import Database
+from keyplan.store.list_pages import page_of
+from keyplan.store.requests.request_expressions import Answer, Request
+from keyplan.store.tables.resources import resource_of
+from keyplan.store.tables.table_description import table_id
+from keyplan.store.transfer.table_exports import FULL, KIND
+from keyplan.store.transfer.transfer_jobs import LISTED_S, described_jobs
+
+_RESULTS_MAX = 25
+
+
+def list_exports(database: Database, request: Request) -> Answer:
+    """The exports of the last 90 days, the newest first: of all tables, or of one that is there."""
+    since_s = database.clock() - LISTED_S
+    result = [each for each in described_jobs(database, KIND, "ExportStatus") if each["StartTime"] >= since_s]
+    arn = request.get("TableArn")
+    if arn is not None:
+        table = database.find(resource_of(arn).table)
+        result = [] if table is None else [each for each in result if each["TableId"] == table_id(table)]
+    summaries = [
+        {
+            "ExportArn": each["ExportArn"],
+            "ExportStatus": each["ExportStatus"],
+            "ExportType": each.get("ExportType", FULL),
+        }
+        for each in result
+    ]
+    page, token = page_of(summaries, request.get("MaxResults") or _RESULTS_MAX, request.get("NextToken"))
+    answer: Answer = {"ExportSummaries": page}
+    if token is not None:
+        answer["NextToken"] = token
+    return answer

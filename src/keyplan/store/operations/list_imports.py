@@ -1,0 +1,42 @@
+"""ListImports."""
+
+from __future__ import annotations
+
+from keyplan.store.database import Database
+from keyplan.store.list_pages import page_of
+from keyplan.store.requests.request_expressions import Answer, Request
+from keyplan.store.tables.resources import resource_of
+from keyplan.store.transfer.table_imports import KIND
+from keyplan.store.transfer.transfer_jobs import LISTED_S, described_jobs
+
+_RESULTS = 10
+_TOKEN_GROUPS = 7
+"""The API's model says that a token of imports has 112 digits at least."""
+_SUMMARY = (
+    "ImportArn",
+    "ImportStatus",
+    "TableArn",
+    "S3BucketSource",
+    "CloudWatchLogGroupArn",
+    "InputFormat",
+    "StartTime",
+    "EndTime",
+)
+
+
+def list_imports(database: Database, request: Request) -> Answer:
+    """The imports of the last 90 days, the newest first: all, or those into a table."""
+    since_s = database.clock() - LISTED_S
+    result = [each for each in described_jobs(database, KIND, "ImportStatus") if each["StartTime"] >= since_s]
+    arn = request.get("TableArn")
+    if arn is not None:
+        name = resource_of(arn).table
+        result = [each for each in result if each["TableCreationParameters"]["TableName"] == name]
+    summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in result]
+    page, token = page_of(
+        summaries, request.get("PageSize") or _RESULTS, request.get("NextToken"), groups=_TOKEN_GROUPS
+    )
+    answer: Answer = {"ImportSummaryList": page}
+    if token is not None:
+        answer["NextToken"] = token
+    return answer

@@ -1,0 +1,19 @@
+"""ListTables."""
+
+from __future__ import annotations
+
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer, Request
+
+NAMES_MAX = 100
+
+
+def list_tables(database: Database, request: Request) -> Answer:
+    """The names of the tables, in order."""
+    start = request.get("ExclusiveStartTableName") or ""
+    limit = request.get("Limit") or NAMES_MAX
+    names = [record.name for record in database.storage.tables() if record.name > start]
+    answer: Answer = {"TableNames": names[:limit]}
+    if len(names) > limit:
+        answer["LastEvaluatedTableName"] = names[limit - 1]
+    return answer

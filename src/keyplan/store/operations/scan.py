@@ -1,0 +1,81 @@
+"""Scan."""
+
+from __future__ import annotations
+
+from keyplan.dynamodb.service_errors import ValidationException
+from keyplan.store.database import Database
+from keyplan.store.queries.query_pages import (
+    Question,
+    answer_page,
+    check_own_start,
+    check_paths,
+    check_select,
+    checked_start,
+    fetches_items,
+    start_of,
+    target_of,
+)
+from keyplan.store.requests import legacy_parameters as legacy
+from keyplan.store.requests.request_expressions import (
+    Answer,
+    Request,
+    attributes_to_get,
+    check_needed,
+    condition_of,
+    placeholders,
+    projection_of,
+)
+from keyplan.store.storage.key_layouts import Bounds, segment_of
+
+EXPRESSIONS = ("FilterExpression",)
+_OLD = frozenset({"ScanFilter", "AttributesToGet", "ConditionalOperator"})
+
+
+def scan(database: Database, request: Request) -> Answer:
+    """Read all of a table or an index, or one segment of it."""
+    check_needed(request, EXPRESSIONS, "ProjectionExpression")
+    filter_ = projection = None
+    if not request.keys().isdisjoint(_OLD):
+        projection = attributes_to_get(request)
+        filter_ = legacy.filtered(request, "ScanFilter")
+    begin = checked_start(request)
+    segment = _segment(request)
+    given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
+    if given is not None:
+        filter_ = condition_of(request, given, "FilterExpression")
+        projection = projection_of(request, given)
+        given.check_unused()
+    table = database.table(request["TableName"])
+    target = target_of(database, table, request, "Scan")
+    check_select(target, request)
+    check_own_start(target, begin)
+    fetches = fetches_items(target, request, filter_, projection)
+    start = start_of(target, begin)
+    if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
+        raise ValidationException(
+            "The provided starting key is invalid: Invalid ExclusiveStartKey. "
+            "Please use ExclusiveStartKey with correct Segment. "
+            f"TotalSegments: {segment[1]} Segment: {segment[0]}"
+        )
+    check_paths(target, filter_, projection)
+    bounds = Bounds(after=start, segment=segment)
+    return answer_page(database, Question(target, bounds, filter_, projection, fetches), request)
+
+
+def _segment(request: Request) -> tuple[int, int] | None:
+    segment, total = request.get("Segment"), request.get("TotalSegments")
+    if segment is None and total is None:
+        return None
+    if total is None:
+        raise ValidationException(
+            "The TotalSegments parameter is required but was not present in the request "
+            "when Segment parameter is present"
+        )
+    if segment is None:
+        raise ValidationException(
+            "The Segment parameter is required but was not present in the request "
+            "when parameter TotalSegments is present"
+        )
+    if segment >= total:
+        raise ValidationException("The Segment parameter is zero-based and must be less than parameter TotalSegments")
+    return segment, total

@@ -1,0 +1,287 @@
+"""SearchVectors."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import struct
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from keyplan.dynamodb.expressions import BoundProjection, ExpressionFault, Placeholders, parse_condition, tree
+from keyplan.dynamodb.limits import SEARCH_BYTES_MAX, SEARCH_RESULTS_MAX
+from keyplan.dynamodb.service_errors import ValidationException
+from keyplan.dynamodb.values import ValueFault, check_item, item_size, key_text
+from keyplan.store.database import Database
+from keyplan.store.items.stored_items import decode
+from keyplan.store.requests.request_expressions import Answer, Request, placeholders, projection_of, wants_capacity
+from keyplan.store.storage.key_layouts import KeyText
+from keyplan.store.storage.sqlite import Storage
+from keyplan.store.storage.storage_transactions import Reader
+from keyplan.store.storage.table_reads import PAUSE_S
+from keyplan.store.storage.vector_rows import Candidate, Span
+from keyplan.store.tables.table import Table, VectorIndex
+from keyplan.store.vectors.vector_indexes import Scale, shown_of, vector_of
+from keyplan.store.work_budget import UNKNOWN_BYTES, spend
+
+_CONDITION = "SearchConditionExpression"
+_NO_VECTOR = (
+    "Search vector contains invalid values. "
+    "All values in the search vector must be a 32-bit floating-point number attribute"
+)
+_EXAMINED_BY_STEP = 16
+_BILLED_BYTES_MIN = 1024.0
+_SPARE = 64
+"""Candidates more than are wanted, so that those equally near are told apart by their keys."""
+
+_COMPARED_TOGETHER = 200
+"""Vectors, in a store in memory, while others wait. Without sqlite-vec they take some 25 ms."""
+_COMPARED_BY_SQLITE = 5
+"""As many times more of them, where SQLite compares them."""
+
+Wanted = list[tuple[int, KeyText]]
+Scored = tuple[float, Candidate]
+Item = dict[str, Any]
+
+
+def search_vectors(database: Database, request: Request) -> Answer:
+    """The items whose vectors are nearest to one. Every vector that fulfils the condition is compared."""
+    components = _components(request)
+    given = placeholders(request, (_CONDITION,), "ProjectionExpression") or Placeholders(None, None)
+    condition = _parsed(request)
+    projection = projection_of(request, given)
+    try:
+        terms = _terms(condition, given)
+    except ExpressionFault as fault:
+        raise ExpressionFault(f"Invalid {_CONDITION}: {fault.message}") from None
+    given.check_unused()
+    count: int = request["TopK"]
+    if count > SEARCH_RESULTS_MAX:
+        raise ValidationException(
+            f"Provided TopK value '{count}' is out of valid range. "
+            f"The value must be between 1 and {SEARCH_RESULTS_MAX} inclusive"
+        )
+    table = database.table(request["TableName"])
+    index = _index(table, request["IndexName"])
+    database.check_vector_index(table, index.name)
+    wanted = _wanted(index, terms)
+    target = vector_of(components)
+    if target is None:
+        raise ValidationException(_NO_VECTOR)
+    if len(components) != index.dimensions:
+        raise ValidationException(
+            f"Input search vector dimension {len(components)} does not match vector index dimension {index.dimensions}"
+        )
+    scale = Scale(index.function, target)
+    spend(UNKNOWN_BYTES)
+    result = _nearest(database.storage, table, index, wanted, scale, target, count)
+    results, returned_bytes = _results(index, result, projection)
+    answer: Answer = {"SearchResults": results}
+    if wants_capacity(request) is not None:
+        entries = database.counts.vectors(table, index.number)
+        read_bytes = _examined(index, entries, count) + returned_bytes
+        answer["ConsumedCapacity"] = {"VectorSearchRequestBytes": max(_BILLED_BYTES_MIN, read_bytes)}
+    return answer
+
+
+def _components(request: Request) -> list[Mapping[str, Any]]:
+    """The numbers of the vector that is asked for.
+
+    Raises:
+        ValidationException: something in it is no number.
+    """
+    try:
+        components: list[Mapping[str, Any]] = check_item({"SearchVector": {"L": request["SearchVector"]}})[
+            "SearchVector"
+        ]["L"]
+    except ValueFault as fault:
+        if any("N" in component for component in request["SearchVector"]):
+            raise ValidationException(_NO_VECTOR) from fault
+        raise
+    return components
+
+
+def _parsed(request: Request) -> tree.Condition | None:
+    text = request.get(_CONDITION)
+    if text is None:
+        return None
+    try:
+        return parse_condition(text)
+    except ExpressionFault as fault:
+        raise ExpressionFault(f"Invalid {_CONDITION}: {fault.message}") from None
+
+
+def _terms(condition: tree.Condition | None, given: Placeholders) -> dict[str, Mapping[str, Any]]:
+    """The attributes and their values that a condition asks for.
+
+    Raises:
+        ValidationException: it is something else than equalities of attributes, joined by AND.
+    """
+    terms: dict[str, Mapping[str, Any]] = {}
+    stack = [] if condition is None else [condition]
+
+    def add(part: str, value: str) -> None:
+        name = given.name(part)
+        if name in terms:
+            raise ExpressionFault(f"{_CONDITION} must only contain one condition per attribute")
+        terms[name] = given.value(value)
+
+    while stack:
+        match stack.pop():
+            case tree.And(inner):
+                stack.extend(inner)
+            case tree.Compare("=", tree.Path((str(part),)), tree.Value(name)):
+                add(part, name)
+            case tree.Compare("=", tree.Value(name), tree.Path((str(part),))):
+                add(part, name)
+            case tree.Compare("=", tree.Path(), tree.Value()) | tree.Compare("=", tree.Value(), tree.Path()):
+                raise ExpressionFault(f"{_CONDITION} cannot have conditions on nested attributes")
+            case _:
+                raise ExpressionFault(f"Invalid comparator used in {_CONDITION}")
+    return terms
+
+
+def _index(table: Table, name: str) -> VectorIndex:
+    for index in table.vector_indexes:
+        if index.name == name:
+            return index
+    raise ValidationException(f"The table does not have the specified index: {name}")
+
+
+def _wanted(index: VectorIndex, terms: Mapping[str, Mapping[str, Any]]) -> Wanted:
+    """The texts to look for, each with its number."""
+    numbers = {attribute.name: number for number, attribute in enumerate(index.schema)}
+    for name in terms:
+        if name not in numbers:
+            raise ValidationException(
+                f"{_CONDITION} must not contain any attributes that is not in SearchSchema. Invalid attribute: {name}"
+            )
+    if index.has_hash and index.schema[0].name not in terms:
+        raise ValidationException(f"{_CONDITION} must be provided when SearchSchema has a HASH key")
+    wanted: Wanted = []
+    for name, value in terms.items():
+        number = numbers[name]
+        attribute = index.schema[number]
+        if attribute.type not in value:
+            raise ValidationException(
+                f"Type of '{name}' attribute in {_CONDITION} ({next(iter(value))}) "
+                f"does not match type in search schema ({attribute.type})"
+            )
+        if index.has_hash and not number and not value[attribute.type]:
+            kind = "binary" if attribute.type == "B" else "string"
+            raise ValidationException(
+                "One or more parameter values are not valid. "
+                f"The AttributeValue for a key attribute cannot contain an empty {kind} value. Key: {name}"
+            )
+        wanted.append((number, key_text(dict(value))))
+    return wanted
+
+
+def _nearest(
+    storage: Storage, table: Table, index: VectorIndex, wanted: Wanted, scale: Scale, target: bytes, count: int
+) -> list[tuple[float, bytes, bytes]]:
+    """The score, the vector and the JSON of the nearest items, the nearest first; those as near by their keys."""
+    where = (table.stored.layout.id, index.number, wanted)
+    limit = count + _SPARE
+
+    def compare(reader: Reader, span: Span | None = None) -> tuple[list[Scored], bool]:
+        candidates = reader.vectors.nearest(*where, (target, index.function), limit, span)
+        by_sqlite = candidates is not None
+        return _chosen(candidates or reader.vectors.candidates(*where, span), scale, limit), by_sqlite
+
+    def read(reader: Reader, chosen: list[Scored]) -> list[tuple[float, bytes, bytes]]:
+        scores = {candidate.row: (score, candidate.vector) for score, candidate in chosen}
+        if not scores:
+            return []
+        items = sorted(
+            reader.vectors.items(table.stored, list(scores)),
+            key=lambda item: (scale.order(scores[item[0]][0]), *map(_sortable, item[1:3])),
+        )
+        return [(*scores[row], body) for row, _, _, body in items[:count]]
+
+    if storage.has_snapshots:
+        return storage.read(lambda reader: read(reader, compare(reader)[0]))
+
+    def read_again(reader: Reader) -> list[tuple[float, bytes, bytes]]:
+        # What was chosen may have been changed meanwhile, or removed.
+        rows = [candidate.row for _, candidate in chosen]
+        return read(reader, _chosen(reader.vectors.present(*where[:2], rows), scale, limit))
+
+    chosen = _chosen_in_turns(storage, where[:2], compare, scale, limit)
+    return storage.read(read_again)
+
+
+def _chosen_in_turns(
+    storage: Storage,
+    place: tuple[int, int],
+    compare: Callable[[Reader, Span], tuple[list[Scored], bool]],
+    scale: Scale,
+    limit: int,
+) -> list[Scored]:
+    """The nearest of an index, compared so that others, who have to wait for memory, come in between. ``compare`` also
+    says whether SQLite did it.
+    """
+    chosen: list[Scored] = []
+    after = 0
+    together = _COMPARED_TOGETHER
+
+    def go_on(reader: Reader) -> tuple[Span, list[Scored]] | None:
+        nonlocal together
+        span = reader.vectors.span(*place, after, together)
+        if span is None:
+            return None
+        nearer, by_sqlite = compare(reader, span)
+        together = _COMPARED_TOGETHER * (_COMPARED_BY_SQLITE if by_sqlite else 1)
+        return span, nearer
+
+    while (part := storage.read(go_on)) is not None:
+        (_, after), nearer = part
+        chosen = heapq.nsmallest(limit, [*chosen, *nearer], key=lambda each: scale.order(each[0]))
+        time.sleep(PAUSE_S)
+    return chosen
+
+
+def _chosen(candidates: Iterable[Candidate], scale: Scale, limit: int) -> list[Scored]:
+    scored = ((scale.score(candidate.vector), candidate) for candidate in candidates)
+    return heapq.nsmallest(limit, scored, key=lambda each: scale.order(each[0]))
+
+
+def _sortable(text: KeyText) -> bytes:
+    return text if isinstance(text, bytes) else str(text).encode()
+
+
+def _results(
+    index: VectorIndex, result: Sequence[tuple[float, bytes, bytes]], projection: BoundProjection | None
+) -> tuple[list[Answer], int]:
+    """The results, as many as an answer holds, and the size of their items."""
+    results: list[Answer] = []
+    size_bytes = 0
+    for score, vector, body in result:
+        item: Item = shown_of(index, decode(body))
+        if projection is not None:
+            if index.attribute in projection.attributes:
+                item[index.attribute] = {
+                    "L": [{"N": _shortest(single)} for (single,) in struct.iter_unpack("<f", vector)]
+                }
+            item = projection.project(item)
+        size_bytes += item_size(item)
+        if size_bytes > SEARCH_BYTES_MAX:
+            break
+        results.append({"Item": item, "Score": score})
+    return results, size_bytes
+
+
+def _shortest(single: float) -> str:
+    """The shortest decimal that is this float of 32 bits."""
+    texts = (f"{single:.{digits}g}" for digits in range(1, 10))
+    packed = struct.pack("<f", single)
+    return repr(next(float(text) for text in texts if struct.pack("<f", float(text)) == packed))
+
+
+def _examined(index: VectorIndex, entries: int, count: int) -> float:
+    """The bytes of the vectors that a search examines: AWS says that they grow with the logarithm of the index, and
+    not how.
+    """
+    examined = min(entries, count + int(_EXAMINED_BY_STEP * math.log2(entries + 1)))
+    return float(examined * index.dimensions * 4)

@@ -1,0 +1,100 @@
+"""StartBulkPutItems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from keyplan.dynamodb.service_errors import (
+    IdempotentParameterMismatchException,
+    ResourceInUseException,
+    ValidationException,
+    table_not_found,
+)
+from keyplan.store.database import Database, plain_name
+from keyplan.store.requests.request_expressions import Answer, Request
+from keyplan.store.storage.storage_transactions import Writer
+from keyplan.store.tables.table import Table
+from keyplan.store.tables.table_description import table_id
+from keyplan.store.transfer.bulk_operations import KIND, fail_bulk, put_objects
+from keyplan.store.transfer.transfer_jobs import (
+    TOKEN_LIFETIME_S,
+    Job,
+    all_jobs,
+    digest_of,
+    is_abandoned,
+    keep_job,
+    new_number,
+    run_job,
+)
+
+_GOES_ON = frozenset(("IN_PROGRESS", "CANCELLING"))
+
+
+def start_bulk_put_items(database: Database, request: Request) -> Answer:
+    """Put the items of objects into a table that is there, and report those that can't be."""
+    if not request["OutputS3Configuration"]["OutputType"]:
+        raise ValidationException("OutputType must have one value at least")
+    name = plain_name(request["TableName"])
+    number = new_number(database.clock())
+    begun: list[Callable[[], None]] = []
+
+    def work(writer: Writer) -> Answer:
+        begun.clear()
+        known = _repeated(writer, database, request)
+        if known is not None:
+            return known
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise table_not_found(name)
+        for job in all_jobs(writer, KIND):
+            other = job["Description"]
+            is_same = other["TableDetails"][0]["TableName"] == name
+            if is_same and other["BulkOperationStatus"] in _GOES_ON and not is_abandoned(job):
+                raise ResourceInUseException(f"A bulk operation is in progress on the table: {name}")
+        description = _description(database, request, table, number)
+        job = Job(Description=description, Digest=digest_of(request))
+        keep_job(writer, KIND, number, job)
+        begun.append(partial(put_objects, database, number, request, description))
+        return description
+
+    description = database.write(work)
+    for begin in begun:
+        run_job(database, begin, lambda error: fail_bulk(database, number, "InternalServerError", str(error)))
+    return {"BulkOperationDescription": description}
+
+
+def _repeated(writer: Writer, database: Database, request: Request) -> Answer | None:
+    """The operation that the same ClientToken asked for before."""
+    token = request.get("ClientToken")
+    if token is None:
+        return None
+    for job in all_jobs(writer, KIND):
+        description: Answer = job["Description"]
+        is_recent = database.clock() - description["StartTime"] < TOKEN_LIFETIME_S
+        if description.get("ClientToken") == token and is_recent:
+            if job["Digest"] != digest_of(request):
+                raise IdempotentParameterMismatchException(
+                    "Request parameters do not match the previous request with the same idempotency token"
+                )
+            return description
+    return None
+
+
+def _description(database: Database, request: Request, table: Table, number: str) -> Answer:
+    description: Answer = {
+        "BulkOperationArn": f"{table.arn()}/{KIND}/{number}",
+        "BulkOperationStatus": "IN_PROGRESS",
+        "TableDetails": [{"TableName": table.name, "TableId": table_id(table)}],
+        "InputS3Configuration": {"InputCompressionType": "NONE", **request["InputS3Configuration"]},
+        "OutputS3Configuration": request["OutputS3Configuration"],
+        "StartTime": round(database.clock(), 3),
+        "ProcessedItemCount": 0,
+        "ProcessedInputBytes": 0,
+        "FailedItemCount": 0,
+        "PerformanceTier": request.get("PerformanceTier") or "STANDARD",
+    }
+    for member in ("ClientToken", "MaxWriteRequestUnits"):
+        if request.get(member) is not None:
+            description[member] = request[member]
+    return description

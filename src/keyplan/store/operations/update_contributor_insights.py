@@ -1,0 +1,48 @@
+"""UpdateContributorInsights."""
+
+from __future__ import annotations
+
+from keyplan.store.control_plane.contributor_insights import (
+    DEFAULT_MODE,
+    MEMBER,
+    check_insights_index,
+    insights_of,
+    named,
+)
+from keyplan.store.control_plane.table_definitions import Members, change_definition
+from keyplan.store.database import Database
+from keyplan.store.requests.request_expressions import Answer, Request
+from keyplan.store.state_delays import check_insights_change
+from keyplan.store.tables.table import Table
+
+
+def update_contributor_insights(database: Database, request: Request) -> Answer:
+    """Switch insights of a table or a global index on or off. What is so already stays, and is told as settled."""
+    index: str | None = request.get("IndexName")
+    enables = request["ContributorInsightsAction"] == "ENABLE"
+    wanted: str | None = request.get("ContributorInsightsMode")
+    answer: Answer = {}
+
+    def change(table: Table) -> Members:
+        check_insights_index(table, index)
+        if enables:
+            check_insights_change(database.states(table), index)
+        answer.update(named(table, index))
+        kept = insights_of(table, index)
+        status: str = kept.get("Status", "DISABLED")
+        mode = wanted or DEFAULT_MODE
+        if not enables:
+            mode = kept.get("Mode", mode)
+        after = "ENABLED" if enables else "DISABLED"
+        if status == after and (not enables or mode == kept["Mode"]):
+            answer["ContributorInsightsStatus"] = status
+            if kept:
+                answer["ContributorInsightsMode"] = kept["Mode"]
+            return {}
+        answer["ContributorInsightsStatus"] = "ENABLING" if enables else "DISABLING"
+        answer["ContributorInsightsMode"] = mode
+        entry = {"Status": after, "Mode": mode, "At": database.clock()}
+        return {MEMBER: {**table.definition.get(MEMBER, {}), index or "": entry}}
+
+    change_definition(database, request["TableName"], change)
+    return answer

@@ -1,0 +1,13 @@
+"""UpdateTableReplicaAutoScaling."""
+
+from __future__ import annotations
+
+from keyplan.store.database import Database
+from keyplan.store.replication.auto_scaling import change_scaling, describe_scaling
+from keyplan.store.requests.request_expressions import Answer, Request
+
+
+def update_table_replica_auto_scaling(database: Database, request: Request) -> Answer:
+    """Change the auto scaling settings of replicas of a global table. They are kept; nothing scales here."""
+    change_scaling(database, request)
+    return {"TableAutoScalingDescription": describe_scaling(database, request["TableName"])}

@@ -1,0 +1,1 @@
+"""Query and Scan: key bounds and pages."""

@@ -1,0 +1,360 @@
+"""What Query and Scan share: the target they read, the page, the position to go on from, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from orjson import JSONDecodeError
+
+from keyplan.dynamodb.capacity import Consumed, read_units
+from keyplan.dynamodb.expressions import BoundCondition, BoundProjection
+from keyplan.dynamodb.limits import PAGE_BYTES_MAX
+from keyplan.dynamodb.service_errors import ValidationException, one_or_more
+from keyplan.dynamodb.values import ValueFault, check_item, item_size, key_text
+from keyplan.store.database import Database
+from keyplan.store.items.stored_items import decode
+from keyplan.store.requests.request_expressions import Answer, Request, wants_capacity
+from keyplan.store.simulation.throttling import Meter
+from keyplan.store.storage.key_layouts import Bounds, KeyText, Row
+from keyplan.store.tables.item_keys import MISMATCH, NO_SORT, check_scalars
+from keyplan.store.tables.item_keys import projection_of as index_projection
+from keyplan.store.tables.table import Index, KeyAttribute, Table
+from keyplan.store.work_budget import spend_on_items
+
+_INVALID_START = "The provided starting key is invalid"
+_WITH_START = ("exactly one of the supported datatypes", "Null attribute value", "string set", "Binary set")
+"""Faults of a value that are told as ones of the starting key. Those of numbers, and what stands in a set twice, aren't
+(recorded of the service).
+"""
+_CONSISTENT = "Consistent reads are not supported on global secondary indexes"
+
+Item = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is read: a table, or one of its indexes."""
+
+    table: Table
+    index: Index | None = None
+
+    @property
+    def partition(self) -> tuple[KeyAttribute, ...]:
+        """The partition attributes."""
+        return (self.table.partition,) if self.index is None else self.index.partition
+
+    @property
+    def sort(self) -> tuple[KeyAttribute, ...]:
+        """The sort attributes."""
+        if self.index is not None:
+            return self.index.sort
+        return () if self.table.sort is None else (self.table.sort,)
+
+    @property
+    def position(self) -> tuple[KeyAttribute, ...]:
+        """The attributes that make up a position: those of the index, then the table's key."""
+        return self.table.keys if self.index is None else self.index.keys + self.table.keys
+
+
+def target_of(database: Database, table: Table, request: Request, operation: str) -> Target:
+    """The target a request names.
+
+    Raises:
+        ValidationException: there is no such index, or it can't be read consistently.
+    """
+    name = request.get("IndexName")
+    if name is None:
+        return Target(table, None)
+    index = table.index_by_name.get(name)
+    if index is None:
+        if any(each.name == name for each in table.vector_indexes):
+            # Of Query's text the full stop is the service's, and that its ConsistentRead comes first.
+            if operation == "Query" and request.get("ConsistentRead"):
+                raise ValidationException(_CONSISTENT)
+            stop = "." if operation == "Query" else ""
+            raise ValidationException(f"{operation} operation not supported on this index type{stop}")
+        raise ValidationException(f"The table does not have the specified index: {name}")
+    if request.get("ConsistentRead") and not index.is_local:
+        raise ValidationException(_CONSISTENT)
+    database.check_index(table, name)
+    return Target(table, index)
+
+
+def check_select(target: Target, request: Request) -> None:
+    """Refuse a ``Select`` that doesn't go with the rest of the request.
+
+    Raises:
+        ValidationException: it doesn't.
+    """
+    select = request.get("Select")
+    if select is None:
+        return
+    members = ("ProjectionExpression", "AttributesToGet")
+    given = next((member for member in members if request.get(member) is not None), None)
+    fault: str | None = None
+    if given is not None and select != "SPECIFIC_ATTRIBUTES":
+        what = "only the Count" if select == "COUNT" else select
+        fault = f"Cannot specify the {given} when choosing to get {what}"
+    elif given is None and select == "SPECIFIC_ATTRIBUTES":
+        fault = "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+    elif select == "ALL_PROJECTED_ATTRIBUTES" and target.index is None:
+        fault = "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+    if fault is not None:
+        # The one text of Query and Scan that has it (recorded of the service).
+        raise ValidationException(f"1 validation error detected: {fault}")
+
+
+def check_paths(target: Target, filter_: BoundCondition | None, projection: BoundProjection | None) -> None:
+    """Refuse paths into what is a key of the table or of its indexes: of the projection, then of the filter.
+
+    Raises:
+        ValidationException: there is such a path.
+    """
+    for expression in (projection, filter_):
+        if expression is not None:
+            check_scalars(target.table, expression.nested)
+
+
+def fetches_items(
+    target: Target,
+    request: Request,
+    filter_: BoundCondition | None,
+    projection: BoundProjection | None,
+) -> bool:
+    """Whether a local index must fetch from the table what it doesn't hold.
+
+    Raises:
+        ValidationException: the filter needs what the index doesn't hold, or a global index would have to fetch.
+    """
+    index = target.index
+    if index is None or not index.projected:
+        return False
+    unfiltered = sorted(filter_.attributes - index.projected) if filter_ is not None else []
+    if unfiltered:
+        raise one_or_more(
+            f"Secondary index {index.name} does not project one or more filter attributes: [{', '.join(unfiltered)}]"
+        )
+    if request.get("Select") == "ALL_ATTRIBUTES" and not index.is_local:
+        raise one_or_more(
+            "Select type ALL_ATTRIBUTES is not supported for global secondary index "
+            f"{index.name} because its projection type is not ALL"
+        )
+    missing = sorted(projection.attributes - index.projected) if projection is not None else []
+    if missing and not index.is_local:
+        raise one_or_more(f"Global secondary index {index.name} does not project [{', '.join(missing)}]")
+    return bool(missing) or request.get("Select") == "ALL_ATTRIBUTES"
+
+
+def start_of(target: Target, start: Item | None) -> tuple[KeyText, ...] | None:
+    """The position of an ExclusiveStartKey that ``checked_start`` gave.
+
+    Raises:
+        ValidationException: it isn't a key of the target.
+    """
+    if start is None:
+        return None
+    check_own_start(target, start)
+    if any(attribute.type not in start.get(attribute.name, ()) for attribute in target.position):
+        raise ValidationException(f"{_INVALID_START}: {MISMATCH}")
+    texts = [key_text(start[attribute.name]) for attribute in target.position]
+    for attribute, text in zip(target.position, texts, strict=True):
+        if not text:
+            raise ValidationException(
+                f"{_INVALID_START}: One or more parameter values are not valid. "
+                "The AttributeValue for a key attribute cannot contain an empty "
+                f"{'binary' if attribute.type == 'B' else 'string'} value. Key: {attribute.name}"
+            )
+    if target.table.sort is None:
+        texts.append(NO_SORT)
+    return tuple(texts)
+
+
+def checked_start(request: Request) -> Item | None:
+    """The ExclusiveStartKey, its values in their normal form, whatever the table. The service looks at them after the
+    older parameters and before it reads expressions.
+
+    Raises:
+        ValueFault: one of them is none.
+    """
+    start: Item | None = request.get("ExclusiveStartKey")
+    if start is None:
+        return None
+    try:
+        return check_item(start)
+    except ValueFault as fault:
+        if not any(words in fault.message for words in _WITH_START):
+            raise
+        raise ValueFault(f"{_INVALID_START}: {fault.message}", f"{_INVALID_START}: {fault.older}") from None
+
+
+def check_start_partition(target: Target, start: Item | None) -> None:
+    """Refuse a position that has another number of attributes than the target's, or not its partition.
+
+    Raises:
+        ValidationException: it hasn't.
+    """
+    if start is not None:
+        if len(start) != len({attribute.name for attribute in target.position}):
+            raise ValidationException(_INVALID_START)
+        _check_start_attributes(target.partition, start)
+
+
+def check_own_start(target: Target, start: Item | None) -> None:
+    """Refuse a position that lacks what is the key of the target, of an index its own; the table's is looked at later.
+
+    Raises:
+        ValidationException: it does.
+    """
+    if start is not None:
+        check_start_partition(target, start)
+        _check_start_attributes(target.sort, start)
+
+
+def _check_start_attributes(attributes: tuple[KeyAttribute, ...], start: Item) -> None:
+    if any(attribute.name not in start for attribute in attributes):
+        raise ValidationException(_INVALID_START)
+    if any(attribute.type not in start[attribute.name] for attribute in attributes):
+        raise ValidationException(MISMATCH)
+
+
+class Projection(Protocol):
+    """What a page shows of its items."""
+
+    @property
+    def paths(self) -> Sized:
+        """What is shown: a path each."""
+        ...
+
+    def project(self, item: Item) -> Item:
+        """The parts that are asked for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A page to read: where, from which bounds, how filtered and shown."""
+
+    target: Target
+    bounds: Bounds
+    filter: BoundCondition | None
+    projection: Projection | None
+    fetches: bool
+    """Whether a local index reads the whole items from the table."""
+
+
+def answer_page(database: Database, question: Question, request: Request) -> Answer:
+    """Read one page, in one statement, and answer with it."""
+    target = question.target
+    number = target.index.number if target.index is not None else None
+    limit: int | None = request.get("Limit")
+    stored = target.table.stored
+    if database.lag is not None and number is not None and not request.get("ConsistentRead"):
+        rows, more = database.lag.page(stored, number, question.bounds, limit, PAGE_BYTES_MAX)
+    else:
+        rows, more = stored.page(number, question.bounds, limit, PAGE_BYTES_MAX)
+    counts_only = request.get("Select") == "COUNT"
+    level = wants_capacity(request)
+    if not (_is_whole(question) or (counts_only and question.filter is None)) or (question.fetches and level):
+        _spend(question, rows)
+    if database.meter is not None:
+        _charge(database.meter, question, _consumed(question, request, rows))
+    decoded: list[Item] = []
+    if counts_only and question.filter is None:
+        answer: Answer = {"Count": len(rows), "ScannedCount": len(rows)}
+    elif _is_whole(question):
+        answer = {"Count": len(rows), "ScannedCount": len(rows), "Items": [database.show(row[1]) for row in rows]}
+    else:
+        decoded = [decode(row[1]) for row in rows]
+        items = _shown(question, decoded)
+        answer = {"Count": len(items), "ScannedCount": len(rows)}
+        if not counts_only:
+            projection = question.projection
+            answer["Items"] = items if projection is None else [projection.project(item) for item in items]
+    if more and not _is_whole_key(question):
+        shown: Any = decoded[-1] if decoded else answer.get("Items", [None])[-1]
+        last = shown if isinstance(shown, dict) else decode(rows[-1][1])
+        position = _position_of(target, last)
+        if not _is_last_key(question, last):
+            answer["LastEvaluatedKey"] = position
+    if level is not None:
+        answer["ConsumedCapacity"] = _consumed(question, request, rows).as_json(level)
+    return answer
+
+
+def _spend(question: Question, rows: list[Row]) -> None:
+    conditions = 0 if question.filter is None else question.filter.operators
+    shown = 0 if question.projection is None else len(question.projection.paths)
+    spend_on_items([row[1] for row in rows], conditions, shown)
+
+
+def _charge(meter: Meter, question: Question, consumed: Consumed) -> None:
+    partition = question.bounds.partition or None
+    table, index = question.target.table, question.target.index
+    if index is None or index.is_local:
+        meter.read(table, None, partition, consumed.table_units + sum(consumed.local_units.values()))
+    else:
+        meter.read(table, index, partition, sum(consumed.global_units.values()))
+
+
+def _is_whole(question: Question) -> bool:
+    """Whether the items are answered as they are stored."""
+    index = question.target.index
+    is_all = index is None or not index.projected or question.fetches
+    return is_all and question.filter is None and question.projection is None
+
+
+def _is_whole_key(question: Question) -> bool:
+    """Whether the bounds name one item of a table without sort key, so that nothing can follow it."""
+    target = question.target
+    return target.index is None and target.table.sort is None and bool(question.bounds.partition)
+
+
+def _position_of(target: Target, item: Item) -> Item:
+    """The key of an item from which the next page goes on.
+
+    Raises:
+        JSONDecodeError: it is damaged: it has none.
+    """
+    try:
+        return {attribute.name: item[attribute.name] for attribute in target.position}
+    except KeyError as missing:
+        raise JSONDecodeError(f"it has no {missing}", "", 0) from None
+
+
+def _is_last_key(question: Question, item: Item) -> bool:
+    """Whether an item of a table has the last sort key that the bounds include, so that nothing can follow it. Those of
+    a prefix are no such bounds, nor is one key alone; by DynamoDB Local's answers.
+    """
+    bounds, sort = question.bounds, question.target.table.sort
+    if question.target.index is not None or sort is None:
+        return False
+    is_prefix = bounds.high is not None and bounds.high[0] == "<" and bounds.low is not None
+    end = bounds.high if bounds.forward else None if is_prefix else bounds.low
+    return end is not None and end[0] in {"<=", ">="} and key_text(item[sort.name]) == end[1]
+
+
+def _shown(question: Question, items: list[Item]) -> list[Item]:
+    """What the index holds of the items, and of these what the filter lets through."""
+    index = question.target.index
+    if index is not None and index.projected and not question.fetches:
+        items = [index_projection(index, item) for item in items]
+    if question.filter is not None:
+        matches = question.filter.matches
+        return [item for item in items if matches(item)]
+    return items
+
+
+def _consumed(question: Question, request: Mapping[str, Any], rows: list[Row]) -> Consumed:
+    target = question.target
+    consistent = bool(request.get("ConsistentRead"))
+    consumed = Consumed(target.table.name, "Read")
+    units = read_units(sum(row[0] for row in rows), consistent=consistent)
+    if target.index is None:
+        consumed.table_units = units
+        return consumed
+    consumed.add_index(target.index.name, units, is_local=target.index.is_local)
+    if question.fetches:
+        consumed.table_units = sum(read_units(item_size(decode(row[1])), consistent=consistent) for row in rows)
+    return consumed

@@ -1,0 +1,1 @@
+"""Global tables: replicas, their backfill, consistency and auto scaling."""

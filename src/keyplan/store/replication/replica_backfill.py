@@ -1,0 +1,186 @@
+"""Joining: a new replica is filled with the items of another region in pieces, each a transaction of its own, and is
+CREATING meanwhile. What nobody fills any more is filled to its end by whoever meets it.
+
+The replica is there, and gets what is written in other regions, before its first item is copied. So an item that it has
+already is as new as the one that is to be copied, and so is what is known to be gone; what is written behind the copy
+comes as all writes do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from keyplan.store import work_budget as effort
+from keyplan.store.backups.table_copies import check_free, make_table
+from keyplan.store.chunked_work import TableWork, finish, go_on, still_done, take_over_table
+from keyplan.store.control_plane.index_backfill import fill_table
+from keyplan.store.control_plane.schema import Definition
+from keyplan.store.database import Database
+from keyplan.store.processes import begin_work, end_work
+from keyplan.store.state_delays import begin_joining, joiner_of, without_note
+from keyplan.store.storage.history_rows import Kept, Key
+from keyplan.store.storage.replica_rows import Noted, Version
+from keyplan.store.storage.storage_transactions import Reader, Writer
+from keyplan.store.streams.stream_lifecycle import enable
+from keyplan.store.tables.global_tables import MEMBER, replication_of
+from keyplan.store.tables.table import Table
+from keyplan.store.tables.table_removal import forget_table
+
+_KIND = "joining"
+"""The kind of the records that say from which region a replica is filled, and how far it is."""
+_WRITES = 4
+"""What is written of an item besides its entries, and read to know whether it is to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """What is next of the other region: keys whose items are gone, or items, with their last writes; and how far it
+    reaches.
+    """
+
+    gone: list[Noted]
+    items: list[tuple[Kept, Version | None]]
+    progress: Mapping[str, Any]
+    is_last: bool
+
+
+def begin_replica(target: Database, name: str, definition: Definition, source: str, last: int) -> TableWork:
+    """Make an empty replica that is to be filled from a region, whose last write until now had the number ``last``.
+
+    Raises:
+        TableAlreadyExistsException: there is a table of this name.
+    """
+
+    def work(writer: Writer) -> TableWork:
+        check_free(target, writer, name)
+        worker = begin_work()
+        table = make_table(target, writer, name, begin_joining(definition, worker))
+        table_id = table.stored.layout.id
+        writer.replicas.begin(table_id)
+        if definition.get("TimeToLive"):
+            writer.expire_by(table.stored, definition["TimeToLive"])
+        for region in definition[MEMBER]["Regions"]:
+            number = last if region == source else 0
+            writer.archives.keep_record("replica", f"{name}/{region}", str(number).encode())
+        _keep(writer, table_id, {"Region": source, "Noted": 0, "LastNoted": last, "Row": 0})
+        return TableWork(name, table_id, worker)
+
+    return target.write(work)
+
+
+def finish_joining(target: Database, joining: TableWork) -> None:
+    """Fill a replica to its end. When that fails, there is no such replica any more.
+
+    Raises:
+        JSONDecodeError: an item is damaged.
+        StoreError: a store failed.
+    """
+    finish(target, joining.worker, partial(_join_next, target, joining), partial(_give_up, target, joining))
+
+
+def abandon(target: Database, joining: TableWork) -> None:
+    """Remove a replica that isn't to be filled."""
+    try:
+        target.write(partial(_give_up, target, joining))
+    finally:
+        end_work(joining.worker)
+
+
+def _join_next(target: Database, joining: TableWork) -> bool:
+    """Fill the next piece; whether there is nothing more to do. Of two stores, one is asked after the other: who waited
+    for both at once might wait for ever.
+    """
+    body = target.storage.read(lambda reader: reader.archives.record(_KIND, str(joining.table_id)))
+    if body is None or target.group is None:
+        return True
+    progress = orjson.loads(body)
+    source = target.group.database(progress["Region"])
+    piece = source.storage.read(partial(_next_of, source, target.region, joining.table, progress))
+    if piece is None:
+        target.write(partial(_give_up, target, joining))
+        return True
+    return target.write(partial(_join_piece, target, joining, piece))
+
+
+def _next_of(source: Database, region: str, name: str, progress: Mapping[str, Any], reader: Reader) -> _Piece | None:
+    """The next piece; None when the table has no replica in the region any more, or none yet."""
+    table = source.fresh(reader).get(name)
+    replication = None if table is None else replication_of(table)
+    if table is None or replication is None or region not in replication["Regions"]:
+        return None
+    table_id = table.stored.layout.id
+    rows_max = effort.piece_rows(_WRITES + len(table.indexes) + len(table.vector_indexes))
+    # What is written from now on comes as all writes do, however much it is.
+    progress = {"LastRow": reader.last_row(table.stored), **progress}
+    noted = list(islice(reader.replicas.since(table_id, progress["Noted"]), rows_max))
+    if noted and noted[0].seq <= progress["LastNoted"]:
+        gone = [each for each in noted if reader.get(table.stored, *each.key) is None]
+        return _Piece(gone, [], {**progress, "Noted": noted[-1].seq}, is_last=False)
+    rows, more = reader.rows_after(table.stored, progress["Row"], rows_max, effort.PIECE_BYTES)
+    items = [(row[1:], reader.replicas.version(table_id, row[1:3])) for row in rows]
+    is_last = not more or rows[-1][0] >= progress["LastRow"]
+    return _Piece([], items, {**progress, "Row": rows[-1][0]} if rows else progress, is_last=is_last)
+
+
+def _join_piece(target: Database, joining: TableWork, piece: _Piece, writer: Writer) -> bool:
+    """Write a piece; whether it was the last one, or somebody else fills the replica."""
+    table = still_done(target, writer, joining, joiner_of)
+    if table is None:
+        return True
+    for noted in piece.gone:
+        if _is_news(writer, table, noted.key, noted.version):
+            writer.replicas.note(joining.table_id, noted.key, noted.version)
+    for item, version in piece.items:
+        if _is_news(writer, table, item[:2], version):
+            fill_table(writer, table, [item])
+            if version is not None:
+                writer.replicas.note(joining.table_id, item[:2], version)
+    if not piece.is_last:
+        _keep(writer, joining.table_id, piece.progress)
+        return False
+    definition = without_note(table.definition)
+    now_s = target.clock()
+    definition = enable(writer.changes, table.name, joining.table_id, definition, now_s)
+    writer.define(joining.table_id, json.dumps(definition))
+    writer.archives.drop_record(_KIND, str(joining.table_id))
+    return True
+
+
+def _is_news(writer: Writer, table: Table, key: Key, version: Version | None) -> bool:
+    """Whether the replica has no item of a key yet, nor knows of a later write of it. If it has one, that was written
+    while the replica was there, and what becomes of it comes as all writes do.
+    """
+    known = writer.replicas.version(table.stored.layout.id, key)
+    if known is not None and (version is None or known > version):
+        return False
+    return writer.find(table.stored, *key) is None
+
+
+def _give_up(target: Database, joining: TableWork, writer: Writer) -> None:
+    """Remove a replica that can't be filled."""
+    table = still_done(target, writer, joining, joiner_of)
+    if table is not None:
+        forget_table(writer, table)
+        writer.archives.drop_record(_KIND, str(joining.table_id))
+
+
+def _keep(writer: Writer, table_id: int, progress: Mapping[str, Any]) -> None:
+    writer.archives.keep_record(_KIND, str(table_id), orjson.dumps(progress))
+
+
+def go_on_joining(target: Database) -> None:
+    """Fill to their ends the replicas that nobody fills any more, where the other regions are there.
+
+    Raises:
+        JSONDecodeError: an item is damaged.
+        StoreError: a store failed.
+    """
+    if target.group is not None:
+        go_on(target, partial(take_over_table, joiner_of, begin_joining), finish_joining)

@@ -1,0 +1,316 @@
+"""Replicas of a global table: made and removed by UpdateTable, and described. What a change of one means for the
+others is done in their stores, one transaction each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.dynamodb.service_errors import ValidationException, one_or_more, table_not_found
+from keyplan.store.database import Database, Group
+from keyplan.store.replication.multi_region_consistency import Changes, check_consistency, has_witness
+from keyplan.store.replication.replica_backfill import abandon, begin_replica, finish_joining
+from keyplan.store.requests.request_expressions import Request
+from keyplan.store.state_delays import COPYING, SETTLING, check_changeable
+from keyplan.store.storage.storage_transactions import Writer
+from keyplan.store.streams.stream_lifecycle import STREAM, disable, enable
+from keyplan.store.tables.global_tables import MEMBER, Replication, replication_of
+from keyplan.store.tables.table import Table, next_layout
+from keyplan.store.tables.table_removal import forget_table
+
+Definition = dict[str, Any]
+Overrides = dict[str, Any]
+"""What is set apart for a replica."""
+
+_REGIONAL = frozenset(
+    {
+        MEMBER,
+        "Tags",
+        "ResourcePolicy",
+        "PointInTimeRecovery",
+        "DeletionProtectionEnabled",
+        STREAM,
+        "ContributorInsights",
+        SETTLING,
+        COPYING,
+    }
+)
+"""What a replica doesn't take over."""
+GROUP_WIDE = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "ProvisionedThroughput",
+    "GlobalSecondaryIndexUpdates",
+    "VectorIndexUpdates",
+    "OnDemandThroughput",
+    "WarmThroughput",
+)
+"""Members of UpdateTable that change all replicas."""
+_OVERRIDES = (
+    "KMSMasterKeyId",
+    "ProvisionedThroughputOverride",
+    "OnDemandThroughputOverride",
+    "GlobalSecondaryIndexes",
+    "TableClassOverride",
+)
+
+
+def others_of(database: Database, table: Table) -> list[str]:
+    """The other regions of a table that are there."""
+    replication = replication_of(table)
+    if replication is None or database.group is None:
+        return []
+    return [name for name in replication["Regions"] if name != database.region and name in database.group.names]
+
+
+def change_replicas(database: Database, name: str, request: Request) -> None:
+    """Add a replica, or remove one; or several, where they are to be strongly consistent.
+
+    Raises:
+        ValidationException: they can't be.
+    """
+    table = database.described_table(name)
+    check_changeable(name, database.states(table))
+    if any(update.get("Disassociate") is not None for update in request.get("ReplicaUpdates") or []):
+        _disassociate(database, table, request)
+        return
+    creates, updates, deletes = _actions(request)
+    witness = _witness(request, "Create")
+    strong = request.get("MultiRegionConsistency") == "STRONG"
+    for region in (*creates, *deletes):
+        if region == database.region:
+            raise ValidationException(
+                "Cannot add or delete the local region through ReplicaUpdates. "
+                "Use CreateTable, DeleteTable, or UpdateTable as required."
+            )
+    group = database.group
+    supported = [] if group is None else group.names
+    changes = Changes(creates, updates, deletes, witness, _witness(request, "Delete"))
+    check_consistency(table, request.get("MultiRegionConsistency"), changes, database.region, supported)
+    for region in (*creates, *(each for each in deletes if not each)):
+        if region not in supported:
+            raise ValidationException(
+                f"Region {region} is not supported. The latest version of global tables are only supported in the "
+                f"following regions: [{', '.join(supported)}]"
+            )
+    for region in (*updates, *deletes):
+        if region not in others_of(database, table):
+            raise _not_a_replica(region)
+    if group is None:
+        return
+    for region in creates:
+        if group.database(region).find(name) is not None:
+            raise ValidationException(
+                f"Failed to create a the new replica of table with name: '{name}' because one or more replicas "
+                "already existed as tables."
+            )
+    for region in creates:
+        _add(group, database, name, region, {"Witness": witness} if strong else {})
+    for region, overrides in {**creates, **updates}.items():
+        if overrides:
+            _set_apart(group, name, region, overrides)
+    for region in deletes:
+        leave(group, name, region)
+        _drop(group.database(region), name)
+
+
+def _not_a_replica(region: str) -> ValidationException:
+    return ValidationException(
+        "Update global table operation failed because one or more replicas were not part of the global table. "
+        f"Please retry the request without these replicas: [{region}]."
+    )
+
+
+def _actions(request: Request) -> tuple[dict[str, Overrides], dict[str, Overrides], list[str]]:
+    """The regions of new replicas and of those that change, with what is set apart for them, and those that go."""
+    creates: dict[str, Overrides] = {}
+    updates: dict[str, Overrides] = {}
+    deletes: list[str] = []
+    for update in request.get("ReplicaUpdates") or []:
+        given = [kind for kind in ("Create", "Update", "Delete") if update.get(kind) is not None]
+        if not given:
+            raise ValidationException("There are no actions specified in the Replica Update Action of the request.")
+        if len(given) > 1:
+            raise ValidationException("Update table operation with more than one type of replica actions not allowed.")
+        action = update[given[0]]
+        if action.get("RegionName") is None:
+            raise ValidationException("One or more parameter values were invalid")
+        if given[0] == "Delete":
+            deletes.append(action["RegionName"])
+        else:
+            overrides = {member: action[member] for member in _OVERRIDES if action.get(member) is not None}
+            (creates if given[0] == "Create" else updates)[action["RegionName"]] = overrides
+    return creates, updates, deletes
+
+
+def _witness(request: Request, kind: str) -> str:
+    """The region of the witness that comes or goes. An update that names none is overlooked, as by the service."""
+    for update in request.get("GlobalTableWitnessUpdates") or []:
+        if has_witness(update) and update.get(kind) is not None:
+            return str(update[kind]["RegionName"])
+    return ""
+
+
+def _disassociate(database: Database, table: Table, request: Request) -> None:
+    """Make the replica of this region a table by itself, with all that was written elsewhere until now.
+
+    Raises:
+        ValidationException: it isn't the only change, is asked for elsewhere, or is protected.
+    """
+    updates = request["ReplicaUpdates"]
+    replication = replication_of(table)
+    region = next(update["Disassociate"]["RegionName"] for update in updates if update.get("Disassociate"))
+    if len(updates) > 1 or sum(action is not None for action in updates[0].values()) > 1:
+        raise one_or_more("Disassociate must be the only replica update in the request")
+    if region != database.region:
+        raise one_or_more("Disassociate can only be requested in the region of the replica")
+    if replication is None or database.group is None:
+        raise _not_a_replica(region)
+    if replication.get("Strong"):
+        raise one_or_more("Disassociate is not supported for tables with STRONG consistency")
+    if table.definition.get("DisassociationProtectionEnabled", True):
+        raise ValidationException(
+            "Replica cannot be disassociated because disassociation protection is enabled. Disable "
+            "DisassociationProtectionEnabled and try again"
+        )
+    database.group.finish()
+    leave(database.group, table.name, region)
+    _set_regions(database, table.name, [region])
+
+
+def _add(group: Group, database: Database, name: str, region: str, more: Mapping[str, Any]) -> None:
+    own, there = database.region, group.database(region)
+    table = database.described_table(name)
+    last = 0
+    if replication_of(table) is not None:
+        last = database.storage.read(lambda reader: reader.replicas.last(table.stored.layout.id))
+    # First the replica: what is written from the next step on is brought to it.
+    joining = begin_replica(there, name, _replica(table, own, region, more), own, last)
+
+    def begin(writer: Writer) -> list[str]:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise table_not_found(name)
+        replication = _with_region(table, own, region, more)
+        if replication_of(table) is None:
+            writer.replicas.begin(table.stored.layout.id)
+        definition: Definition = {**table.definition, MEMBER: replication}
+        if table.stream is None:
+            wanted = {**definition, "StreamSpecification": _STREAM}
+            definition = enable(writer.changes, name, table.stored.layout.id, wanted, database.clock())
+        _store(writer, table, definition)
+        return replication["Regions"]
+
+    try:
+        regions = database.write(begin)
+    except BaseException:
+        abandon(there, joining)
+        raise
+    database.refresh()
+    try:
+        for other in regions:
+            if other not in {own, region} and other in group.names:
+                _set_regions(group.database(other), name, regions)
+        finish_joining(there, joining)
+    except BaseException:
+        leave(group, name, region)
+        raise
+
+
+_STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+
+
+def _new_group(own: str, more: Mapping[str, Any]) -> Replication:
+    group: Replication = {"Regions": [own], "Own": own}
+    if more:
+        group["Strong"] = True
+        if more.get("Witness"):
+            group["Witness"] = more["Witness"]
+    return group
+
+
+def _with_region(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Replication:
+    """The group of a table with a region more."""
+    replication = replication_of(table) or _new_group(own, more)
+    return {**replication, "Regions": [*replication["Regions"], region]}
+
+
+def _replica(table: Table, own: str, region: str, more: Mapping[str, Any]) -> Definition:
+    """The definition of a table's new replica in a region."""
+    kept = {member: value for member, value in table.definition.items() if member not in _REGIONAL}
+    definition: Definition = {**kept, "Tags": [], "DeletionProtectionEnabled": False}
+    definition["StreamSpecification"] = definition.get("StreamSpecification") or _STREAM
+    definition[MEMBER] = {**_with_region(table, own, region, more), "Own": region}
+    return definition
+
+
+def _store(writer: Writer, table: Table, definition: Definition) -> None:
+    """Store a definition as a new generation: who writes by the one before must learn of it."""
+    writer.change_indexes(table.stored, next_layout(definition, table.stored.layout), json.dumps(definition))
+
+
+def _set_regions(database: Database, name: str, regions: list[str]) -> None:
+    """Store the members of a group in one of them; a table that is left alone is no global table any more."""
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        replication = None if table is None else replication_of(table)
+        if table is None or replication is None:
+            return
+        definition = dict(table.definition)
+        if len(regions) > 1:
+            overrides = replication.get("Overrides") or {}
+            kept = {region: overrides[region] for region in regions if region in overrides}
+            definition[MEMBER] = {**replication, "Regions": regions, "Overrides": kept}
+        else:
+            del definition[MEMBER]
+            definition.pop("DisassociationProtectionEnabled", None)
+            writer.replicas.end(table.stored.layout.id)
+        _store(writer, table, definition)
+
+    database.write(work)
+    database.refresh()
+
+
+def _set_apart(group: Group, name: str, region: str, overrides: Overrides) -> None:
+    """Store what is set apart for a replica, in all regions of its table."""
+    for database in map(group.database, group.names):
+
+        def work(writer: Writer, database: Database = database) -> None:
+            table = database.fresh(writer).get(name)
+            replication = None if table is None else replication_of(table)
+            if table is None or replication is None:
+                return
+            before = replication.get("Overrides") or {}
+            own = {**before.get(region, {}), **overrides}
+            member: Replication = {**replication, "Overrides": {**before, region: own}}
+            _store(writer, table, {**table.definition, MEMBER: member})
+
+        database.write(work)
+        database.refresh()
+
+
+def leave(group: Group, name: str, region: str) -> None:
+    """Take a region out of a table's group, in the other regions."""
+    for other in group.names:
+        table = group.database(other).find(name)
+        replication = None if table is None else replication_of(table)
+        if other != region and replication is not None and region in replication["Regions"]:
+            _set_regions(group.database(other), name, [each for each in replication["Regions"] if each != region])
+
+
+def _drop(database: Database, name: str) -> None:
+    """Remove a replica with all that is in it."""
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            return
+        if table.stream is not None:
+            disable(writer.changes, table.definition, database.clock())
+        forget_table(writer, table)
+
+    database.write(work)
+    database.refresh()

@@ -1,0 +1,1 @@
+"""What requests share: bound expressions, legacy parameters, and writes prepared from a request."""

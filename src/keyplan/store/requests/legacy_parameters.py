@@ -1,0 +1,269 @@
+"""The parameters from before there were expressions, translated at the door into the trees of expressions.
+
+``Expected``, ``AttributeUpdates``, ``KeyConditions``, ``QueryFilter``, ``ScanFilter`` and ``AttributesToGet`` say
+nothing that an expression couldn't: each becomes the tree that says the same (``keyplan.dynamodb.expressions.tree``), with
+placeholders of its own, and is bound and evaluated as any other. What is wrong with them is told here, in the service's
+words. Source: the developer guide, "Legacy conditional parameters", and recorded answers (decision 0030).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.dynamodb.expressions import (
+    BoundCondition,
+    BoundUpdate,
+    Placeholders,
+    bind_condition,
+    bind_update,
+    tree,
+)
+from keyplan.dynamodb.service_errors import RequestFault
+from keyplan.dynamodb.values import check_value, less
+from keyplan.store.requests.request_expressions import Request
+from keyplan.store.tables.item_keys import check_names
+
+_INVALID = "One or more parameter values were invalid: "
+_ARGUMENTS = {"NULL": (0, 0), "NOT_NULL": (0, 0), "BETWEEN": (2, 2), "IN": (1, None)}
+"""How many values an operator takes, least and most; all others take one."""
+_SCALARS = frozenset({"S", "N", "B"})
+_TYPES = {
+    **dict.fromkeys(("LE", "LT", "GE", "GT", "CONTAINS", "NOT_CONTAINS", "IN", "BETWEEN"), _SCALARS),
+    "BEGINS_WITH": frozenset({"S", "B"}),
+}
+"""The types of values an operator takes; EQ and NE take all."""
+_COMPARATORS = {"EQ": "=", "NE": "<>", "LE": "<=", "LT": "<", "GE": ">=", "GT": ">"}
+_INDEXABLE = frozenset({"EQ", "LE", "LT", "GE", "GT", "BETWEEN", "BEGINS_WITH"})
+_ADDED = frozenset({"N", "SS", "NS", "BS", "L"})
+_DELETED = frozenset({"SS", "NS", "BS"})
+
+Conditions = Mapping[str, Mapping[str, Any]]
+
+
+class _Names:
+    """The placeholders of one translation: those of names and values, as they are asked for."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._values: dict[str, Any] = {}
+
+    def path(self, name: str) -> tree.Path:
+        check_names((name,))
+        placeholder = f"#{len(self._names)}"
+        self._names[placeholder] = name
+        return tree.Path((placeholder,))
+
+    def value(self, value: Mapping[str, Any]) -> tree.Value:
+        placeholder = f":{len(self._values)}"
+        self._values[placeholder] = value
+        return tree.Value(placeholder)
+
+    def given(self) -> Placeholders:
+        return Placeholders(self._names or None, self._values or None)
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """A condition made of old parameters, and the placeholders it stands on."""
+
+    condition: tree.Condition
+    given: Placeholders
+
+    def bound(self, kind: str) -> BoundCondition:
+        """The condition, ready to judge items."""
+        return bind_condition(self.condition, self.given, kind)
+
+
+def expected(request: Request) -> BoundCondition | None:
+    """The condition of a write's ``Expected``.
+
+    Raises:
+        RequestFault, ValueFault: it isn't one.
+    """
+    conditions: Conditions | None = request.get("Expected")
+    plain = {name: _of_expected(name, condition) for name, condition in (conditions or {}).items()}
+    _check_operator(request, conditions)
+    translated = _joined(plain, request.get("ConditionalOperator"))
+    return None if translated is None else translated.bound("ConditionExpression")
+
+
+def filtered(request: Request, member: str) -> BoundCondition | None:
+    """The filter of a ``QueryFilter`` or ``ScanFilter``.
+
+    Raises:
+        RequestFault, ValueFault: it isn't one.
+    """
+    conditions: Conditions | None = request.get(member)
+    plain = _checked(conditions or {})
+    _check_operator(request, conditions)
+    translated = _joined(plain, request.get("ConditionalOperator"))
+    return None if translated is None else translated.bound("FilterExpression")
+
+
+def key_conditions(request: Request) -> Translated:
+    """The condition of ``KeyConditions``.
+
+    Raises:
+        RequestFault, ValueFault: it can't be one, whatever the key.
+    """
+    plain = _checked(request["KeyConditions"])
+    if not plain:
+        raise RequestFault("Conditions can be of length 1 or 2 only")
+    translated = _joined(plain, None)
+    assert translated is not None  # noqa: S101 - there is a condition
+    return translated
+
+
+def check_indexable(request: Request) -> None:
+    """Refuse ``KeyConditions`` with an operator that keys can't be found by. The service does so last of all.
+
+    Raises:
+        RequestFault: there is one.
+    """
+    if any(condition["ComparisonOperator"] not in _INDEXABLE for condition in request["KeyConditions"].values()):
+        raise RequestFault("Attempted conditional constraint is not an indexable operation")
+
+
+def attribute_updates(request: Request) -> BoundUpdate | None:
+    """The update that ``AttributeUpdates`` say; None when they say nothing.
+
+    Raises:
+        RequestFault, ValueFault: an action doesn't go with its value.
+    """
+    names = _Names()
+    actions: list[tree.Action] = []
+    for name, update in (request.get("AttributeUpdates") or {}).items():
+        actions.append(_action(names, name, update.get("Action") or "PUT", update.get("Value")))
+    if not actions:
+        return None
+    return bind_update(tree.Update(tuple(actions)), names.given())
+
+
+def _action(names: _Names, name: str, action: str, value: Mapping[str, Any] | None) -> tree.Action:
+    path = names.path(name)
+    if value is None:
+        if action != "DELETE":
+            raise RequestFault(f"{_INVALID}Only DELETE action is allowed when no attribute value is specified")
+        return tree.Remove(path)
+    checked = check_value(dict(value))
+    (tag,) = checked
+    if action == "PUT":
+        return tree.Set(path, names.value(checked))
+    if action == "DELETE":
+        if tag not in _DELETED:
+            raise RequestFault(f"{_INVALID}DELETE action with value is not supported for the type {tag}")
+        return tree.Delete(path, names.value(checked))
+    if tag not in _ADDED:
+        raise RequestFault(f"{_INVALID}ADD action is not supported for the type {tag}")
+    if tag == "L":
+        # Only here a list can be added to: its elements come behind those that are there.
+        present = tree.Call("if_not_exists", (path, names.value({"L": []})))
+        return tree.Set(path, tree.Call("list_append", (present, names.value(checked))))
+    return tree.Add(path, names.value(checked))
+
+
+# --- conditions ---------------------------------------------------------------------------------------------
+
+Plain = tuple[str, list[Mapping[str, Any]]]
+"""An operator and its values."""
+
+
+def _of_expected(name: str, condition: Mapping[str, Any]) -> Plain:
+    """What one member of ``Expected`` says, in its newer form or its older."""
+    value, values = condition.get("Value"), condition.get("AttributeValueList")
+    operator, exists = condition.get("ComparisonOperator"), condition.get("Exists")
+    if value is not None and values is not None:
+        raise _of_attribute("Value and AttributeValueList cannot be used together", name)
+    if operator is not None:
+        if exists is not None:
+            raise _of_attribute("Exists and ComparisonOperator cannot be used together", name)
+        if value is None and values is None and operator not in {"NULL", "NOT_NULL"}:
+            raise _of_attribute(f"Value or AttributeValueList must be used with ComparisonOperator: {operator}", name)
+        return _checked_one(operator, [value] if value is not None else list(values or ()))
+    if values is not None:
+        raise _of_attribute("AttributeValueList can only be used with a ComparisonOperator", name)
+    if exists is not False:
+        if value is None:
+            shown = "null" if exists is None else "true"
+            raise _of_attribute(f"Value must be provided when Exists is {shown}", name)
+        return _checked_one("EQ", [value])
+    if value is not None:
+        raise _of_attribute("Value cannot be used when Exists is false", name)
+    return "NULL", []
+
+
+def _of_attribute(rule: str, name: str) -> RequestFault:
+    return RequestFault(f"{_INVALID}{rule} for Attribute: {name}")
+
+
+def _checked(conditions: Conditions) -> dict[str, Plain]:
+    return {
+        name: _checked_one(condition["ComparisonOperator"], list(condition.get("AttributeValueList") or ()))
+        for name, condition in conditions.items()
+    }
+
+
+def _checked_one(operator: str, values: list[Mapping[str, Any]]) -> Plain:
+    """An operator with its values in normal form."""
+    least, most = _ARGUMENTS.get(operator, (1, 1))
+    checked: list[Mapping[str, Any]] = [check_value(dict(value)) for value in values]
+    if len(checked) < least or (most is not None and len(checked) > most):
+        raise RequestFault(f"{_INVALID}Invalid number of argument(s) for the {operator} ComparisonOperator")
+    tags = [next(iter(value)) for value in checked]
+    if len(set(tags)) > 1:
+        raise RequestFault(f"{_INVALID}AttributeValues inside AttributeValueList must be of same type")
+    allowed = _TYPES.get(operator)
+    if tags and allowed is not None and tags[0] not in allowed:
+        raise RequestFault(f"{_INVALID}ComparisonOperator {operator} is not valid for {tags[0]} AttributeValue type")
+    if operator == "BETWEEN" and less(dict(checked[1]), dict(checked[0])):
+        raise RequestFault(
+            "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"
+        )
+    return operator, checked
+
+
+def _check_operator(request: Request, conditions: Conditions | None) -> None:
+    if request.get("ConditionalOperator") is None:
+        return
+    if not conditions:
+        raise RequestFault("ConditionalOperator cannot be used without Filter or Expected")
+    if len(conditions) < 2:
+        raise RequestFault("ConditionalOperator can only be used when Filter or Expected has two or more elements")
+
+
+def _joined(conditions: Mapping[str, Plain], operator: str | None) -> Translated | None:
+    if not conditions:
+        return None
+    names = _Names()
+    parts = tuple(_condition(names, name, *plain) for name, plain in conditions.items())
+    if len(parts) == 1:
+        return Translated(parts[0], names.given())
+    return Translated(tree.Or(parts) if operator == "OR" else tree.And(parts), names.given())
+
+
+def _condition(names: _Names, name: str, operator: str, values: list[Mapping[str, Any]]) -> tree.Condition:
+    path = names.path(name)
+    operands = [names.value(value) for value in values]
+    match operator:
+        case "NULL":
+            return tree.Call("attribute_not_exists", (path,))
+        case "NOT_NULL":
+            return tree.Call("attribute_exists", (path,))
+        case "BETWEEN":
+            return tree.Between(path, operands[0], operands[1])
+        case "IN":
+            # IN of an expression takes a hundred values at most, this one any number.
+            equal = tuple(tree.Compare("=", path, operand) for operand in operands)
+            return equal[0] if len(equal) == 1 else tree.Or(equal)
+        case "BEGINS_WITH":
+            return tree.Call("begins_with", (path, operands[0]))
+        case "CONTAINS":
+            return tree.Call("contains", (path, operands[0]))
+        case "NOT_CONTAINS":
+            # Nothing is said of an attribute that isn't there.
+            there = tree.Call("attribute_exists", (path,))
+            return tree.And((there, tree.Not(tree.Call("contains", (path, operands[0])))))
+        case _:
+            return tree.Compare(_COMPARATORS[operator], path, operands[0])

@@ -1,0 +1,126 @@
+"""What requests have in common: their expressions bound together, and what they want to know of consumed
+capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keyplan.dynamodb.capacity import Consumed
+from keyplan.dynamodb.expressions import (
+    BoundCondition,
+    BoundProjection,
+    Placeholders,
+    bind_condition,
+    bind_projection,
+    project_attributes,
+)
+from keyplan.dynamodb.service_errors import RequestFault
+
+_NAMES = "ExpressionAttributeNames"
+_VALUES = "ExpressionAttributeValues"
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+def placeholders(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> Placeholders | None:
+    """The placeholders of a request; None when it has no expression at all.
+
+    ``expressions`` are the members that may hold one with values, in the order AWS names them; ``projection`` is
+    the member that may hold one with names only.
+
+    Raises:
+        RequestFault: there are placeholders and no expression to use them.
+    """
+    for member in expressions:
+        if request.get(member) is not None:
+            return Placeholders(request.get(_NAMES), request.get(_VALUES))
+    check_needed(request, expressions, projection)
+    if projection is not None and request.get(projection) is not None:
+        return Placeholders(request.get(_NAMES))
+    return None
+
+
+def check_needed(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> None:
+    """Refuse placeholders where no expression could use them. The service does so before it looks at any value.
+
+    Raises:
+        RequestFault: there are such.
+    """
+    if _NAMES not in request and _VALUES not in request:
+        return
+    for member in expressions:
+        if request.get(member) is not None:
+            return
+    if request.get(_NAMES) is not None and (projection is None or request.get(projection) is None):
+        raise RequestFault(f"{_NAMES} can only be specified when using expressions")
+    if request.get(_VALUES) is not None and expressions:
+        verb = "is" if len(expressions) == 1 else "are"
+        fault = f"{_VALUES} can only be specified when using expressions"
+        raise RequestFault(fault, f"{fault}: {' and '.join(expressions)} {verb} null")
+
+
+def condition_of(request: Request, given: Placeholders, member: str) -> BoundCondition | None:
+    """The condition in a member of the request."""
+    text = request.get(member)
+    return None if text is None else bind_condition(text, given, member)
+
+
+def projection_of(request: Request, given: Placeholders) -> BoundProjection | None:
+    """The request's ProjectionExpression."""
+    text = request.get("ProjectionExpression")
+    return None if text is None else bind_projection(text, given)
+
+
+def only_projection(request: Request) -> BoundProjection | None:
+    """The projection of a request that has no other expression."""
+    given = placeholders(request, (), "ProjectionExpression")
+    if given is None:
+        return attributes_to_get(request)
+    projection = projection_of(request, given)
+    given.check_unused()
+    return projection
+
+
+def attributes_to_get(request: Request) -> BoundProjection | None:
+    """The projection that ``AttributesToGet`` says, which is older than expressions.
+
+    Raises:
+        RequestFault: a name stands there twice.
+    """
+    wanted: Sequence[str] | None = request.get("AttributesToGet")
+    if wanted is None:
+        return None
+    seen: set[str] = set()
+    for name in wanted:
+        if name in seen:
+            raise RequestFault(f"One or more parameter values were invalid: Duplicate value in attribute name: {name}")
+        seen.add(name)
+    return project_attributes(wanted)
+
+
+def wants_capacity(request: Request) -> str | None:
+    """TOTAL or INDEXES where the request asks for consumed capacity."""
+    level: str | None = request.get("ReturnConsumedCapacity")
+    return None if level is None or level == "NONE" else level
+
+
+def consumed_list(units: Mapping[str, Consumed], level: str, *, by_direction: bool = False) -> list[Answer]:
+    """The ``ConsumedCapacity`` of an operation on several tables."""
+    return [consumed.as_json(level, by_direction=by_direction) for consumed in units.values()]
+
+
+def old_or_none(request: Request) -> bool:
+    """Whether a put or delete is to return the old item.
+
+    Raises:
+        RequestFault: it asks for something else than ALL_OLD or NONE.
+    """
+    wanted = request.get("ReturnValues")
+    if wanted is None or wanted == "NONE":
+        return False
+    if wanted != "ALL_OLD":
+        raise RequestFault("ReturnValues can only be ALL_OLD or NONE")
+    return True

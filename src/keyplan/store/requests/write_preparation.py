@@ -1,0 +1,202 @@
+"""From the write actions of a request to ``Write`` objects: bound expressions, checked keys and items.
+
+A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that the same functions serve both.
+
+What is wrong with a request is told in the service's order: its attribute values, its expressions, a table that isn't
+there, a key or an item that doesn't fit the table.
+"""
+
+from __future__ import annotations
+
+from keyplan.dynamodb.expressions import (
+    WRONG_TYPE,
+    BoundCondition,
+    BoundUpdate,
+    ExpressionFault,
+    Placeholders,
+    UpdateFault,
+    bind_update,
+    parse_condition,
+    parse_update,
+    statement_bytes,
+)
+from keyplan.dynamodb.limits import ITEM_BYTES_MAX
+from keyplan.dynamodb.values import check_item
+from keyplan.store.database import Database
+from keyplan.store.items.write_outcome import Change, Item, Write, prepare_put
+from keyplan.store.requests import legacy_parameters as legacy
+from keyplan.store.requests.request_expressions import Request, check_needed, condition_of, old_or_none, placeholders
+from keyplan.store.tables.item_keys import (
+    SchemaFault,
+    check_assigned,
+    check_key_values,
+    check_names,
+    check_scalars,
+    check_size,
+    key_of_item,
+    key_of_request,
+)
+from keyplan.store.tables.table import Table
+
+_OLD = frozenset({"Expected", "AttributeUpdates", "ConditionalOperator"})
+_OLD_WRONG_TYPE = "Type mismatch for attribute to update"
+"""What AttributeUpdates say where an expression says that an operand has an incorrect type."""
+_OPERAND_BYTES_MAX = 64
+"""More than an operand of a statement counts beside its name or value."""
+CONDITION = ("ConditionExpression",)
+UPDATE = ("UpdateExpression", "ConditionExpression")
+_USING = (*UPDATE, "ProjectionExpression")
+_IDLE = frozenset({"ExpressionAttributeNames", "ExpressionAttributeValues"})
+
+
+def check_form(request: Request) -> None:
+    """What a transaction tells of an action before it looks at any value in it: a nameless attribute, and the form of
+    its expressions.
+
+    Raises:
+        RequestFault, ExpressionFault: there is such a fault.
+    """
+    check_names(request.get("Item") or {})
+    for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
+        if request.get(member) == {}:
+            raise ExpressionFault(f"{member} must not be empty")
+    for member, parse in (("UpdateExpression", parse_update), ("ConditionExpression", parse_condition)):
+        text = request.get(member)
+        if text is not None:
+            try:
+                parse(text)
+            except ExpressionFault as fault:
+                raise ExpressionFault(f"Invalid {member}: {fault.message}") from None
+
+
+def without_idle(action: Request) -> Request:
+    """An action of a transaction without the names and values that no expression of it can use: the service doesn't
+    mind them there, as it does elsewhere. What is wrong with them in themselves is told all the same.
+    """
+    if _IDLE.isdisjoint(action) or any(action.get(member) is not None for member in _USING):
+        return action
+    Placeholders(action.get("ExpressionAttributeNames"), action.get("ExpressionAttributeValues"))
+    return {member: value for member, value in action.items() if member not in _IDLE}
+
+
+def _condition(request: Request) -> BoundCondition | None:
+    given = placeholders(request, CONDITION)
+    if given is None:
+        return None if request.keys().isdisjoint(_OLD) else legacy.expected(request)
+    condition = condition_of(request, given, "ConditionExpression")
+    given.check_unused()
+    return condition
+
+
+def _tells(request: Request) -> bool:
+    return request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+
+
+def put(database: Database, request: Request) -> Write:
+    """The write of a Put or PutItem."""
+    check_needed(request, CONDITION)
+    item = check_item(request["Item"])
+    check_names(item)
+    wants_old = old_or_none(request)
+    condition = _condition(request)
+    table = database.table(request["TableName"])
+    key = key_of_item(table, item)
+    made = prepare_put(table, item)
+    return Write(table, key, condition, put=made, wants_old=wants_old, tells_item=_tells(request))
+
+
+def delete(database: Database, request: Request) -> Write:
+    """The write of a Delete or DeleteItem."""
+    check_needed(request, CONDITION)
+    check_key_values(request["Key"])
+    wants_old = old_or_none(request)
+    condition = _condition(request)
+    table = database.table(request["TableName"])
+    key = key_of_request(table, request["Key"])
+    return Write(table, key, condition, removes=True, wants_old=wants_old, tells_item=_tells(request))
+
+
+def condition_check(database: Database, request: Request) -> Write:
+    """The write of a ConditionCheck, which writes nothing."""
+    check_key_values(request["Key"])
+    condition = _condition(request)
+    table = database.table(request["TableName"])
+    return Write(table, key_of_request(table, request["Key"]), condition, tells_item=_tells(request))
+
+
+def update(database: Database, request: Request, *, counts_statement: bool = False) -> tuple[Write, BoundUpdate | None]:
+    """The write of an Update or UpdateItem, and the bound update, which knows the attributes it touches.
+
+    ``counts_statement`` says that what the statement writes is limited by itself, as UpdateItem does alone.
+    """
+    check_needed(request, UPDATE)
+    check_key_values(request["Key"])
+    given = placeholders(request, UPDATE)
+    bound: BoundUpdate | None = None
+    condition: BoundCondition | None = None
+    if given is None and not request.keys().isdisjoint(_OLD):
+        bound = legacy.attribute_updates(request)
+        condition = legacy.expected(request)
+    elif given is not None:
+        text: str | None = request.get("UpdateExpression")
+        if text is not None:
+            bound = bind_update(text, given)
+        condition = condition_of(request, given, "ConditionExpression")
+        given.check_unused()
+    table = database.table(request["TableName"])
+    key = key_of_request(table, request["Key"])
+    old_words = given is None
+    change = change_of(table, bound, check_item(request["Key"]), old_words=old_words)
+    if counts_statement and bound is not None and given is not None:
+        _check_statement(request["UpdateExpression"], bound, given)
+    return Write(table, key, condition, change=change, tells_item=_tells(request)), bound
+
+
+def _check_statement(text: str, bound: BoundUpdate, given: Placeholders) -> None:
+    """Refuse a statement that is over 400 KB by itself, as UpdateItem does before it looks at the item."""
+    # A placeholder takes two characters at least, so most statements needn't be measured.
+    if len(text) // 2 * (given.largest_bytes + _OPERAND_BYTES_MAX) > ITEM_BYTES_MAX:
+        check_size(statement_bytes(bound.actions, bound.paths, given), updating=True)
+
+
+def change_of(
+    table: Table,
+    bound: BoundUpdate | None,
+    key_item: Item,
+    *,
+    old_words: bool = False,
+) -> Change:
+    """The change that a bound update makes of an item of this table with this key; None is no change.
+
+    Raises:
+        SchemaFault: it would change the key, look into a key of the table or its indexes, or give an index's key
+            another type.
+        ValidationException: it would give an index's key an empty value.
+    """
+    updated = bound.first_of(table.key_names) if bound is not None else None
+    if updated is not None:
+        raise SchemaFault(
+            "One or more parameter values were invalid: "
+            f"Cannot update attribute {updated}. This attribute is part of the key"
+        )
+    if bound is not None:
+        if table.indexes:
+            check_assigned(table, bound.assigned())
+        check_scalars(table, bound.nested)
+
+    def apply(old: Item | None) -> Item:
+        base = old if old is not None else dict(key_item)
+        if bound is None:
+            return base
+        try:
+            return bound.apply(base)
+        except UpdateFault as fault:
+            if old_words and fault.message == WRONG_TYPE:
+                raise UpdateFault(_OLD_WRONG_TYPE) from None
+            raise
+
+    return Change(
+        apply,
+        bound.attributes if bound is not None else frozenset(),
+        bound,
+    )

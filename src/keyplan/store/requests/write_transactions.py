@@ -1,0 +1,142 @@
+"""What the transactions that write have in common: all writes or none, and nothing twice under one token."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import orjson
+
+from keyplan.dynamodb.capacity import Consumed, read_units
+from keyplan.dynamodb.expressions import ExpressionFault
+from keyplan.dynamodb.limits import TOKEN_LIFETIME_S, TRANSACT_BYTES_MAX
+from keyplan.dynamodb.service_errors import (
+    THROTTLING,
+    ConditionalCheckFailedException,
+    DuplicateItemException,
+    IdempotentParameterMismatchException,
+    TransactionCanceledException,
+    ValidationException,
+)
+from keyplan.store.database import Database
+from keyplan.store.items.item_writes import Charge, Outcome, add_units, perform, perform_each
+from keyplan.store.items.write_outcome import Write
+from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
+from keyplan.store.simulation.throttling import cancellation_of
+from keyplan.store.storage.storage_transactions import Writer
+
+Reason = dict[str, Any]
+NO_REASON: Reason = {"Code": "None"}
+
+
+class _Cancelled(Exception):
+    def __init__(self, reasons: list[Reason]) -> None:
+        super().__init__()
+        self.reasons = reasons
+
+
+def check_together(writes: Sequence[Write]) -> None:
+    """Refuse writes that can't be of one transaction.
+
+    Raises:
+        ValidationException: two are of one item, or all together are too large.
+    """
+    if len({(write.table.name, write.key) for write in writes}) < len(writes):
+        raise ValidationException("Transaction request cannot include multiple operations on one item")
+    size_bytes = sum(write.put.size for write in writes if write.put is not None)
+    if size_bytes > TRANSACT_BYTES_MAX:
+        raise ValidationException(f"Transaction payload size cannot exceed 4MB. Payload Size: {size_bytes}")
+
+
+def write_together(
+    database: Database, request: Request, writes: Sequence[Write], actions: Any
+) -> tuple[Answer, list[Outcome] | None]:
+    """Do writes, all or none. With a ClientRequestToken, a repetition of the same ``actions`` writes nothing.
+
+    Returns:
+        What the answer says of capacity, and the outcomes; a repetition has none.
+
+    Raises:
+        TransactionCanceledException: some can't be done.
+    """
+    token: str | None = request.get("ClientRequestToken")
+    digest = b"" if token is None else hashlib.sha256(orjson.dumps(actions, option=orjson.OPT_SORT_KEYS)).digest()
+    charge = None if database.meter is None else partial(database.meter.write, transactional=True)
+
+    def work(writer: Writer) -> tuple[Answer, list[Outcome] | None]:
+        now_s = database.clock()
+        since_s = now_s - TOKEN_LIFETIME_S
+        if token is not None:
+            kept = writer.token(token, since_s)
+            if kept is not None:
+                return _repeated(request, kept, digest), None
+        outcomes = _perform_all(writer, writes, charge)
+        if token is not None:
+            sizes = _sizes_by_table(writes, outcomes)
+            writer.keep_token(token, digest, orjson.dumps(sizes), now_s, since_s)
+        return _answer(request, writes, outcomes), outcomes
+
+    try:
+        return database.write_judged(work)
+    except _Cancelled as cancelled:
+        raise TransactionCanceledException(cancelled.reasons) from None
+
+
+def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None) -> list[Outcome]:
+    """Perform the writes; when some can't be done, find the reason of each and undo all."""
+    outcomes: list[Outcome] = []
+    reasons: list[Reason] = []
+
+    def do(write: Write) -> None:
+        try:
+            outcomes.append(perform(writer, write, charge, beforehand=True))
+            reasons.append(NO_REASON)
+        except ConditionalCheckFailedException as failed:
+            reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
+        except DuplicateItemException as duplicate:
+            reasons.append({"Code": "DuplicateItem", "Message": duplicate.message})
+        except THROTTLING as error:
+            reasons.append(cancellation_of(error))
+        except (ValidationException, ExpressionFault) as fault:
+            reasons.append({"Code": "ValidationError", "Message": fault.message})
+
+    perform_each(writes, do)
+    if len(outcomes) < len(writes):
+        raise _Cancelled(reasons)
+    return outcomes
+
+
+def _sizes_by_table(writes: Sequence[Write], outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
+    return [
+        (write.table.name, max(outcome.old_size, outcome.new_size))
+        for write, outcome in zip(writes, outcomes, strict=True)
+    ]
+
+
+def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Answer:
+    """The answer to a repetition: nothing was written, and what it read is what it costs."""
+    if kept[0] != digest:
+        raise IdempotentParameterMismatchException(
+            "Request parameters do not match the previous request with the same idempotency token"
+        )
+    level = wants_capacity(request)
+    if level is None:
+        return {}
+    units: dict[str, Consumed] = {}
+    for name, size in orjson.loads(kept[1]):
+        consumed = units.setdefault(name, Consumed(name, "Read"))
+        consumed.table_units += read_units(size, transactional=True)
+    return {"ConsumedCapacity": consumed_list(units, level, by_direction=True)}
+
+
+def _answer(request: Request, writes: Sequence[Write], outcomes: Sequence[Outcome]) -> Answer:
+    level = wants_capacity(request)
+    if level is None:
+        return {}
+    units: dict[str, Consumed] = {}
+    for write, outcome in zip(writes, outcomes, strict=True):
+        consumed = units.setdefault(write.table.name, Consumed(write.table.name, "Write"))
+        add_units(consumed, write.table, outcome, transactional=True)
+    return {"ConsumedCapacity": consumed_list(units, level, by_direction=True)}

@@ -1,0 +1,307 @@
+"""One connection: bytes to requests and answers to bytes, in order, with bounded time and memory.
+
+HTTP itself is parsed by httptools (llhttp). Requests of one connection are answered one after the other; a client may
+send the next before it has the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+import httptools
+
+from keyplan.store.server import responses as answers
+from keyplan.store.server.http_errors import RETRY, protocol_fault
+from keyplan.store.server.server_settings import Limits
+from keyplan.store.server.service import Incoming, Regional, Service
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+_READ_BYTES = 64 * 1024
+"""What is read and parsed in one go, a quarter of what asyncio's own limit is: it may be full of headers."""
+_TURN_S = 0.01
+"""How long requests that came together are answered in one go; then others have their turn."""
+
+
+class Connections:
+    """The connections of one process, and what they hold together."""
+
+    def __init__(self, service: Service | Regional, limits: Limits, open_: set[Connection] | None = None) -> None:
+        self.service = service
+        self.limits = limits
+        self.open: set[Connection] = open_ if open_ is not None else set()
+        self.buffered_bytes = 0
+        self.is_closing = False
+
+    def __call__(self) -> Connection:
+        """A new one: asyncio's protocol factory."""
+        return Connection(self)
+
+    def end_late(self) -> None:
+        """End the connections whose time is over."""
+        now = time.monotonic()
+        for connection in [each for each in self.open if each.is_late(now)]:
+            connection.abort()
+
+    def close_idle(self) -> None:
+        """Begin to close: those that wait for a request end now, the others after their answer."""
+        self.is_closing = True
+        for connection in list(self.open):
+            connection.close_when_idle()
+
+
+class Connection(asyncio.Protocol):
+    """One client's connection."""
+
+    def __init__(self, all_: Connections) -> None:
+        self._all = all_
+        self._limits = all_.limits
+        self._parser: Any = httptools.HttpRequestParser(self)
+        self._transport: Any = None
+        self._waiting: deque[tuple[Incoming, bool] | bytes] = deque()
+        self._waiting_bytes = 0
+        self._is_answering = False
+        self._is_running = False
+        self._is_write_paused = False
+        self._is_read_paused = False
+        self._ends = False
+        """Nothing more is read: the last answer closes the connection."""
+        self._drains_bytes = 0
+        """What is read and thrown away, once nothing else is, so that a client that is still sending can read its
+        answer: were the connection closed with bytes unread, the system would tell it that it was reset.
+        """
+        self._is_draining = False
+        self._began = time.monotonic()
+        self._is_receiving = False
+        self._head_bytes = 0
+        """Of a head that isn't complete."""
+        self._in_head = True
+        self.on_message_begin()
+
+    # --- asyncio's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection, or turn it away when there are too many."""
+        self._transport = transport
+        self._transport.max_size = _READ_BYTES
+        if len(self._all.open) >= self._limits.connections_max:
+            self._transport.abort()
+            return
+        self._all.open.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Forget what was received and not answered."""
+        self._all.open.discard(self)
+        self._all.buffered_bytes -= self._body_bytes + self._waiting_bytes
+        self._waiting.clear()
+        self._transport = None
+
+    def eof_received(self) -> bool:
+        """The client sends no more; what it asked is still answered."""
+        self._ends = True
+        self._drains_bytes = 0
+        return self._is_answering or bool(self._waiting)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, and answer what is complete."""
+        if self._ends:
+            self._drain(len(data))
+            return
+        if not self._is_receiving:
+            self._is_receiving = True
+            self._began = time.monotonic()
+        self._head_bytes += len(data)  # a request that ends in this data sets it to zero
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade:
+            self._ends = True  # its request is answered, and what follows is of no protocol that is spoken here
+        except httptools.HttpParserError as error:
+            # What a callback raises comes as the context of the parser's own error.
+            refused = error.__context__
+            answer = (
+                refused.answer if isinstance(refused, _RefusedError) else answers.plain_answer(400, b"", closes=True)
+            )
+            self._refuse(answer)
+        else:
+            if self._in_head and self._head_bytes > self._limits.head_bytes_max:
+                self._refuse(_head_too_large().answer)
+        self._run()
+
+    def pause_writing(self) -> None:
+        """The client doesn't read its answers: begin no more of them."""
+        self._is_write_paused = True
+        self._began = time.monotonic()
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        self._is_write_paused = False
+        self._run()
+
+    # --- the parser's side
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._url = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._header_bytes = 0
+        self._body = bytearray()
+        self._body_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        """A part of the URL."""
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header; one that comes again is joined to the first."""
+        self._header_bytes += len(name) + len(value)
+        if self._header_bytes + len(self._url) > self._limits.head_bytes_max:
+            raise _head_too_large()
+        name = name.lower()
+        first = self._headers.get(name)
+        self._headers[name] = value if first is None else b"%s,%s" % (first, value)
+
+    def on_headers_complete(self) -> None:
+        """The body begins: refuse one that is too large before it is sent."""
+        self._in_head = False
+        length = self._headers.get(b"content-length")
+        if length is not None and int(length) > self._limits.body_bytes_max:
+            self._drains_bytes = self._limits.drained_bytes_max
+            raise _RefusedError(answers.plain_answer(413, b"", closes=True))
+        is_first = not self._is_answering and not self._waiting
+        if is_first and self._headers.get(b"expect", b"").lower() == b"100-continue":
+            self._transport.write(_CONTINUE)
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._body_bytes += len(body)
+        self._all.buffered_bytes += len(body)
+        if self._body_bytes > self._limits.body_bytes_max:
+            self._drains_bytes = self._limits.drained_bytes_max
+            raise _RefusedError(answers.plain_answer(413, b"", closes=True))
+        if self._all.buffered_bytes > self._limits.buffered_bytes_max:
+            fault = protocol_fault("ServiceUnavailableException", RETRY)
+            raise _RefusedError(answers.error_answer(fault, self._headers))
+        self._body += body
+
+    def on_message_complete(self) -> None:
+        """A request is complete."""
+        request = Incoming(self._parser.get_method(), self._url, self._headers, bytes(self._body))
+        self._body = bytearray()
+        self._waiting.append((request, bool(self._parser.should_keep_alive())))
+        self._waiting_bytes += self._body_bytes
+        self._body_bytes = 0
+        self._is_receiving = False
+        self._in_head = True
+        self._head_bytes = 0
+
+    # --- answering
+
+    def _refuse(self, answer: bytes) -> None:
+        """Answer, after those before, and end: the rest of what was sent makes no sense."""
+        self._ends = True
+        self._waiting.append(answer)
+
+    def _run(self) -> None:
+        """Answer what waits, in order, until an answer is pending or the client doesn't read, or for a turn."""
+        self._is_running = True
+        ends: float | None = None
+        while self._waiting and not self._is_answering and not self._is_write_paused:
+            if ends is None:
+                ends = time.monotonic() + _TURN_S
+            elif time.monotonic() > ends:
+                asyncio.get_running_loop().call_soon(self._run)
+                break
+            next_ = self._waiting.popleft()
+            if isinstance(next_, bytes):
+                self._transport.write(next_)
+            else:
+                self._is_answering = True
+                size_bytes = len(next_[0].body)
+                self._waiting_bytes -= size_bytes
+                self._all.buffered_bytes -= size_bytes
+                self._answer(*next_)
+        self._is_running = False
+        if self._transport is None:
+            return
+        if self._ends and not self._waiting and not self._is_answering:
+            self._close()
+        if self._waiting or self._is_read_paused:
+            self._pace()
+
+    def _answer(self, request: Incoming, keep_alive: bool) -> None:
+        self._all.service.handle(request, lambda answer: self._reply(answer, keep_alive=keep_alive))
+
+    def _reply(self, answer: bytes, *, keep_alive: bool) -> None:
+        self._is_answering = False
+        if self._transport is None:
+            return
+        self._transport.write(answer)
+        self._began = time.monotonic()
+        if not keep_alive or (self._all.is_closing and not self._waiting):
+            self._ends = True
+            self._waiting.clear()
+        if not self._is_running:
+            self._run()
+
+    def _close(self) -> None:
+        """Close behind the last answer; if the client is still sending, once it has sent what is read of it."""
+        if self._drains_bytes <= 0:
+            self._transport.close()
+        elif not self._is_draining:
+            self._is_draining = True
+            self._began = time.monotonic()
+            self._transport.write_eof()
+
+    def _drain(self, size_bytes: int) -> None:
+        """Throw away what is sent behind a refused request."""
+        self._drains_bytes -= size_bytes
+        if self._is_draining and self._drains_bytes <= 0 and self._transport is not None:
+            self._transport.close()
+
+    def _pace(self) -> None:
+        """Stop reading while too much waits."""
+        limits = self._limits
+        is_full = len(self._waiting) >= limits.pipelined_max or self._waiting_bytes > limits.body_bytes_max
+        if is_full != self._is_read_paused:
+            self._is_read_paused = is_full
+            (self._transport.pause_reading if is_full else self._transport.resume_reading)()
+
+    # --- ending
+
+    def is_late(self, now: float) -> bool:
+        """Whether it has kept the server waiting for too long."""
+        passed_s = now - self._began
+        if self._is_answering:
+            return False
+        if self._is_draining:
+            return passed_s > self._limits.drained_s_max
+        if self._is_receiving and not self._waiting:
+            granted_s = self._body_bytes / self._limits.body_bytes_per_s_min
+            return passed_s > self._limits.request_s_max + granted_s
+        return passed_s > self._limits.idle_s_max
+
+    def abort(self) -> None:
+        """End at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def close_when_idle(self) -> None:
+        """End now when nothing is asked, else after the answer."""
+        if self._transport is not None and not self._is_answering and not self._waiting:
+            self._transport.close()
+
+
+def _head_too_large() -> _RefusedError:
+    return _RefusedError(answers.plain_answer(400, b"", closes=True))
+
+
+class _RefusedError(Exception):
+    """A request that isn't taken any further, with its answer."""
+
+    def __init__(self, answer: bytes) -> None:
+        self.answer = answer

@@ -1,0 +1,189 @@
+"""Answers as bytes: heads with DynamoDB's headers, checksums, and gzip for those who accept it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+import time
+import zlib
+from collections.abc import Mapping
+from email.utils import formatdate
+from http import HTTPStatus
+
+from keyplan.errors import DynamoDBError
+from keyplan.store.server.http_errors import body_of, status_of
+
+JSON_TYPE = b"application/x-amz-json-1.0"
+PACKED_BYTES_MIN = 4096
+"""Smaller bodies go as they are, as the service's do."""
+_GZIP_LEVEL = 1
+_GZIP_WINDOW = 31
+"""zlib's way to say: with gzip's header and trailer."""
+_PACKED_PIECE_BYTES = 1024
+"""Where a member begins, so much of the body is looked at first: what follows a member is copied each time, and a body
+may consist of a million empty ones.
+"""
+
+PACKINGS = (b"gzip", b"deflate")
+_CODINGS = (*PACKINGS, b"identity")
+"""What a body may be sent as; of several that are as welcome the first is taken."""
+_WEIGHT = re.compile(rb"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
+
+HEALTH = b"healthy: dynamodb.local.amazonaws.com "
+"""What the service answers to GET, with its space."""
+UNKNOWN = b"<UnknownOperationException/>\n"
+"""What the service answers to what isn't of its protocol."""
+
+_STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+Headers = Mapping[bytes, bytes]
+
+
+class RequestIds:
+    """Request ids as the service makes them: 52 letters and digits, here random ones and a number."""
+
+    def __init__(self) -> None:
+        self._prefix = "".join(secrets.choice(_ALPHABET) for _ in range(36)).encode()
+        self._numbers = itertools.count(secrets.randbits(40))
+
+    def next(self) -> bytes:
+        """A new one."""
+        return b"%s%016X" % (self._prefix, next(self._numbers))
+
+
+class _Clock:
+    """The Date header, made once a second."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._line = b""
+
+    def line(self) -> bytes:
+        second = int(time.time())
+        if second != self._second:
+            self._second = second
+            self._line = f"\r\ndate: {formatdate(second, usegmt=True)}\r\n".encode()
+        return self._line
+
+
+_ids = RequestIds()
+_clock = _Clock()
+
+
+def renew_ids() -> None:
+    """Start request ids anew, in a forked process."""
+    global _ids  # noqa: PLW0603 - one of each process
+    _ids = RequestIds()
+
+
+def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -> bytes:
+    """A whole answer with a JSON body, for a request with these headers."""
+    encoding = b""
+    packing = packing_of(headers) if len(body) >= PACKED_BYTES_MIN else b""
+    if packing:
+        body, encoding = packed(body, packing), b"content-encoding: %s\r\n" % packing
+    return (
+        b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n"
+        b"%s%scontent-length: %d\r\n\r\n%s"
+        % (
+            _STATUS_LINES[status],
+            _clock.line(),
+            _ids.next(),
+            zlib.crc32(body),
+            JSON_TYPE if headers.get(b"content-type") != b"application/json" else b"application/json",
+            encoding,
+            cors,
+            len(body),
+            body,
+        )
+    )
+
+
+def plain_answer(status: int, body: bytes, more: bytes = b"", *, closes: bool = False) -> bytes:
+    """A whole answer without JSON. ``more`` are header lines, each with its end."""
+    if closes:
+        more += b"connection: close\r\n"
+    return b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\n%scontent-length: %d\r\n\r\n%s" % (
+        _STATUS_LINES[status],
+        _clock.line(),
+        _ids.next(),
+        zlib.crc32(body),
+        more,
+        len(body),
+        body,
+    )
+
+
+def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> bytes:
+    """A whole answer that tells of an error."""
+    return json_answer(status_of(error), body_of(error), headers, cors)
+
+
+def packing_of(headers: Headers) -> bytes:
+    """How a large answer's body is packed for who sent these headers; empty for not at all.
+
+    Of what ``Accept-Encoding`` names, what it prefers by its ``q``, and gzip of several. What isn't understood counts
+    as refused: everybody reads a body that isn't packed (RFC 9110, 12.5.3).
+    """
+    accepted = headers.get(b"accept-encoding")
+    if accepted is None:
+        return b""
+    weights: dict[bytes, float] = {}
+    for choice in accepted.lower().split(b","):
+        coding, *parameters = choice.split(b";")
+        weights[coding.strip()] = _weight(parameters)
+    coding = max(_CODINGS, key=lambda each: weights.get(each, 0.0))  # of equal ones the first
+    return coding if coding in PACKINGS and weights.get(coding) else b""
+
+
+def _weight(parameters: list[bytes]) -> float:
+    """The ``q`` of a choice."""
+    for parameter in parameters:
+        name, _, value = parameter.partition(b"=")
+        if name.strip() == b"q":
+            return float(value) if _WEIGHT.fullmatch(value.strip()) else 0.0
+    return 1.0
+
+
+def packed(body: bytes, packing: bytes) -> bytes:
+    """The body, packed."""
+    window = _GZIP_WINDOW if packing == b"gzip" else zlib.MAX_WBITS
+    packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, window)
+    return packer.compress(body) + packer.flush()
+
+
+class TooLargeError(Exception):
+    """A body that would be larger than is allowed."""
+
+
+def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
+    """The body, unpacked, never more than ``bytes_max`` of it: ``gzip``, of several members maybe, or ``deflate``.
+
+    Raises:
+        TooLargeError: there is more.
+        zlib.error: it isn't of that encoding, or it was cut short.
+    """
+    window = _GZIP_WINDOW if encoding == b"gzip" else zlib.MAX_WBITS
+    parts: list[bytes] = []
+    left = bytes_max
+    start = 0
+    while start < len(body) or start == 0:
+        unpacker = zlib.decompressobj(window)
+        size = _PACKED_PIECE_BYTES
+        while not unpacker.eof and start < len(body):
+            piece = body[start : start + size]
+            part = unpacker.decompress(piece, left + 1)
+            if len(part) > left:
+                raise TooLargeError
+            if part:
+                parts.append(part)
+                left -= len(part)
+            start += len(piece) - len(unpacker.unused_data)
+            size *= 2  # never far beyond the member's end
+        if not unpacker.eof:
+            raise zlib.error("cut short")
+        if start < len(body) and encoding != b"gzip":
+            raise zlib.error("more than one")
+    return b"".join(parts)

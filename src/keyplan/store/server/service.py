@@ -1,0 +1,362 @@
+"""From a request to its answer: what is asked, by whom, and in which order it is judged, as the service does.
+
+Knows headers and bodies; sockets, and how bytes become requests, are ``connection``'s.
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from keyplan.dynamodb.operations.registry import OPERATIONS, Api, unknown_operation
+from keyplan.dynamodb.operations.statement_requests import REQUESTS as STATEMENTS
+from keyplan.dynamodb.operations.statement_requests import only_selects
+from keyplan.errors import DynamoDBError, KeyplanError
+from keyplan.store import Engine, LongError
+from keyplan.store.server import body_parsing as parsing
+from keyplan.store.server import responses as answers
+from keyplan.store.server.http_errors import RETRY, protocol_fault, unreadable_encoding
+from keyplan.store.server.server_settings import Settings
+from keyplan.store.server.signatures import Verifier, check_presence, query_of
+from keyplan.store.server.worker_threads import LARGE_BYTES_MIN, PACKED_BYTES_MIN, Aside, AtOnce, resting
+from keyplan.store.server.writer_thread import Inline, Writing
+
+_PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
+_READING = frozenset(("read", "stream"))
+_JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
+_PATHS = frozenset((b"/", b""))
+"""The protocol has one path. An absolute address without one is that too."""
+_WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
+"""Operations whose answers have no body at all."""
+_CORS_AGE = b"access-control-max-age: 172800\r\n"
+_EXPOSED = b"access-control-expose-headers: x-amzn-requestid, x-amz-crc32\r\n"
+
+_SCOPE_PARTS = 5
+"""Key id, day, region, service and term."""
+
+_log = logging.getLogger("keyplan.server")
+
+Outcome = dict[str, Any] | Exception
+"""What an operation came to: its answer, or why there is none."""
+Reply = Callable[[bytes], None]
+
+
+@dataclass(slots=True)
+class Incoming:
+    """A request as it arrived. Header names are in lower case."""
+
+    method: bytes
+    url: bytes
+    headers: Mapping[bytes, bytes]
+    body: bytes
+
+
+class Service:
+    """Answers requests from one engine.
+
+    Reads are answered at once, those by statements too: they never wait, since the store's readers don't wait for its
+    writers. Writes go through ``writing``, and their answers come when they are durable. What is large is done
+    ``aside``, from its parsing on, so that others aren't held up; and so is a read of which the engine says that it
+    takes long, and what changes whole tables, in which the engine lets writes in.
+    """
+
+    def __init__(
+        self, engine: Engine, settings: Settings, writing: Writing | None = None, aside: Aside | None = None
+    ) -> None:
+        self._call = engine.call
+        self._call_briefly = engine.call_briefly
+        self._aside = aside if aside is not None else AtOnce()
+        self._settings = settings
+        self._writing = writing if writing is not None else Inline(engine)
+        self._pending_bytes = 0
+        """Of writes that are being made, and of large requests."""
+        self._verifier = Verifier(settings.keys) if settings.keys else None
+        self._targets = {
+            _PREFIXES[operation.api] + name.encode(): (
+                name,
+                operation.kind in _READING or name.startswith(("Describe", "List")),
+            )
+            for name, operation in OPERATIONS.items()
+        }
+
+    def handle(self, request: Incoming, reply: Reply) -> None:
+        """Answer a request by calling ``reply`` once with the whole answer, now or later."""
+        if request.method == b"HEAD":
+            reply = _without_content(reply)
+        headers = request.headers
+        origin = headers.get(b"origin")
+        cors = b"" if origin is None else self._cors(origin)
+        if origin is not None and not cors:
+            reply(answers.error_answer(_foreign_origin(), headers))
+            return
+        if request.url.partition(b"?")[0] not in _PATHS:
+            reply(answers.plain_answer(404, answers.UNKNOWN, cors))
+            return
+        if request.method != b"POST":
+            reply(self._without_body(request, cors))
+            return
+        content_type = headers.get(b"content-type", b"").partition(b";")[0].strip()
+        if request.body and content_type not in _JSON_TYPES:
+            reply(answers.plain_answer(404, answers.UNKNOWN, cors))
+            return
+        if self._pending_bytes + len(request.body) > self._settings.limits.buffered_bytes_max:
+            reply(answers.error_answer(protocol_fault("ServiceUnavailableException", RETRY), headers, cors))
+            return
+        if len(request.body) > LARGE_BYTES_MIN or b"content-encoding" in headers:
+            self._handle_aside(request, cors, reply)
+            return
+        try:
+            name, is_read, params, size_bytes = self._read(request, _parsed)
+        except answers.TooLargeError:
+            reply(answers.plain_answer(413, b"", cors))
+            return
+        except DynamoDBError as error:
+            reply(answers.error_answer(error, headers, cors))
+            return
+        if is_read or (name in STATEMENTS and only_selects(name, params)):
+            outcome = outcome_of(self._call_briefly, name, params)
+            if isinstance(outcome, LongError):
+                self._aside.submit(lambda: self._answer_long(name, params, headers, cors), None, reply)
+            else:
+                self._finish(name, outcome, headers, cors, reply)
+            return
+        self._pending_bytes += size_bytes
+
+        def finish(answer: bytes) -> None:
+            self._pending_bytes -= size_bytes
+            reply(answer)
+
+        if OPERATIONS[name].kind == "write":
+            self._writing.submit(name, params, lambda outcome: finish(_answer(name, outcome, headers, cors)))
+        else:
+            self._aside.submit_change(lambda: self._answer_long(name, params, headers, cors), finish)
+
+    def _answer_long(self, name: str, params: dict[str, Any], headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
+        with resting:
+            return _answer(name, outcome_of(self._call, name, params), headers, cors)
+
+    def _finish(self, name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes, reply: Reply) -> None:
+        """Answer with what an operation came to; a large answer is packed aside."""
+        if isinstance(outcome, Exception):
+            reply(_answer(name, outcome, headers, cors))
+            return
+        body = orjson.dumps(outcome)  # what reads has an answer
+        if len(body) >= PACKED_BYTES_MIN and answers.packing_of(headers):
+            self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), None, reply)
+            return
+        reply(answers.json_answer(200, body, headers, cors))
+
+    def _handle_aside(self, request: Incoming, cors: bytes, reply: Reply) -> None:
+        """Answer a large request. Its writes are made by themselves, with a commit of their own."""
+        size_bytes = len(request.body)
+        self._pending_bytes += size_bytes
+
+        def done(answer: bytes) -> None:
+            self._pending_bytes -= size_bytes
+            reply(answer)
+
+        def in_one_go() -> bytes | None:
+            try:
+                with resting:
+                    return self._answer_whole(request, cors, _parsed_unless_many)
+            except _ManyError:
+                return None
+
+        def in_pieces() -> bytes:
+            parsed: list[parsing.Parsed] = []
+
+            def parse(body: bytes) -> Any:
+                parsed.append(_in_pieces(body))
+                return parsed[-1].value
+
+            with resting:
+                answer = self._answer_whole(request, cors, parse)
+                for each in parsed:
+                    each.forget()
+            return answer
+
+        self._aside.submit(in_one_go, in_pieces, done)
+
+    def _answer_whole(self, request: Incoming, cors: bytes, parse: Callable[[bytes], Any]) -> bytes:
+        """The answer to a request, from its first byte to its last."""
+        headers = request.headers
+        try:
+            name, _, params, _ = self._read(request, parse)
+        except _ManyError:
+            raise
+        except answers.TooLargeError:
+            return answers.plain_answer(413, b"", cors)
+        except Exception as error:  # noqa: BLE001 - a request must have its answer
+            return answers.error_answer(_told(error), headers, cors)
+        outcome = outcome_of(self._call, name, params)
+        answer = _answer(name, outcome, headers, cors)
+        if isinstance(outcome, Exception):
+            outcome.__traceback__ = None  # it would keep the parameters
+        return answer
+
+    def _read(self, request: Incoming, parse: Callable[[bytes], Any]) -> tuple[str, bool, dict[str, Any], int]:
+        """The operation, whether it only reads, its parameters, and their bytes.
+
+        Raises:
+            DynamoDBError: the request is not of the protocol, or not signed as it must be.
+            TooLargeError: unpacked, its body is too large.
+        """
+        headers = request.headers
+        body = request.body
+        encoding = headers.get(b"content-encoding", b"identity").strip().lower()
+        if encoding in answers.PACKINGS:
+            try:
+                body = answers.unpacked(body, encoding, self._settings.limits.body_bytes_max)
+            except zlib.error:
+                raise unreadable_encoding() from None
+        elif encoding not in {b"identity", b""}:
+            raise unreadable_encoding()
+        params = parse(body) if body else None
+        target = self._targets.get(headers.get(b"x-amz-target", b""))
+        if target is None:
+            raise protocol_fault("UnknownOperationException", _unknown(headers))
+        if self._verifier is not None:
+            self._verifier.verify(
+                request.method.decode("latin-1"), request.url.decode("latin-1"), _texts(headers), request.body
+            )
+        elif not headers.get(b"authorization", b"").startswith(b"AWS4-") or b"?" in request.url:
+            check_presence(_texts(headers), query_of(request.url.decode("latin-1")))
+        if params is None:
+            raise protocol_fault("SerializationException", "")
+        return (*target, params, len(body))
+
+    def _without_body(self, request: Incoming, cors: bytes) -> bytes:
+        """The answer to GET and OPTIONS, and to what isn't of the protocol."""
+        if request.method == b"GET":
+            return answers.plain_answer(200, answers.HEALTH, cors)
+        if request.method == b"OPTIONS" and cors:
+            lines = [cors, _CORS_AGE]
+            for kind in (b"headers", b"method"):
+                asked = request.headers.get(b"access-control-request-" + kind)
+                if asked:
+                    lines.append(
+                        b"access-control-allow-%s: %s\r\n" % (b"methods" if kind == b"method" else kind, asked)
+                    )
+            return answers.plain_answer(200, b"", b"".join(lines))
+        return answers.plain_answer(404, answers.UNKNOWN, cors)
+
+    def _cors(self, origin: bytes) -> bytes:
+        """The header lines for a web page of this origin; none when it isn't allowed."""
+        if not self._settings.allows_origin(origin.decode("latin-1")):
+            return b""
+        return b"access-control-allow-origin: %s\r\nvary: origin\r\n%s" % (origin, _EXPOSED)
+
+
+def _without_content(reply: Reply) -> Reply:
+    """What answers a HEAD: a client takes what follows the head for the next answer (RFC 9110, 9.3.2)."""
+
+    def reply_head(answer: bytes) -> None:
+        head, end, _ = answer.partition(b"\r\n\r\n")
+        reply(head + end)
+
+    return reply_head
+
+
+class Regional:
+    """Answers requests from the store of the region that they are signed for."""
+
+    def __init__(self, services: Mapping[str, Service]) -> None:
+        self._services = {name.encode(): service for name, service in services.items()}
+        self._first = next(iter(services.values()))
+
+    def handle(self, request: Incoming, reply: Reply) -> None:
+        """Answer a request by calling ``reply`` once with the whole answer, now or later."""
+        scope = _credential(request).split(b"/")
+        region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
+        if region is None:  # it isn't signed, and told so
+            self._first.handle(request, reply)
+        elif region in self._services:
+            self._services[region].handle(request, reply)
+        else:
+            known = b", ".join(self._services).decode()
+            text = f"This server has no region {region.decode('latin-1')}; it has {known} (see --regions)"
+            reply(answers.error_answer(protocol_fault("UnrecognizedClientException", text), request.headers))
+
+
+def _credential(request: Incoming) -> bytes:
+    """Whom and what a request says to be signed by and for."""
+    if b"X-Amz-Credential=" in request.url:
+        return query_of(request.url.decode("latin-1")).get("X-Amz-Credential", "").encode()
+    return request.headers.get(b"authorization", b"").partition(b"Credential=")[2].partition(b",")[0]
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    try:
+        return orjson.loads(body)  # type: ignore[no-any-return] # what isn't an object is refused by validation
+    except (orjson.JSONDecodeError, RecursionError):
+        raise protocol_fault("SerializationException", "") from None
+
+
+class _ManyError(Exception):
+    """A body has so many members that it is to be parsed piece by piece."""
+
+
+def _parsed_unless_many(body: bytes) -> Any:
+    if parsing.is_many(body):
+        raise _ManyError
+    return _parsed(body)
+
+
+def _in_pieces(body: bytes) -> parsing.Parsed:
+    try:
+        return parsing.parse_in_pieces(body)
+    except orjson.JSONDecodeError:
+        raise protocol_fault("SerializationException", "") from None
+
+
+def outcome_of(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str, params: dict[str, Any]) -> Outcome:
+    """What an operation comes to. Never raises."""
+    try:
+        return call(name, params)
+    except Exception as error:  # noqa: BLE001 - a request must not end its server
+        return error
+
+
+def _encoded(name: str, outcome: dict[str, Any]) -> bytes:
+    return b"" if name in _WITHOUT_ANSWER else orjson.dumps(outcome)
+
+
+def _answer(name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
+    if isinstance(outcome, dict):
+        return answers.json_answer(200, _encoded(name, outcome), headers, cors)
+    return answers.error_answer(_told(outcome), headers, cors)
+
+
+def _told(error: Exception) -> DynamoDBError:
+    """The error that is told to a client."""
+    if isinstance(error, DynamoDBError):
+        return error
+    if isinstance(error, RecursionError):
+        return protocol_fault("SerializationException", "")
+    if isinstance(error, KeyplanError):
+        _log.error("%s", error)
+        return protocol_fault("InternalServerError", error.message)
+    _log.error("A request failed", exc_info=error)
+    return protocol_fault("InternalServerError", "Internal server error")
+
+
+def _unknown(headers: Mapping[bytes, bytes]) -> str:
+    target = headers.get(b"x-amz-target", b"")
+    for prefix in _PREFIXES.values():
+        name = target.removeprefix(prefix)
+        if name != target and name.isalpha():
+            return unknown_operation(name.decode()).message
+    return "An unknown operation was requested."
+
+
+def _texts(headers: Mapping[bytes, bytes]) -> dict[str, str]:
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()}
+
+
+def _foreign_origin() -> DynamoDBError:
+    return protocol_fault("AccessDeniedException", "Web pages of this origin may not talk to this server (see --cors)")

@@ -1,0 +1,1 @@
+"""Throttling and index lag, simulated on request."""

@@ -1,0 +1,599 @@
+"""States that last, where that was asked for: what is created, changed or deleted is so only some seconds later, and
+until then DescribeTable tells CREATING, UPDATING, DELETING and Backfilling, and other changes are refused.
+
+What goes on stands in a table's definition, under ``Settling``, with the moment when it is over: every process sees it,
+and nobody has to wait for it. Whoever looks at a table later than that takes the note away, or the table. What each
+state admits, and the texts, are recorded of the service (2026-10).
+
+A table that is imported is CREATING as long as the import goes on, whether states were asked for or not; its note names
+the import and its process, and says nothing any more when that has ended. So is an index CREATING as long as it is
+filled (``keyplan.store.control_plane.index_backfill``), and a restored table (``keyplan.store.backups.restoring``) or a new replica
+(``keyplan.store.replication.replica_backfill``); its note names who fills it, and stays until somebody has done so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from keyplan.dynamodb.service_errors import (
+    ContinuousBackupsUnavailableException,
+    LimitExceededException,
+    ResourceInUseException,
+    TableNotFoundException,
+    ValidationException,
+    table_not_found,
+)
+from keyplan.store.processes import has_ended, is_given_up, this_process
+from keyplan.store.throughput import check_maximum
+
+SETTLING = "Settling"
+"""The member of a definition that says what is still going on."""
+COPYING = "Copying"
+"""The member that names the backups that are being made: up to which row each goes, and who does it."""
+Definition = dict[str, Any]
+State = Literal["CREATING", "UPDATING", "DELETING", "ACTIVE"]
+
+_FILLS = "Fills"
+"""The member of an index's note, or of a restored table's, that says who fills it."""
+_JOINS = "Joins"
+"""The member of a new replica's note that says who fills it."""
+_SOURCE = "Source"
+EXPIRY = "Expiry"
+"""The member of the note that says until when the time to live is being switched, and of which attribute."""
+_IN_USE = "Attempt to change a resource which is still in use: "
+_THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
+_TABLE_CHANGES = {"throughput": _THROUGHPUT, "stream": ("StreamSpecification",), "class": ("TableClass",)}
+"""What makes a whole table UPDATING, and the members that ask for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """The state of a global or a vector index."""
+
+    status: State
+    backfilling: bool | None = None
+
+
+_ACTIVE = IndexState("ACTIVE")
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The states of a table and of what belongs to it, at one moment."""
+
+    table: State = "ACTIVE"
+    change: str | None = None
+    """What of the table is being changed."""
+    indexes: Mapping[str, IndexState] = field(default_factory=dict[str, IndexState])
+    encryption: bool = False
+    """Whether the encryption is being changed."""
+    warming: bool = False
+    """Whether warm throughput is being raised."""
+    restoring: bool = False
+    """Whether the table is being made of a backup, or of another table's history."""
+    detail: str = ""
+    """What errors say of the change, behind the table's name."""
+    mode: str | None = None
+    """How the table was paid before the change of its throughput that goes on: that it is until then."""
+    expiring: str = ""
+    """The attribute of the time to live that is being switched on or off."""
+    lacks_backups: bool = False
+    """Whether the table is that new that it can't be backed up yet, nor keep a history."""
+
+    def index(self, name: str) -> IndexState:
+        """The state of one index."""
+        return self.indexes.get(name, IndexState("CREATING") if self.table == "CREATING" else _ACTIVE)
+
+    @property
+    def are_over(self) -> bool:
+        """Whether everything is as it was asked for."""
+        return self == States()
+
+
+def states_of(definition: Mapping[str, Any], now_s: float) -> States:
+    """The states that a definition tells of."""
+    noted: Mapping[str, Any] | None = definition.get(SETTLING)
+    if noted is None:
+        return States()
+    whole: Mapping[str, Any] = noted.get("Table") or {}
+    is_whole = bool(whole) and (whole["Status"] == "DELETING" or _goes_on(whole, now_s))
+    indexes: dict[str, IndexState] = {}
+    status: State = whole["Status"] if is_whole else "ACTIVE"
+    change: str | None = whole.get("Change") if is_whole else None
+    for name, value in (noted.get("Indexes") or {}).items():
+        if not _index_goes_on(value, now_s):
+            continue
+        if value["Status"] != "CREATING":
+            indexes[name] = IndexState(value["Status"])
+        elif "Backfills" in value or _FILLS in value:
+            indexes[name] = IndexState("CREATING", now_s >= value.get("Backfills", 0.0))
+        else:
+            indexes[name] = IndexState("CREATING")
+        if status == "ACTIVE" and (value["Status"] == "DELETING" or now_s < value.get("Backfills", 0.0)):
+            status, change = "UPDATING", "index"
+    return States(
+        status,
+        change,
+        indexes,
+        now_s < noted.get("Encryption", 0.0),
+        now_s < noted.get("Warm", 0.0),
+        is_whole and "Restore" in whole,
+        lacks_backups="Import" in whole if is_whole else now_s < noted.get("Backups", 0.0),
+        detail=_detail(definition, change),
+        mode=whole.get("Mode") if is_whole else None,
+        expiring=_expiring(noted, now_s),
+    )
+
+
+def _expiring(noted: Mapping[str, Any], now_s: float) -> str:
+    note: Mapping[str, Any] = noted.get(EXPIRY) or {"Until": 0.0}
+    return str(note["Attribute"]) if now_s < note["Until"] else ""
+
+
+def _detail(definition: Mapping[str, Any], change: str | None) -> str:
+    """What errors say of a change of a stream or of a class."""
+    if change == "stream":
+        operation = "ENABLE" if (definition.get("StreamSpecification") or {}).get("StreamEnabled") else "DISABLE"
+        return f" Stream: {definition['Stream']['Label']} Operation: {operation}"
+    return f" TableClassUpdateInProgress: {definition['TableClass']}" if change == "class" else ""
+
+
+def _goes_on(whole: Mapping[str, Any], now_s: float) -> bool:
+    """Whether what a note says of the whole table isn't over."""
+    if _FILLS in whole or _JOINS in whole:
+        return True
+    return not has_ended(whole) if "Import" in whole else now_s < whole["Until"]
+
+
+def _index_goes_on(note: Mapping[str, Any], now_s: float) -> bool:
+    """Whether what a note says of an index isn't over."""
+    return _FILLS in note or now_s < note["Until"]
+
+
+def fillings_of(definition: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """By the names of the indexes that are being filled: who fills them."""
+    noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
+    return {name: value[_FILLS] for name, value in noted.items() if _FILLS in value}
+
+
+def works_of(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Who does what is done of a table in pieces: indexes and restored tables that are filled, and backups."""
+    copying: Mapping[str, Mapping[str, Any]] = definition.get(COPYING) or {}
+    whole = [each for each in (restorer_of(definition), joiner_of(definition)) if each is not None]
+    return [*fillings_of(definition).values(), *(each["Worker"] for each in copying.values()), *whole]
+
+
+def is_left_undone(definition: Mapping[str, Any]) -> bool:
+    """Whether there is something that nobody does any more."""
+    return any(map(is_given_up, works_of(definition)))
+
+
+def begin_filling(definition: Definition, index: str, worker: Mapping[str, Any]) -> Definition:
+    """The definition of a table one of whose indexes is filled by ``worker``."""
+    noted: dict[str, Any] = definition.get(SETTLING) or {}
+    notes: dict[str, Any] = noted.get("Indexes") or {}
+    note = {"Status": "CREATING", **notes.get(index, {}), _FILLS: dict(worker)}
+    return {**definition, SETTLING: {**noted, "Indexes": {**notes, index: note}}}
+
+
+def end_filling(definition: Mapping[str, Any], index: str) -> Definition:
+    """The definition when an index is filled, or isn't to be any more."""
+    noted: dict[str, Any] = dict(definition[SETTLING])
+    notes: dict[str, Any] = dict(noted["Indexes"])
+    note = {name: value for name, value in notes.pop(index).items() if name != _FILLS}
+    noted["Indexes"] = {**notes, index: note} if "Until" in note else notes
+    return {**definition, SETTLING: noted} if any(noted.values()) else without_note(definition)
+
+
+def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping[str, Any]]:
+    """The definitions of global indexes that are still being deleted."""
+    noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
+    return [each["Definition"] for each in noted.values() if "Definition" in each and _index_goes_on(each, now_s)]
+
+
+def begin_creation(definition: Definition, now_s: float, settle_s: float) -> Definition:
+    """The definition of a table that is there only in some seconds, with its indexes."""
+    if not settle_s:
+        return definition
+    until = now_s + settle_s
+    indexes = {
+        index["IndexName"]: {"Status": "CREATING", "Until": until}
+        for member in ("GlobalSecondaryIndexes", "VectorIndexes")
+        for index in definition.get(member) or ()
+    }
+    table = {"Status": "CREATING", "Until": until}
+    # Backups are enabled a while after the table is there, as at the service.
+    return {**definition, SETTLING: {"Table": table, "Indexes": indexes, "Backups": until + settle_s}}
+
+
+def begin_restore(definition: Definition, summary: Mapping[str, Any], now_s: float, settle_s: float) -> Definition:
+    """The definition of a restored table; ``summary`` is the ``RestoreSummary`` that it has until it is there."""
+    begun = begin_creation(definition, now_s, settle_s)
+    if SETTLING in begun:
+        begun[SETTLING]["Table"]["Restore"] = dict(summary)
+    return begun
+
+
+def restore_of(definition: Mapping[str, Any], now_s: float) -> Mapping[str, Any] | None:
+    """The ``RestoreSummary`` of a table that is being restored. Of one that was, nothing tells it."""
+    if not states_of(definition, now_s).restoring:
+        return None
+    summary: Mapping[str, Any] = definition[SETTLING]["Table"]["Restore"]
+    return summary
+
+
+def _note_of_table(definition: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is noted of the whole table, if anything is."""
+    noted: Mapping[str, Any] = definition.get(SETTLING) or {}
+    return noted.get("Table") or {}
+
+
+def restorer_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Who fills a table that is being restored."""
+    return _note_of_table(definition).get(_FILLS)
+
+
+def source_of(definition: Mapping[str, Any]) -> int | None:
+    """The id of the table of whose history a table is being restored."""
+    whole = _note_of_table(definition)
+    return whole.get(_SOURCE) if _FILLS in whole else None
+
+
+def begin_restoring(
+    definition: Definition, summary: Mapping[str, Any], source: int | None, worker: Mapping[str, Any]
+) -> Definition:
+    """The definition of a restored table that ``worker`` fills; of which table's history, if it is of one."""
+    noted: dict[str, Any] = definition.get(SETTLING) or {}
+    more = {"Restore": dict(summary), _SOURCE: source, _FILLS: dict(worker)}
+    whole = {"Status": "CREATING", **(noted.get("Table") or {}), **more}
+    return {**definition, SETTLING: {**noted, "Table": whole}}
+
+
+def with_restorer(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
+    """The definition of a table that is restored by somebody else from now on."""
+    noted: dict[str, Any] = definition[SETTLING]
+    return {**definition, SETTLING: {**noted, "Table": {**noted["Table"], _FILLS: dict(worker)}}}
+
+
+def end_restoring(definition: Mapping[str, Any]) -> Definition:
+    """The definition of a restored table when it is filled."""
+    noted: dict[str, Any] = definition[SETTLING]
+    whole = {name: value for name, value in noted["Table"].items() if name not in {_FILLS, _SOURCE}}
+    return {**definition, SETTLING: {**noted, "Table": whole}} if "Until" in whole else without_note(definition)
+
+
+def joiner_of(definition: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Who fills a new replica."""
+    return _note_of_table(definition).get(_JOINS)
+
+
+def begin_joining(definition: Mapping[str, Any], worker: Mapping[str, Any]) -> Definition:
+    """The definition of a new replica that ``worker`` fills."""
+    return {**definition, SETTLING: {"Table": {"Status": "CREATING", _JOINS: dict(worker)}}}
+
+
+def begin_import(definition: Definition, number: str) -> Definition:
+    """The definition of a table that is there when this process has done the import of this number."""
+    return {**definition, SETTLING: {"Table": {"Status": "CREATING", "Import": number, **this_process()}}}
+
+
+def is_imported_by(definition: Mapping[str, Any], number: str) -> bool:
+    """Whether the import of this number makes the table."""
+    return _note_of_table(definition).get("Import") == number
+
+
+def begin_deletion(definition: Mapping[str, Any], now_s: float, settle_s: float) -> Definition:
+    """The definition of a table that is gone in some seconds."""
+    return {**definition, SETTLING: {"Table": {"Status": "DELETING", "Until": now_s + settle_s}}}
+
+
+def begin_update(
+    before: Mapping[str, Any], after: Definition, request: Mapping[str, Any], now_s: float, settle_s: float
+) -> Definition:
+    """The definition after an (admitted) UpdateTable, with the note of what takes its time."""
+    kept = _still_going_on(before, now_s)
+    for update in _index_updates(request):
+        kept["Indexes"].pop((update.get("Delete") or {}).get("IndexName"), None)
+    if settle_s:
+        until = now_s + settle_s
+        for change, members in _TABLE_CHANGES.items():
+            asked = [member for member in members if request.get(member) is not None]
+            # What is only said again changes nothing; what is said again of a stream was refused.
+            if asked and (change == "stream" or any(before.get(member) != after.get(member) for member in asked)):
+                kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change, "Mode": before["BillingMode"]}
+        if request.get("SSESpecification") is not None:
+            kept["Encryption"] = until
+        if request.get("WarmThroughput") is not None and before.get("WarmThroughput") != after.get("WarmThroughput"):
+            kept["Warm"] = until
+        kept["Indexes"] = {**kept.get("Indexes", {}), **_index_notes(before, request, now_s, settle_s)}
+    changed = without_note(after)
+    return {**changed, SETTLING: kept} if any(kept.values()) else changed
+
+
+def _index_notes(
+    before: Mapping[str, Any], request: Mapping[str, Any], now_s: float, settle_s: float
+) -> dict[str, dict[str, Any]]:
+    notes: dict[str, dict[str, Any]] = {}
+    known = {index["IndexName"]: index for index in before.get("GlobalSecondaryIndexes") or ()}
+    for update in _index_updates(request):
+        if update.get("Create"):
+            # First its room is made, during which the table isn't to be changed, and then it is filled.
+            until = now_s + 2 * settle_s
+            note = {"Status": "CREATING", "Backfills": now_s + settle_s, "Until": until}
+            notes[update["Create"]["IndexName"]] = note
+        elif update.get("Delete"):
+            name = update["Delete"]["IndexName"]
+            notes[name] = {"Status": "DELETING", "Until": now_s + settle_s}
+            if name in known:
+                notes[name]["Definition"] = known[name]
+        elif update.get("Update"):
+            notes[update["Update"]["IndexName"]] = {"Status": "UPDATING", "Until": now_s + settle_s}
+    return notes
+
+
+def _index_updates(request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The changes of global and vector indexes that an UpdateTable asks for."""
+    return [*(request.get("GlobalSecondaryIndexUpdates") or ()), *(request.get("VectorIndexUpdates") or ())]
+
+
+def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, Any]:
+    noted: Mapping[str, Any] = definition.get(SETTLING) or {}
+    kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm", "Backups"} and now_s < until}
+    is_kept = {"Table": "Table" in noted and _goes_on(noted["Table"], now_s), EXPIRY: _expiring(noted, now_s)}
+    kept |= {member: noted[member] for member, goes_on in is_kept.items() if goes_on}
+    notes: Mapping[str, Any] = noted.get("Indexes") or {}
+    kept["Indexes"] = {name: value for name, value in notes.items() if _index_goes_on(value, now_s)}
+    return kept
+
+
+def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> ResourceInUseException:
+    """The error of a CreateTable whose table is there."""
+    states = states_of(definition, now_s)
+    if states.restoring:
+        return ResourceInUseException(f"Table is being used: {name}")
+    if states.table == "CREATING":
+        return ResourceInUseException(f"{_IN_USE}Table is being created: {name}")
+    return ResourceInUseException(f"Table already exists: {name}")
+
+
+def check_changeable(name: str, states: States) -> None:
+    """Refuse to change a table that isn't there yet, or goes.
+
+    Raises:
+        ResourceNotFoundException: it is being restored.
+        ResourceInUseException: it is being created or deleted.
+    """
+    if states.restoring:
+        raise table_not_found(name)
+    _check_there(name, states)
+
+
+def check_expiring(name: str, states: States) -> None:
+    """Refuse to change the time to live of a table that isn't there yet, or goes.
+
+    Raises:
+        ResourceNotFoundException: it is being restored.
+        ResourceInUseException: it is being created or deleted.
+    """
+    if states.table == "CREATING" and not states.restoring:
+        raise ResourceInUseException(f"{_IN_USE}Table {name} is being created")
+    check_changeable(name, states)
+
+
+def check_insights_change(states: States, index: str | None) -> None:
+    """Refuse to switch the insights of a table or an index on that isn't there yet.
+
+    Raises:
+        ValidationException: so it is.
+    """
+    state, subject = (states.table, "TableStatus") if index is None else (states.index(index).status, "IndexStatus")
+    if state in {"CREATING", "DELETING"}:
+        raise ValidationException(
+            "Table or Index is not in a valid state to update Key Access Insights: "
+            f"{subject} must be ACTIVE to enable ContributorInsights."
+        )
+
+
+def _check_there(name: str, states: States) -> None:
+    if states.table in {"CREATING", "DELETING"}:
+        verb = "created" if states.table == "CREATING" else "deleted"
+        raise ResourceInUseException(f"{_IN_USE}Table is being {verb}: {name}")
+
+
+def check_backups(name: str, states: States) -> None:
+    """Refuse to back up a table that was just made, or to keep its history.
+
+    Raises:
+        TableNotFoundException: it is being created.
+        ContinuousBackupsUnavailableException: it was a moment ago, or is being imported.
+    """
+    if states.lacks_backups:
+        raise ContinuousBackupsUnavailableException(
+            f"Backups are being enabled for the table: {name}. Please retry later"
+        )
+    if states.table == "CREATING":
+        raise TableNotFoundException(f"Table not found: {name}")
+
+
+def check_deletable(name: str, states: States, *, is_copied: bool) -> None:
+    """Refuse to delete a table that is being changed, or copied to a backup.
+
+    Raises:
+        ResourceInUseException: so it is.
+    """
+    _check_there(name, states)
+    if states.indexes:
+        raise ResourceInUseException(
+            f"{_IN_USE}Cannot delete table while indexes are being created, updated, or deleted."
+        )
+    if is_copied:
+        raise ResourceInUseException(f"{_IN_USE}Table is being backed up: {name}")
+    if states.change == "stream":
+        raise ResourceInUseException(f"{_IN_USE}Cannot delete table while stream is being enabled/disabled.")
+    if states.change is not None or states.encryption or states.warming:
+        raise ResourceInUseException(f"{_IN_USE}Table: {name} is in the process of being updated.")
+
+
+def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
+    """Refuse what an UpdateTable asks for beside what goes on.
+
+    Raises:
+        ResourceInUseException: the one doesn't go with the other.
+        LimitExceededException: an index is being created or deleted already.
+    """
+    check_changeable(name, states)
+    changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]
+    _check_beside_change(name, states, request)
+    if any(request.get(member) is not None for member in _THROUGHPUT):
+        _check_throughput_change(name, states, changed, request)
+    if request.get("StreamSpecification") is not None and states.indexes:
+        raise ResourceInUseException(f"{_IN_USE}Can't change stream status when an index is being created")
+    if request.get("OnDemandThroughput") is not None and changed:
+        verb = "creation" if states.index(changed[0]).status == "CREATING" else "deletion"
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while index {verb} is in progress for indexes: "
+            f"[{', '.join(changed)}]"
+        )
+    for update in _index_updates(request):
+        _check_index_change(name, states, update, changed)
+
+
+_BESIDE = {
+    ("StreamSpecification", "throughput"): "Can't enable or disable stream while table IOPS are being updated. Table: ",
+    ("StreamSpecification", "stream"): "A stream status change is currently in progress. Table: ",
+    ("StreamSpecification", "class"): "Can't change stream status when a table class update is in progress. Table: ",
+    ("TableClass", "stream"): "Can't update table class when stream status is being updated. Table: ",
+    ("TableClass", "class"): "Can't update table class when a table class update is in progress. Table: ",
+    ("ProvisionedThroughput", "stream"): "Can't change table IOPS when stream status is being updated. Table: ",
+}
+"""What isn't asked for while a table's throughput, stream or class is being changed; the table's name comes next."""
+
+
+def _check_beside_change(name: str, states: States, request: Mapping[str, Any]) -> None:
+    """Refuse what doesn't go with the change of the whole table that goes on."""
+    for (member, change), rule in _BESIDE.items():
+        if states.change == change and request.get(member) is not None:
+            raise ResourceInUseException(f"{_IN_USE}{rule}{name}{states.detail}")
+    if request.get("SSESpecification") is not None and states.encryption:
+        raise ResourceInUseException(f"{_IN_USE}Server-Side Encryption is still being updated")
+    if request.get("OnDemandThroughput") is None:
+        return
+    if states.change == "throughput":
+        if states.mode == "PROVISIONED":
+            check_maximum(request["OnDemandThroughput"], "PROVISIONED", updates=True)
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while BillingMode update is in progress"
+        )
+    if states.change in {"stream", "class"}:
+        what = "stream status" if states.change == "stream" else "TableClass"
+        rest = f".{states.detail}" if states.change == "class" else ""
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while {what} update is in progress{rest}"
+        )
+
+
+def without_lost(states: States, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The request without what the service acknowledges and loses: a return to payment per request, where a table is
+    that until its switch is over.
+    """
+    if states.change == "throughput" and _is_nothing(request) and states.mode == "PAY_PER_REQUEST":
+        return {member: value for member, value in request.items() if member != "BillingMode"}
+    return request
+
+
+def _check_throughput_change(name: str, states: States, changed: list[str], request: Mapping[str, Any]) -> None:
+    if states.change == "throughput" and not (_is_nothing(request) and states.mode == "PAY_PER_REQUEST"):
+        raise ResourceInUseException(f"{_IN_USE}Table IOPS are currently being updated. Table: {name}")
+    deleted = [index for index in changed if states.index(index).status == "DELETING"]
+    if deleted and not _is_nothing(request):
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't change table IOPS when an index is being deleted. Table: {name} "
+            f"Indexes: [{', '.join(deleted)}]"
+        )
+
+
+def _is_nothing(request: Mapping[str, Any]) -> bool:
+    """Whether a request only says again that a table is paid per request."""
+    return request.get("BillingMode") == "PAY_PER_REQUEST" and request.get("ProvisionedThroughput") is None
+
+
+def _check_index_change(name: str, states: States, update: Mapping[str, Any], changed: list[str]) -> None:
+    settings = update.get("Update")
+    if settings:
+        state = states.index(settings["IndexName"])
+        verbs = {"CREATING": "created", "UPDATING": "updated", "DELETING": "deleted"}
+        if state.status in verbs:
+            raise ResourceInUseException(
+                f"{_IN_USE}Index is being {verbs[state.status]}. Table: {name} Index: {settings['IndexName']}"
+            )
+        return
+    if states.change == "throughput":
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't create or delete indexes while table IOPS are being updated. Table: {name}"
+        )
+    if states.change == "stream":
+        raise ResourceInUseException(f"{_IN_USE}Can't create or delete an index when stream status is being updated.")
+    if states.change == "class":
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't create or delete an index when a table class update is in progress."
+        )
+    removed = (update.get("Delete") or {}).get("IndexName")
+    if removed is not None and states.index(removed).status == "CREATING":
+        if not states.index(removed).backfilling:
+            raise ResourceInUseException(
+                f"{_IN_USE}Index creation is in resource allocation phase. Retry deletion during backfilling phase or "
+                f"when the index is active. Table: {name} Index: {removed}"
+            )
+        return
+    if changed:
+        raise LimitExceededException(
+            "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+        )
+
+
+def check_readable(states: States, index: str) -> None:
+    """Refuse to read an index that isn't filled yet.
+
+    Raises:
+        ValidationException: so it is.
+    """
+    state = states.index(index)
+    if state.status == "CREATING":
+        if state.backfilling:
+            raise ValidationException(f"Cannot read from backfilling global secondary index: {index}")
+        raise ValidationException(f"The table does not have the specified index: {index}")
+
+
+def check_searchable(states: States, index: str) -> None:
+    """Refuse to search a vector index that isn't filled yet.
+
+    Raises:
+        ValidationException: so it is.
+    """
+    if states.index(index).status == "CREATING":
+        raise ValidationException(f"Cannot search backfilling vector index: {index}")
+
+
+def is_usable(states: States) -> bool:
+    """Whether items can be read and written."""
+    return states.table not in {"CREATING", "DELETING"}
+
+
+def is_gone(definition: Mapping[str, Any], now_s: float) -> bool:
+    """Whether a table's deletion is over."""
+    whole = _note_of_table(definition)
+    return whole.get("Status") == "DELETING" and now_s >= whole["Until"]
+
+
+def is_over(definition: Mapping[str, Any], now_s: float) -> bool:
+    """Whether there is a note that says nothing any more."""
+    if SETTLING not in definition:
+        return False
+    return is_gone(definition, now_s) or states_of(definition, now_s).are_over
+
+
+def without_note(definition: Mapping[str, Any]) -> Definition:
+    """The definition of a table where nothing goes on."""
+    return {name: value for name, value in definition.items() if name != SETTLING}

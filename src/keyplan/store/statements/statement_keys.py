@@ -1,0 +1,305 @@
+"""What a statement's condition says of the keys it reads: the partitions it can find anything in, and their ranges.
+
+The whole condition filters what is read; so a range may be too wide, but never too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from keyplan.dynamodb.expressions import KeyCondition, KeyTerm, tree
+from keyplan.dynamodb.partiql import Lowering, StatementFault
+from keyplan.dynamodb.partiql.syntax import And, Compare, Constant, Node, Number, Parameter, Path
+from keyplan.dynamodb.values import AttributeValue, key_text
+from keyplan.store.queries.key_bounds import bounds_of
+from keyplan.store.queries.query_pages import Target
+from keyplan.store.storage.key_layouts import Bound, Bounds, KeyText
+from keyplan.store.tables.item_keys import SchemaFault, check_not_empty
+from keyplan.store.tables.table import KeyAttribute
+
+KEY_TYPE = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+_KEY_TYPES = "Key attribute's data type should match its data type in table's schema"
+_MANY_READS = "Too many decomposed read operations for a given query."
+_OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
+_READS_MAX = 50
+"""How many ranges a statement may read. Source: the developer guide, "PartiQL operators", of IN with partition keys;
+what reads more is refused, as clients of the service report."""
+_TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyValues:
+    """What a WHERE that is nothing but equalities gives each attribute: a value, or a parameter by its number."""
+
+    by_name: Mapping[str, AttributeValue | int]
+
+    def filled(self, parameters: Sequence[AttributeValue]) -> dict[str, AttributeValue]:
+        """The values of the attributes, with these parameters."""
+        return {name: parameters[value] if isinstance(value, int) else value for name, value in self.by_name.items()}
+
+
+def key_values_of(where: Node | None) -> KeyValues | None:
+    """The equalities of a WHERE; None where it says anything else, or something twice.
+
+    Raises:
+        StatementFault, ValueFault: a literal can't be a value.
+    """
+    conditions = where.conditions if isinstance(where, And) else (where,)
+    by_name: dict[str, AttributeValue | int] = {}
+    for condition in conditions:
+        if not isinstance(condition, Compare) or condition.operator != "=":
+            return None
+        name, value = _named(condition.left), _literal(condition.right)
+        if name is None or value is None or name in by_name:
+            return None
+        by_name[name] = value
+    return KeyValues(by_name)
+
+
+def _named(node: Node) -> str | None:
+    """The attribute that a path is, if it is one at the top level."""
+    return str(node.parts[0]) if isinstance(node, Path) and len(node.parts) == 1 else None
+
+
+def _literal(node: Node) -> AttributeValue | int | None:
+    if isinstance(node, Parameter):
+        return node.number
+    return Lowering(()).value(node) if isinstance(node, (Constant, Number)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """A range of one partition: its bounds, and whether a negative condition on the sort key stands beside."""
+
+    bounds: Bounds
+    is_negated: bool
+
+
+@dataclass(slots=True)
+class Partitions:
+    """The partitions that a condition is about, each with its ranges."""
+
+    is_single: bool
+    """Whether the partition key is given beside all other conditions, not within a branch of OR."""
+    ranges: dict[KeyText, list[Bounds]] = field(default_factory=dict)
+    says_all: bool = False
+    """Whether the ranges hold just what fulfils the condition: nothing is to be judged."""
+
+    def bounds(self, *, forward: bool, partitions_forward: bool) -> tuple[Bounds, ...]:
+        """All ranges in the order to read them."""
+        ordered = sorted(self.ranges, key=_raw, reverse=not partitions_forward)
+        of_each = [sorted(self.ranges[partition], key=_begin, reverse=not forward) for partition in ordered]
+        return tuple([replace(bounds, forward=forward) for ranges in of_each for bounds in ranges])
+
+
+def conjuncts(condition: tree.Condition | None) -> list[tree.Condition]:
+    """The conditions that are joined by AND, in the order of the text."""
+    conditions: list[tree.Condition] = []
+    stack = [] if condition is None else [condition]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tree.And):
+            stack.extend(reversed(part.conditions))
+        else:
+            conditions.append(part)
+    return conditions
+
+
+def _branches(condition: tree.Condition) -> list[tree.Condition]:
+    """The conditions that are joined by OR."""
+    conditions: list[tree.Condition] = []
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tree.Or):
+            stack.extend(reversed(part.conditions))
+        else:
+            conditions.append(part)
+    return conditions
+
+
+def term_of(lowering: Lowering, condition: tree.Condition) -> KeyTerm | None:
+    """What a condition says of one attribute, where it is of a form that can be asked of a key: also ``IN``."""
+    match condition:
+        case tree.Compare(operator, left, right) if operator in _TURNED:
+            if isinstance(left, tree.Value):
+                operator, left, right = _TURNED[operator], right, left
+            return _term(lowering, operator, left, (right,))
+        case tree.Between(operand, low, high):
+            return _term(lowering, "BETWEEN", operand, (low, high))
+        case tree.In(operand, options):
+            return _term(lowering, "IN", operand, options)
+        case tree.Call("begins_with", (operand, prefix)):
+            return _term(lowering, "begins_with", operand, (prefix,))
+        case _:
+            return None
+
+
+def _term(lowering: Lowering, operator: str, operand: tree.Operand, operands: Sequence[tree.Operand]) -> KeyTerm | None:
+    name = lowering.name(operand)
+    values = [value for value in map(lowering.content, operands) if value is not None]
+    if name is None or len(values) < len(operands):
+        return None
+    return KeyTerm(name, operator, tuple(values))
+
+
+def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | None) -> Partitions | None:
+    """The partitions that a condition is about; None where it may be about any: then all must be read.
+
+    Raises:
+        SchemaFault: a key is compared with what it can't be.
+        StatementFault: ranges of one partition overlap.
+    """
+    if where is None:
+        return None
+    branches = _branches(where)
+    spread = [conditions for branch in branches for conditions in _spread(target, lowering, branch)]
+    ranges: dict[KeyText, list[_Range]] = {}
+    for conditions in spread:
+        result = _of_branch(target, lowering, conditions, several=len(spread) > 1)
+        if result is None:
+            return None
+        for range_ in result:
+            ranges.setdefault(range_.bounds.partition[0], []).append(range_)
+    if sum(map(len, ranges.values())) > _READS_MAX:
+        raise StatementFault(_MANY_READS)
+    partitions = Partitions(len(branches) == 1, says_all=len(branches) == 1 and _is_of_key(target, lowering, where))
+    for partition, of_one in ranges.items():
+        partitions.ranges[partition] = _apart(of_one)
+    return partitions
+
+
+def _spread(target: Target, lowering: Lowering, branch: tree.Condition) -> list[list[tree.Condition]]:
+    """The conditions of a branch, once for each of the ranges of the sort key among which an inner OR chooses."""
+    spread: list[list[tree.Condition]] = [[]]
+    for condition in conjuncts(branch):
+        options = [[condition]]
+        if isinstance(condition, tree.Or):
+            inner = [conjuncts(option) for option in _branches(condition)]
+            parts = [part for option in inner for part in option]
+            if target.sort and any(_is_about(lowering, part, target.sort[0].name) for part in parts):
+                options = inner
+        if len(spread) * len(options) > _READS_MAX:
+            raise StatementFault(_MANY_READS)
+        spread = [[*conditions, *option] for conditions in spread for option in options]
+    return spread
+
+
+def _is_about(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
+    """Whether a condition says what the sort key is, or isn't."""
+    term = term_of(lowering, condition)
+    return _negates(lowering, condition, name) or (term is not None and term.name == name)
+
+
+def _is_of_key(target: Target, lowering: Lowering, where: tree.Condition) -> bool:
+    """Whether a condition says what a KeyConditionExpression may: the partition key, and one range of the sort key."""
+    operators: dict[str, str] = {}
+    for condition in conjuncts(where):
+        term = term_of(lowering, condition)
+        if term is None or term.operator == "IN" or term.name in operators:
+            return False
+        operators[term.name] = term.operator
+    names = {target.partition[0].name, *[attribute.name for attribute in target.sort]}
+    return operators.keys() <= names and operators.get(target.partition[0].name) == "="
+
+
+def _of_branch(
+    target: Target, lowering: Lowering, conditions: list[tree.Condition], *, several: bool
+) -> list[_Range] | None:
+    partition = target.partition[0]
+    sort = target.sort[0] if target.sort else None
+    terms = [term for term in (term_of(lowering, condition) for condition in conditions) if term is not None]
+    equal = next((term for term in terms if term.name == partition.name and term.operator in {"=", "IN"}), None)
+    if equal is None:
+        return None
+    sort_terms = [term for term in terms if sort is not None and term.name == sort.name]
+    several |= any(len(term.values) > 1 for term in (equal, *sort_terms) if term.operator == "IN")
+    _check_values(partition, equal.values, several=several)
+    for term in sort_terms:
+        assert sort is not None  # noqa: S101 - there are terms on it
+        _check_values(sort, term.values, several=several)
+    is_negated = sort is not None and any(_negates(lowering, condition, sort.name) for condition in conditions)
+    narrowing = [term for term in sort_terms if term.operator != "IN"]
+    listed = next((term for term in sort_terms if term.operator == "IN"), None)
+    each = [()] if listed is None else [(KeyTerm(listed.name, "=", (value,)),) for value in listed.values]
+    ranges: list[_Range] = []
+    for value in equal.values:
+        for place in each:
+            bounds = Bounds((key_text(value),))
+            for term in (*place, *narrowing):
+                bounds = _narrowed(bounds, term)
+            ranges.append(_Range(bounds, is_negated))
+    return ranges
+
+
+def _check_values(attribute: KeyAttribute, values: Sequence[AttributeValue], *, several: bool) -> None:
+    """Refuse what the attribute can't be, in other words where several ranges are read."""
+    if any(attribute.type not in value for value in values):
+        raise SchemaFault(f"{_KEY_TYPES}: Key {attribute.name}" if several else KEY_TYPE)
+    for value in values:
+        check_not_empty(attribute, value)
+
+
+def _negates(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
+    """Whether a condition says what the sort key must not be."""
+    match condition:
+        case tree.Not(inner):
+            term = term_of(lowering, inner)
+            return term is not None and term.name == name
+        case tree.Compare("<>", left, right):
+            return name in {lowering.name(left), lowering.name(right)}
+        case _:
+            return False
+
+
+def _narrowed(bounds: Bounds, term: KeyTerm) -> Bounds:
+    """Bounds narrowed by one more condition, as far as they can hold both."""
+    if bounds.equal:
+        return bounds
+    own = bounds_of(KeyCondition((), (term,)), forward=True)
+    if own.equal:
+        return Bounds(bounds.partition, own.equal)
+    return Bounds(bounds.partition, (), bounds.low or own.low, bounds.high or own.high)
+
+
+def _apart(ranges: list[_Range]) -> list[Bounds]:
+    """The ranges of one partition, which must not overlap unless one of them has what it must not be."""
+    for number, range_ in enumerate(ranges):
+        for other in ranges[:number]:
+            if _overlap(range_.bounds, other.bounds):
+                if not (range_.is_negated or other.is_negated):
+                    raise StatementFault(_OVERLAP)
+                return [Bounds(range_.bounds.partition)]
+    return [range_.bounds for range_ in ranges]
+
+
+def _overlap(bounds: Bounds, other: Bounds) -> bool:
+    low, high = _ends(bounds)
+    other_low, other_high = _ends(other)
+    return not (_before(high, other_low) or _before(other_high, low))
+
+
+def _ends(bounds: Bounds) -> tuple[Bound | None, Bound | None]:
+    if bounds.equal:
+        return (">=", bounds.equal[0]), ("<=", bounds.equal[0])
+    return bounds.low, bounds.high
+
+
+def _before(high: Bound | None, low: Bound | None) -> bool:
+    """Whether everything up to ``high`` is before everything from ``low``."""
+    if high is None or low is None:
+        return False
+    end, begin = _raw(high[1]), _raw(low[1])
+    return end < begin or (end == begin and (high[0] == "<" or low[0] == ">"))
+
+
+def _raw(text: KeyText) -> bytes:
+    """The order of keys."""
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+
+def _begin(bounds: Bounds) -> tuple[bytes, bool]:
+    """Where a range begins: at a key, or behind it."""
+    low, _ = _ends(bounds)
+    return (b"", False) if low is None else (_raw(low[1]), low[0] == ">")

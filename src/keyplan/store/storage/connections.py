@@ -1,0 +1,432 @@
+"""Connections to the store: opening a file as ours or refusing it, and handing connections to those who work.
+
+For a file there are as many connections as work at once; each is used by one thread at a time. For memory
+there is one, guarded by a lock.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar, cast
+
+import apsw
+
+from keyplan.store.storage import sql
+from keyplan.store.storage import sqlite_errors as faults
+from keyplan.store.storage.key_layouts import segment_of
+from keyplan.store.work_budget import spend
+
+_POLL_S_MIN = 0.0002
+_POLL_S_MAX = 0.005
+_STATEMENT_CACHE = 400
+_PAGE_CACHE_KIB = 8192
+_SEGMENT_BYTES = 25
+"""As many bytes are read in the time in which it is asked of a row in which segment it lies."""
+_WAL_BYTES_KEPT = 8 * 1024 * 1024
+"""The WAL grows while somebody reads for long; when it begins anew, it is cut to that."""
+
+_after_fork: list[object] = []
+"""Connections that a forked child got from its parent. Closing them there would harm the parent's."""
+_pools: weakref.WeakSet[FilePool | MemoryPool] = weakref.WeakSet()
+
+T = TypeVar("T")
+
+
+class BusyWait:
+    """SQLite's busy handler: tries again after short random pauses, until the time is over. Short, since a
+    process that comes back seldom would hardly ever meet the lock free among many writers.
+    """
+
+    def __init__(self, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
+        self._own = threading.local()
+
+    def until(self, deadline: float | None) -> None:
+        """Wait no longer than that (``time.monotonic``) for the locks that this thread asks for from now on; with
+        None for each as long as the timeout.
+        """
+        self._own.until = deadline
+
+    def __call__(self, tries: int) -> bool:
+        """Pause; whether to try again. ``tries`` counts from zero."""
+        own = self._own
+        now = time.monotonic()
+        if tries == 0:
+            until: float | None = getattr(own, "until", None)
+            own.deadline = now + self._timeout_s if until is None else until
+        if now >= own.deadline:
+            return False
+        longest = min(_POLL_S_MAX, _POLL_S_MIN * (tries + 2))
+        time.sleep(random.uniform(_POLL_S_MIN, longest))  # noqa: S311 - no secret
+        return True
+
+
+def _configure(connection: apsw.Connection, wait: BusyWait, synchronous: str) -> None:
+    connection.set_busy_handler(wait)
+    connection.execute(f"PRAGMA synchronous = {synchronous}")
+    connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+    connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES_KEPT}")
+    connection.create_scalar_function(
+        sql.SEGMENT_FUNCTION, cast("apsw.ScalarProtocol", _counted_segment), 2, deterministic=True
+    )
+
+
+def _counted_segment(partition: str | bytes, total: int) -> int:
+    """``segment_of`` a row that is looked at. Of a million segments one may have no row among millions, so who has a
+    limit of what to do counts them.
+    """
+    spend(_SEGMENT_BYTES)
+    return segment_of(partition, total)
+
+
+def roll_back(connection: apsw.Connection) -> None:
+    """End the open transaction. None is open when Ctrl-C came just before it began or just after it was committed."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[apsw.Connection], T]) -> T:
+    connection.execute(begin)
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+    return result
+
+
+def _identity(connection: apsw.Connection) -> tuple[int, bool]:
+    """The application id, and whether there is anything in the file. To be read together: another process may be making
+    the catalogue just now.
+    """
+    application = cast("int", connection.pragma("application_id"))
+    return application, connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
+
+
+def _create_format(connection: apsw.Connection) -> None:
+    """Make the catalogue in an empty file, unless another process did so just before."""
+    if _identity(connection) == (0, False):
+        connection.execute(sql.CATALOGUE + sql.STREAMS)
+        connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {sql.FORMAT_VERSION}")
+
+
+def _renew_format(connection: apsw.Connection) -> None:
+    """Bring a file of format 1 to format 2, unless another process did so just before."""
+    if connection.pragma("user_version") == 1:
+        for record in connection.execute(sql.TABLES).fetchall():
+            table, generation = cast("tuple[int, int]", record[:2])
+            connection.execute(sql.add_checksum(table, generation))
+        connection.execute(sql.STREAMS)
+        connection.execute("PRAGMA user_version = 2")
+
+
+def _immutable(path: str) -> str:
+    """The URI of a file that nobody changes, so that nothing is needed beside it."""
+    for sign, written in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
+        path = path.replace(sign, written)
+    return f"file:{path}?immutable=1"
+
+
+class FilePool:
+    """Connections to one file. Taking and giving back are atomic operations of a deque."""
+
+    has_locks = True
+    """Whether other processes are locked out of it."""
+
+    def __init__(
+        self, path: str, *, create: bool, busy_timeout_s: float, synchronous: str, read_only: bool = False
+    ) -> None:
+        """``read_only`` is for a file that nobody can write, whose WAL is empty."""
+        self.place = path
+        self.wait = BusyWait(busy_timeout_s)
+        self._synchronous = synchronous
+        self._is_read_only = read_only
+        self._free: deque[apsw.Connection] = deque()
+        self._open_ones: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._opening = threading.RLock()
+        """Held while a connection is opened or closed, so that it is known whether others are open."""
+        self._closed = False
+        self._inode: int | None = None
+        self._device: int | None = None
+        self._wal = f"{path}-wal"
+        self._wal_inode: int | None = None
+        """SQLite removes the WAL with the last connection to the file, of all processes, so while one of ours is open
+        it is the same.
+        """
+        self._shared = f"{path}-shm"
+        self._shared_inode: int | None = None
+        """So is the file in which all processes see what the WAL holds, and in which they lock each other out."""
+        self._check_path(Path(path), create=create)
+        self._free.append(self._open(apsw.SQLITE_OPEN_CREATE if create else 0))
+        _pools.add(self)
+
+    def _remember_files(self) -> None:
+        with suppress(OSError):
+            if self._inode is None:
+                status = Path(self.place).stat()
+                self._inode, self._device = status.st_ino, status.st_dev
+            if not self._is_read_only:
+                self._wal_inode = Path(self._wal).stat().st_ino
+                self._shared_inode = Path(self._shared).stat().st_ino
+
+    def verify(self) -> None:
+        """Return when the paths still name the files that are open: the store's, and its WAL.
+
+        Raises:
+            StoreError: one was removed, or another one stands in its place.
+        """
+        # With every write, so no more is done than must be.
+        stat = os.stat  # a Path takes several times as long
+        try:
+            status = stat(self.place)
+            wal_inode = None if self._is_read_only else stat(self._wal).st_ino
+        except OSError:
+            raise faults.replaced(self.place) from None
+        if status.st_ino != self._inode or status.st_dev != self._device or wal_inode != self._wal_inode:
+            raise faults.replaced(self.place)
+
+    def verify_locks(self) -> None:
+        """Return when the processes that open the file now lock out those that have it open, and are locked out. To be
+        asked before a commit: the next process would have its writes overwritten.
+
+        Raises:
+            StoreError: the file of the locks was removed, or another one stands in its place.
+        """
+        if self._is_read_only:
+            return
+        stat = os.stat  # a Path takes several times as long
+        try:
+            inode = stat(self._shared).st_ino
+        except OSError:
+            raise faults.unlocked(self.place) from None
+        if inode != self._shared_inode:
+            raise faults.unlocked(self.place)
+
+    def take(self) -> apsw.Connection:
+        """A connection for this thread to work with."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            pass
+        if self._closed:
+            raise faults.closed(self.place)
+        return self._open(0)
+
+    def is_of_this_format(self) -> bool:
+        """Whether the file needs no renewal."""
+        connection = self.take()
+        try:
+            return bool(connection.pragma("user_version") == sql.FORMAT_VERSION)
+        finally:
+            self.give(connection)
+
+    def give(self, connection: apsw.Connection) -> None:
+        """Give a connection back."""
+        self._free.append(connection)
+        if self._closed:
+            self._drain()
+
+    def discard(self, connection: apsw.Connection) -> None:
+        """Close a connection that can't be trusted any more; an open transaction of it is rolled back."""
+        with self._opening:
+            self._close(connection)
+
+    def before_fork(self) -> None:
+        """Close the connections that nobody works with: a child has none of the locks that its parent's stand for, and
+        SQLite in it would take them for its own.
+        """
+        self._drain()
+
+    def close(self) -> None:
+        """Close the connections; those at work are closed when they are given back."""
+        self._closed = True
+        self._drain()
+
+    def forget(self) -> None:
+        """Leave the connections to the parent process, after a fork."""
+        _after_fork.extend(self._open_ones)
+        self._free.clear()
+        self._open_ones.clear()
+        self._opening = threading.RLock()
+
+    def _drain(self) -> None:
+        while True:
+            try:
+                connection = self._free.pop()
+            except IndexError:
+                return
+            with self._opening:
+                self._close(connection)
+
+    def _close(self, connection: apsw.Connection) -> None:
+        """Close a connection. The last one copies the WAL into the file and removes it: not where others already have
+        one of their own in its place, or know of one that this connection doesn't see.
+        """
+        self._open_ones.discard(connection)
+        for path, inode in ((self._wal, self._wal_inode), (self._shared, self._shared_inode)):
+            with suppress(OSError):
+                if os.stat(path).st_ino != inode and not self._is_read_only:  # noqa: PTH116 - as with each write
+                    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.close(True)
+
+    def _check_path(self, path: Path, *, create: bool) -> None:
+        if not self.place:
+            raise faults.missing(self.place)
+        if not os.path.isdir(path.parent):  # noqa: PTH112 - a Path raises when a name is too long
+            raise faults.missing_folder(self.place)
+        if not create and not os.path.exists(path):  # noqa: PTH110
+            raise faults.missing(self.place)
+
+    def _open(self, flags: int) -> apsw.Connection:
+        with self._opening:
+            if self._open_ones:
+                self.verify()  # SQLite would make the files that are missing
+            connection = self._open_alone(flags)
+            self._open_ones.add(connection)
+            return connection
+
+    def _open_alone(self, flags: int) -> apsw.Connection:
+        place, access = self.place, apsw.SQLITE_OPEN_READWRITE | flags
+        if self._is_read_only:
+            place, access = _immutable(self.place), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        try:
+            connection = apsw.Connection(place, flags=access, statementcachesize=_STATEMENT_CACHE)
+        except apsw.Error as error:
+            raise faults.store_error(error, self.place) from error
+        try:
+            _configure(connection, self.wait, self._synchronous)
+            self._check_format(connection)
+            if not self._open_ones:
+                self._remember_files()
+            self.verify()
+        except BaseException as error:
+            connection.close(True)
+            if isinstance(error, apsw.Error):
+                raise faults.store_error(error, self.place) from error
+            raise
+        return connection
+
+    def _check_format(self, connection: apsw.Connection) -> None:
+        if connection.readonly("main") and not self._is_read_only:
+            raise faults.store_error(apsw.ReadOnlyError("opened for reading only"), self.place)
+        application, is_used = _in_transaction(connection, "BEGIN", _identity)
+        if application == 0 and not is_used:
+            self._use_wal(connection)
+            _in_transaction(connection, "BEGIN IMMEDIATE", _create_format)
+            application = connection.pragma("application_id")
+        if application != sql.APPLICATION_ID:
+            raise faults.foreign(self.place)
+        version = cast("int", connection.pragma("user_version"))
+        if version > sql.FORMAT_VERSION:
+            raise faults.newer(self.place, version, sql.FORMAT_VERSION)
+        if self._is_read_only:
+            return
+        if connection.pragma("journal_mode") != "wal":
+            self._use_wal(connection)
+            _in_transaction(connection, "BEGIN", _identity)  # with which the WAL is opened
+        if version < sql.FORMAT_VERSION:
+            _in_transaction(connection, "BEGIN IMMEDIATE", _renew_format)
+
+    def _use_wal(self, connection: apsw.Connection) -> None:
+        # SQLite doesn't ask the busy handler for this one.
+        wait = self.wait
+        tries = 0
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            except apsw.BusyError:
+                if not wait(tries):
+                    raise
+                tries += 1
+            else:
+                return
+
+
+class MemoryPool:
+    """The one connection to a store in memory, for one thread at a time."""
+
+    PLACE = ":memory:"
+    has_locks = False
+
+    def __init__(self) -> None:
+        self.place = self.PLACE
+        self._lock = threading.Lock()
+        self._was_at_work = False
+        self.wait = BusyWait(0.0)
+        self._connection: apsw.Connection | None = apsw.Connection(":memory:", statementcachesize=_STATEMENT_CACHE)
+        _configure(self._connection, self.wait, "OFF")
+        _in_transaction(self._connection, "BEGIN", _create_format)
+        _pools.add(self)
+
+    def take(self) -> apsw.Connection:
+        """The connection, once nobody else works with it."""
+        self._lock.acquire()
+        if self._connection is None:
+            self._lock.release()
+            if self._was_at_work:
+                raise faults.forked(self.place)
+            raise faults.closed(self.place)
+        if self._connection.in_transaction:  # that couldn't be rolled back, so it is tried again
+            try:
+                roll_back(self._connection)
+            except BaseException:
+                self._lock.release()
+                raise
+        return self._connection
+
+    def verify(self) -> None:
+        """Memory can't be replaced."""
+
+    def verify_locks(self) -> None:
+        """No other process has it."""
+
+    def before_fork(self) -> None:
+        """Memory has no locks that others know of."""
+
+    def forget(self) -> None:
+        """After a fork the child has a copy of its own, unless a thread of the parent was at work in it."""
+        if self._lock.locked():
+            _after_fork.append(self._connection)
+            self._connection = None
+            self._was_at_work = True
+            self._lock = threading.Lock()
+
+    def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - the one there is
+        """Let the next one work."""
+        self._lock.release()
+
+    def discard(self, connection: apsw.Connection) -> None:
+        """End an open transaction; the data is in this connection, so it stays. Who works next ends what can't be ended
+        now.
+        """
+        try:
+            with suppress(apsw.Error):
+                roll_back(connection)
+        finally:
+            self._lock.release()
+
+    def close(self) -> None:
+        """Close, and with it forget the data."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+
+def _forget_all() -> None:
+    for pool in list(_pools):
+        pool.forget()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which doesn't fork
+    os.register_at_fork(after_in_child=_forget_all)

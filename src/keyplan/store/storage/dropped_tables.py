@@ -1,0 +1,98 @@
+"""What is thrown away: tables of SQLite's that nobody reads any more.
+
+To drop a table takes as long as it is large. So one that is large gets another name in the transaction that removes it,
+by which nobody knows it, and is emptied in pieces, each a transaction of its own, before it is dropped. Its name is all
+that says so: whoever meets such a table may go on with it, whenever that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import apsw
+
+from keyplan.store import work_budget as effort
+
+Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
+ThrowAway = Callable[[str], None]
+"""Removes a table of SQLite's. There may be none of that name."""
+
+_NAMES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'waste_[0-9]*' ORDER BY length(name), name"
+_COLUMNS = (
+    "SELECT name, type NOT IN ('INTEGER', 'REAL'), iif((SELECT wr FROM pragma_table_list(?1)), pk, 0) "
+    "FROM pragma_table_info(?1)"
+)
+"""The columns of a table: its name, whether it may be large, and, of a table without row ids, its place in the key."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A row of a table, by the columns in whose order it is stored."""
+
+    columns: str
+    values: tuple[object, ...]
+
+
+def throw_away(run: Run, name: str) -> bool:
+    """Remove a table of SQLite's with its indexes; whether it is left to be emptied. There may be none of that name."""
+    last = _end_of_piece(run, name)
+    if last is None:
+        run(f"DROP TABLE IF EXISTS {name}", None)
+        return False
+    numbers = [int(each.removeprefix("waste_")) for each in _names(run)]
+    run(f"ALTER TABLE {name} RENAME TO waste_{max(numbers, default=0) + 1}", None)
+    return True
+
+
+def has_waste(run: Run) -> bool:
+    """Whether something was thrown away, and is there yet."""
+    return bool(_names(run))
+
+
+def clear_piece(run: Run) -> bool:
+    """Remove some of what was thrown away; whether there is nothing more."""
+    names = _names(run)
+    if not names:
+        return True
+    last = _end_of_piece(run, names[0])
+    if last is not None:
+        places = ", ".join("?" * len(last.values))
+        run(f"DELETE FROM {names[0]} WHERE ({last.columns}) <= ({places})", last.values)  # noqa: S608 - our names
+        return False
+    run(f"DROP TABLE {names[0]}", None)
+    return len(names) == 1
+
+
+def free_index_name(run: Run, name: str) -> str:
+    """A name for an index of SQLite's: the given one, unless the index of a table that was thrown away has it yet."""
+    number, free = 1, name
+    while run("SELECT 1 FROM sqlite_schema WHERE name = ?", (free,)).fetchone() is not None:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _names(run: Run) -> list[str]:
+    return [str(name) for (name,) in run(_NAMES, None)]
+
+
+def _end_of_piece(run: Run, name: str) -> _Place | None:
+    """The row with which a piece ends; None where the table, if it is there, is no larger than that."""
+    columns = cast("list[tuple[str, bool, int]]", run(_COLUMNS, (name,)).fetchall())
+    if not columns:
+        return None
+    sizes = " + ".join(f"coalesce(length({column}), 0)" for column, may_be_large, _ in columns if may_be_large)
+    key = ", ".join(column for place, column in sorted((place, column) for column, _, place in columns) if place)
+    key = key or "rowid"
+    rows_max, bytes_max = effort.waste_piece()
+    text = f"SELECT {sizes or 0}, {key} FROM {name} ORDER BY {key} LIMIT ?"  # noqa: S608 - names of our making
+    cursor = run(text, (rows_max,))
+    size_bytes = 0
+    for rows, (size, *last) in enumerate(cast("Iterator[tuple[int, object]]", cursor), 1):
+        size_bytes += size
+        if rows == rows_max or size_bytes >= bytes_max:
+            cursor.close(True)
+            return _Place(key, tuple(last))
+    return None

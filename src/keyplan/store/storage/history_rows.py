@@ -1,0 +1,346 @@
+"""The part of the storage that keeps what was: the history of a table, its backups, and records of the engine's
+own, such as those of exports.
+
+A history holds, for each write, what stood there before. So a write adds one row, and what the table was at some moment
+is what it is now without the writes of after. Times are whole microseconds since the epoch, and never go back: a write
+whose clock is behind has the time of the one before.
+
+Histories, backups and records in SQLite: a table for each history and each backup, and one for all records. They are
+made when they are first needed: a file that has none of them is as it always was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import apsw
+
+from keyplan.store import work_budget as effort
+from keyplan.store.storage import sql
+from keyplan.store.storage.dropped_tables import ThrowAway
+from keyplan.store.storage.key_layouts import ROW_MAX, Found, KeyText
+from keyplan.store.storage.table_reads import StoredTable
+
+Key = tuple[KeyText, KeyText]
+Kept = tuple[KeyText, KeyText, int, bytes]
+"""An item as it was: its key, its size and its JSON."""
+
+
+Written = tuple[int, KeyText, KeyText, int | None, bytes | None]
+"""A row: its number, its key, and the size and the JSON of an item, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What became of a key between two moments: the item as it was before, as it was after, and the last change of it.
+    Each item is its size and its JSON, or None.
+    """
+
+    key: tuple[KeyText, KeyText]
+    made_us: int
+    before: tuple[int, bytes] | None
+    after: tuple[int, bytes] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A piece of a backup: the row up to which it reaches, and how many items it has, of which size."""
+
+    until: int
+    count: int
+    size_bytes: int
+
+
+Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
+
+_RECORDS = "keyplan_records"
+_CREATE_RECORDS = (
+    f"CREATE TABLE IF NOT EXISTS {_RECORDS} "
+    "(kind TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID"
+)
+_FILLING = "filling"
+_IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+
+
+def history_name(table_id: int) -> str:
+    """The name of the table that holds the history of a table."""
+    return f"history_{table_id}"
+
+
+def backup_name(name: str) -> str:
+    """The name of the table that holds the items of a backup."""
+    return f"backup_{name}"
+
+
+def _marks_name(mark: int) -> str:
+    return f"restoring_{mark}"
+
+
+class Archives:
+    """What was, by a function that runs a statement in the transaction."""
+
+    __slots__ = ("_run", "_throw_away")
+
+    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
+        self._run = run
+        self._throw_away = throw_away
+
+    def begin_history(self, table_id: int) -> None:
+        """Begin the history of a table."""
+        # The columns of the key have no type: what they are given stays what it is, as in the table of items.
+        self._run(
+            f"CREATE TABLE {history_name(table_id)} "
+            "(id INTEGER PRIMARY KEY, made_us INTEGER NOT NULL, pk NOT NULL, sk NOT NULL, size INTEGER, body BLOB)",
+            None,
+        )
+
+    def end_history(self, table_id: int) -> None:
+        """Remove the history of a table. It may have none."""
+        self._throw_away(history_name(table_id))
+
+    def remember(
+        self, table_id: int, made_us: int, key: tuple[KeyText, KeyText], old: tuple[int, bytes] | None
+    ) -> None:
+        """Add a write to the history: what stood there before, if anything did."""
+        name = history_name(table_id)
+        size, body = (None, None) if old is None else old
+        self._run(
+            f"INSERT INTO {name} (made_us, pk, sk, size, body) VALUES "  # noqa: S608 - names of our making
+            f"(max(?, coalesce((SELECT made_us FROM {name} ORDER BY id DESC LIMIT 1), 0)), ?, ?, ?, ?)",
+            (made_us, *key, size, body),
+        )
+
+    def trim_history(self, table_id: int, before_us: int, limit: int) -> int:
+        """Remove the first writes, those before a moment and so many at most; how many were removed."""
+        name = history_name(table_id)
+        first = f"SELECT id FROM {name} WHERE id < ? ORDER BY id LIMIT ?"  # noqa: S608
+        cursor = self._run(
+            f"DELETE FROM {name} WHERE id IN ({first})",  # noqa: S608
+            (self._first(table_id, before_us), limit),
+        )
+        return cursor.connection.changes()
+
+    def oldest_write(self, table_id: int) -> int | None:
+        """The time of the first write of a history; None while there is none."""
+        text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id LIMIT 1"  # noqa: S608
+        row = cast("tuple[int] | None", self._run(text, None).fetchone())
+        return None if row is None else row[0]
+
+    def first_after(self, table_id: int, moment_us: int) -> int:
+        """The number of the first write after a moment, that one not included; of the next one where there is none."""
+        return self._first(table_id, moment_us + 1)
+
+    def last_write(self, table_id: int) -> int:
+        """The number of the last write; 0 where there is none."""
+        row = self._run(f"SELECT coalesce(max(id), 0) FROM {history_name(table_id)}", None).fetchone()  # noqa: S608
+        return cast("tuple[int]", row)[0]
+
+    def writes_between(self, table_id: int, first: int, last: int, rows_max: int) -> tuple[list[Written], bool]:
+        """Some writes, by their numbers from one on up to another; whether there may be more."""
+        text = (
+            f"SELECT id, pk, sk, size, body FROM {history_name(table_id)} "  # noqa: S608 - names of our making
+            "WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
+        )
+        return self._some(text, (first, last), rows_max)
+
+    def backed_up_after(self, name: str, row: int, rows_max: int) -> tuple[list[Written], bool]:
+        """Some items of a backup behind a row; whether there may be more."""
+        # The table of a backup of long ago has no other id.
+        text = (
+            f"SELECT rowid, pk, sk, size, body FROM {backup_name(name)} "  # noqa: S608
+            "WHERE rowid > ? AND body IS NOT NULL ORDER BY rowid LIMIT ?"
+        )
+        return self._some(text, (row,), rows_max)
+
+    def unmarked_after(
+        self, table: StoredTable, row: int, last: int, mark: int, rows_max: int
+    ) -> tuple[list[Written], bool]:
+        """Some items behind a row, up to the last one; whether there may be more. Those whose keys are marked have no
+        body.
+        """
+        text = (
+            f"SELECT id, pk, sk, size, iif(EXISTS (SELECT 1 FROM {_marks_name(mark)} m "  # noqa: S608
+            "WHERE m.pk = i.pk AND m.sk = i.sk), NULL, body) "
+            f"FROM {sql.items_name(table.layout)} i WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
+        )
+        return self._some(text, (row, last), rows_max)
+
+    def _some(self, text: str, bounds: tuple[int, ...], rows_max: int) -> tuple[list[Written], bool]:
+        cursor = self._run(text, (*bounds, rows_max))
+        rows: list[Written] = []
+        size_bytes = 0
+        for row in cast("Iterator[Written]", cursor):
+            rows.append(row)
+            size_bytes += len(row[4] or b"")
+            if size_bytes >= effort.PIECE_BYTES:
+                cursor.close(True)
+                return rows, True
+        return rows, len(rows) == rows_max
+
+    def begin_marks(self, mark: int) -> None:
+        """Begin to mark keys: those that were written since a moment that is being restored."""
+        self._run(f"CREATE TABLE {_marks_name(mark)} (pk, sk, PRIMARY KEY (pk, sk)) WITHOUT ROWID", None)
+
+    def mark(self, mark: int, key: Key) -> bool:
+        """Mark a key; whether it wasn't yet."""
+        cursor = self._run(f"INSERT OR IGNORE INTO {_marks_name(mark)} VALUES (?, ?)", key)  # noqa: S608
+        return cursor.connection.changes() > 0
+
+    def drop_marks(self, mark: int) -> None:
+        """Remove all marks. There may be none."""
+        self._throw_away(_marks_name(mark))
+
+    def items_at(self, table: StoredTable, until_us: int) -> Iterator[Kept]:
+        """The items as they were after all writes up to a moment, that one included."""
+        layout = table.layout
+        items, name = sql.items_name(layout), history_name(layout.id)
+        # SQLite takes the other columns from the row that has the least id: what stood there at the moment.
+        undone = f"SELECT pk, sk, size, body, min(id) FROM {name} WHERE id >= ? GROUP BY pk, sk"  # noqa: S608
+        text = (
+            f"WITH undone AS MATERIALIZED ({undone}) "  # noqa: S608
+            f"SELECT pk, sk, size, body FROM {items} WHERE (pk, sk) NOT IN (SELECT pk, sk FROM undone) "
+            "UNION ALL SELECT pk, sk, size, body FROM undone WHERE body IS NOT NULL"
+        )
+        return cast("Iterator[Kept]", self._run(text, (self._first(layout.id, until_us + 1),)))
+
+    def changed_between(self, table: StoredTable, from_us: int, to_us: int) -> Iterator[Changed]:
+        """Each key that was written from a moment on and before another one."""
+        layout = table.layout
+        items, name = sql.items_name(layout), history_name(layout.id)
+        begin, end = self._first(layout.id, from_us), self._first(layout.id, to_us)
+        text = (
+            f"WITH early AS MATERIALIZED (SELECT pk, sk, size, body, min(id) FROM {name} "  # noqa: S608
+            "WHERE id >= ?1 AND id < ?2 GROUP BY pk, sk), "
+            f"late AS MATERIALIZED (SELECT pk, sk, max(made_us) AS made_us FROM {name} "
+            "WHERE id >= ?1 AND id < ?2 GROUP BY pk, sk), "
+            f"undone AS MATERIALIZED (SELECT pk, sk, size, body, min(id) AS id FROM {name} "
+            "WHERE id >= ?2 GROUP BY pk, sk) "
+            "SELECT early.pk, early.sk, late.made_us, early.size, early.body, "
+            "iif(undone.id IS NULL, i.size, undone.size), iif(undone.id IS NULL, i.body, undone.body) "
+            "FROM early JOIN late ON late.pk = early.pk AND late.sk = early.sk "
+            "LEFT JOIN undone ON undone.pk = early.pk AND undone.sk = early.sk "
+            f"LEFT JOIN {items} i ON i.pk = early.pk AND i.sk = early.sk ORDER BY 3"
+        )
+        for row in self._run(text, (begin, end)):
+            pk, sk, made_us, size, body, new_size, new_body = cast(
+                "tuple[KeyText, KeyText, int, int | None, bytes | None, int | None, bytes | None]", row
+            )
+            before = None if size is None or body is None else (size, body)
+            after = None if new_size is None or new_body is None else (new_size, new_body)
+            yield Changed((pk, sk), made_us, before, after)
+
+    def _first(self, table_id: int, from_us: int) -> int:
+        """The id of the first write at a moment or later; one more than the last where there is none."""
+        name = history_name(table_id)
+        row = self._run(f"SELECT min(id), max(id) FROM {name}", None).fetchone()  # noqa: S608
+        low, last = cast("tuple[int | None, int | None]", row)
+        if low is None or last is None:
+            return 1
+        high = last + 1
+        while low < high:  # times go with ids
+            middle = (low + high) // 2
+            text = f"SELECT id, made_us FROM {name} WHERE id >= ? ORDER BY id LIMIT 1"  # noqa: S608
+            result = cast("tuple[int, int] | None", self._run(text, (middle,)).fetchone())
+            if result is not None and result[1] < from_us:
+                low = result[0] + 1
+            else:
+                high = middle
+        return low
+
+    def filled_up_to(self, table_id: int, index: int) -> int:
+        """The last row whose entries stand in an index that is being filled."""
+        kept = self.record(_FILLING, f"{table_id}/{index}")
+        return 0 if kept is None else int(kept)
+
+    def keep_filled(self, table_id: int, index: int, row: int) -> None:
+        """Store up to which row an index is filled."""
+        self.keep_record(_FILLING, f"{table_id}/{index}", str(row).encode())
+
+    def drop_filled(self, table_id: int, index: int) -> None:
+        """Forget how far an index is filled: it is, or goes."""
+        self.drop_record(_FILLING, f"{table_id}/{index}")
+
+    def begin_backup(self, name: str) -> None:
+        """Begin to keep the items of a table under a name of letters, digits and underscores, each under its row. A row
+        without a body had no item.
+        """
+        self._run(f"CREATE TABLE {backup_name(name)} (id INTEGER PRIMARY KEY, pk, sk, size INTEGER, body BLOB)", None)
+
+    def back_up(self, name: str, table: StoredTable, after: int, last: int) -> Copied:
+        """Keep some items behind a row, up to the last one. What is kept already stays as it is."""
+        items, backup = sql.items_name(table.layout), backup_name(name)
+        until, more = self.next_rows(table, after, last)
+        until = until if more else last
+        self._run(
+            f"INSERT OR IGNORE INTO {backup} SELECT id, pk, sk, size, body FROM {items} "  # noqa: S608
+            "WHERE id > ? AND id <= ?",
+            (after, until),
+        )
+        counts = (
+            f"SELECT count(*), coalesce(sum(size), 0) FROM {backup} "  # noqa: S608
+            "WHERE id > ? AND id <= ? AND body IS NOT NULL"
+        )
+        count, size_bytes = cast("tuple[int, int]", self._run(counts, (after, until)).fetchone())
+        return Copied(until, count, size_bytes)
+
+    def next_rows(self, table: StoredTable, after: int, last: int = ROW_MAX) -> tuple[int, bool]:
+        """Up to which row a piece goes that begins behind one, and whether there may be more."""
+        text = f"SELECT id, size FROM {sql.items_name(table.layout)} WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"  # noqa: S608
+        cursor = self._run(text, (after, last, effort.PIECE_ROWS))
+        size_bytes = 0
+        for rows, (row, size) in enumerate(cast("Iterator[tuple[int, int]]", cursor), 1):
+            after = row
+            size_bytes += size
+            if rows == effort.PIECE_ROWS or size_bytes >= effort.PIECE_BYTES:
+                cursor.close(True)
+                return row, True
+        return after, False
+
+    def keep_old(self, name: str, last: int, table: StoredTable, old: Found | None, key: Key) -> None:
+        """Keep, for a backup that is being made, the item that a write replaces, unless it is kept already; or that
+        there is none, where a new one gets a row of those that are backed up.
+        """
+        backup = backup_name(name)
+        if old is None:
+            self._run(
+                f"INSERT OR IGNORE INTO {backup} (id) SELECT id FROM "  # noqa: S608
+                f"(SELECT coalesce(max(id), 0) + 1 AS id FROM {sql.items_name(table.layout)}) WHERE id <= ?",
+                (last,),
+            )
+        elif old[0] <= last:
+            row, size, body, _ = old
+            self._run(f"INSERT OR IGNORE INTO {backup} VALUES (?, ?, ?, ?, ?)", (row, *key, size, body))  # noqa: S608
+
+    def drop_backup(self, name: str) -> None:
+        """Remove what is kept under a name."""
+        self._throw_away(backup_name(name))
+
+    def record(self, kind: str, name: str) -> bytes | None:
+        """What is stored under a kind and a name."""
+        if not self._has_records():
+            return None
+        text = f"SELECT body FROM {_RECORDS} WHERE kind = ? AND name = ?"  # noqa: S608
+        row = cast("tuple[bytes] | None", self._run(text, (kind, name)).fetchone())
+        return None if row is None else row[0]
+
+    def records(self, kind: str) -> list[tuple[str, bytes]]:
+        """All of a kind, by name."""
+        if not self._has_records():
+            return []
+        text = f"SELECT name, body FROM {_RECORDS} WHERE kind = ? ORDER BY name"  # noqa: S608
+        return cast("list[tuple[str, bytes]]", self._run(text, (kind,)).fetchall())
+
+    def keep_record(self, kind: str, name: str, body: bytes) -> None:
+        """Store something under a kind and a name, in the place of what is there."""
+        self._run(_CREATE_RECORDS, None)
+        self._run(f"INSERT OR REPLACE INTO {_RECORDS} VALUES (?, ?, ?)", (kind, name, body))  # noqa: S608
+
+    def drop_record(self, kind: str, name: str) -> None:
+        """Remove what is stored under a kind and a name."""
+        if self._has_records():
+            self._run(f"DELETE FROM {_RECORDS} WHERE kind = ? AND name = ?", (kind, name))  # noqa: S608
+
+    def _has_records(self) -> bool:
+        return self._run(_IS_TABLE, (_RECORDS,)).fetchone() is not None

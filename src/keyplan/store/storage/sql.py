@@ -1,0 +1,332 @@
+"""The SQL texts of one table: its columns, its reads by the shape of their bounds, its writes. Texts only.
+
+A table is ``items_<id>_<generation>``, with the key in its storage form and the item's JSON in UTF-8 as
+``body``. An index is ``index_<id>_<number>``: a table without row ids whose primary key is the index key and
+then the table's key, so that entries with equal index keys have an order of their own and a page can go on
+after an entry that is gone. The generation is in the name of the items alone, since every read and every
+write names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+
+from keyplan.store.storage.key_layouts import Bounds, IndexLayout, KeyText, ScalarType, TableLayout
+
+APPLICATION_ID = 0x4B504C4E
+"""``KPLN``, in the header of the file."""
+FORMAT_VERSION = 2
+"""2 has streams, and a checksum with each item. A file of format 1 is brought to it when it is opened."""
+
+STREAMS = """
+CREATE TABLE keyplan_streams (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  table_name TEXT NOT NULL,
+  label TEXT NOT NULL,
+  definition TEXT NOT NULL,
+  enabled_s REAL NOT NULL,
+  disabled_s REAL
+);
+CREATE TABLE keyplan_shards (
+  stream INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  parent INTEGER,
+  low INTEGER NOT NULL,
+  high INTEGER NOT NULL,
+  opened_s REAL NOT NULL,
+  opened_after INTEGER NOT NULL,
+  closed_s REAL,
+  closed_after INTEGER,
+  trimmed INTEGER NOT NULL,
+  PRIMARY KEY (stream, number)
+) WITHOUT ROWID;
+"""
+"""The streams of all tables, and their shards; the records of a stream are in a table of their own."""
+
+CATALOGUE = """
+CREATE TABLE keyplan_tables (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  generation INTEGER NOT NULL,
+  definition TEXT NOT NULL
+);
+CREATE TABLE keyplan_tokens (
+  token TEXT PRIMARY KEY,
+  digest BLOB NOT NULL,
+  answer BLOB NOT NULL,
+  kept_s REAL NOT NULL
+);
+CREATE INDEX keyplan_tokens_by_age ON keyplan_tokens (kept_s);
+"""
+"""The catalogue of an empty file, together with ``STREAMS``."""
+
+TABLES = "SELECT id, generation, name, definition FROM keyplan_tables ORDER BY name"
+ADD_TABLE = "INSERT INTO keyplan_tables (name, generation, definition) VALUES (?, ?, ?)"
+DROP_TABLE = "DELETE FROM keyplan_tables WHERE id = ?"
+DEFINE = "UPDATE keyplan_tables SET definition = ? WHERE id = ?"
+REDEFINE = "UPDATE keyplan_tables SET definition = ?, generation = ? WHERE id = ?"
+TOKEN = "SELECT digest, answer FROM keyplan_tokens WHERE token = ? AND kept_s >= ?"  # noqa: S105 - no password
+KEEP_TOKEN = "INSERT OR REPLACE INTO keyplan_tokens VALUES (?, ?, ?, ?)"  # noqa: S105
+FORGET_TOKENS = "DELETE FROM keyplan_tokens WHERE kept_s < ?"
+
+SEGMENT_FUNCTION = "keyplan_segment"
+
+_COLUMN_TYPES: dict[ScalarType | None, str] = {"S": "TEXT", "N": "TEXT", "B": "BLOB", None: "TEXT"}
+
+
+def items_name(layout: TableLayout) -> str:
+    """The name of the table of items."""
+    return f"items_{layout.id}_{layout.generation}"
+
+
+def create_items(layout: TableLayout) -> str:
+    """The statement that makes the table of items."""
+    return (
+        f"CREATE TABLE {items_name(layout)} (id INTEGER PRIMARY KEY, "
+        f"pk {_COLUMN_TYPES[layout.partition_type]} NOT NULL, sk {_COLUMN_TYPES[layout.sort_type]} NOT NULL, "
+        "size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER, UNIQUE (pk, sk))"
+    )
+
+
+def add_checksum(table_id: int, generation: int) -> str:
+    """The statement that brings a table of items from format 1 to format 2. It takes no time: rows aren't touched, and
+    those of before have no checksum until they are written again.
+    """
+    return f"ALTER TABLE items_{table_id}_{generation} ADD COLUMN checksum INTEGER"
+
+
+def index_name(layout: TableLayout, number: int) -> str:
+    """The name of an index's table."""
+    return f"index_{layout.id}_{number}"
+
+
+def key_columns(index: IndexLayout) -> list[str]:
+    """The columns of an index's key: ``p1``..., ``s1``..."""
+    partition = [f"p{n}" for n in range(1, len(index.partition_types) + 1)]
+    return partition + [f"s{n}" for n in range(1, len(index.sort_types) + 1)]
+
+
+def create_index(layout: TableLayout, index: IndexLayout) -> str:
+    """The statement that makes an index's table."""
+    names = key_columns(index)
+    types = (*index.partition_types, *index.sort_types)
+    columns = [f"{name} {_COLUMN_TYPES[kind]} NOT NULL" for name, kind in zip(names, types, strict=True)]
+    columns.append(f"pk {_COLUMN_TYPES[layout.partition_type]} NOT NULL")
+    columns.append(f"sk {_COLUMN_TYPES[layout.sort_type]} NOT NULL")
+    columns.append("item INTEGER NOT NULL")
+    if index.sized:
+        columns.append("size INTEGER NOT NULL")
+    primary = ", ".join([*names, "pk", "sk"])
+    return (
+        f"CREATE TABLE {index_name(layout, index.number)} ({', '.join(columns)}, PRIMARY KEY ({primary})) WITHOUT ROWID"
+    )
+
+
+def _seconds(attribute: str, body: str = "body") -> str:
+    """The expression of a Number attribute, NULL where an item has none. The label is written as the JSON has it."""
+    label = orjson.dumps(attribute).decode().replace("'", "''")
+    return f"CAST(CAST({body} AS TEXT) ->> '$.{label}.N' AS REAL)"
+
+
+def expires_name(layout: TableLayout) -> str:
+    """The name of the table that says when items expire."""
+    return f"expires_{layout.id}"
+
+
+def expired(layout: TableLayout) -> str:
+    """The statement that gives the keys of items that expire between two moments, and at most so many."""
+    return (
+        f"SELECT i.pk, i.sk FROM {expires_name(layout)} e JOIN {items_name(layout)} i ON i.id = e.item "  # noqa: S608
+        "WHERE e.at > ? AND e.at <= ? ORDER BY e.at LIMIT ?"
+    )
+
+
+def create_expiry(layout: TableLayout, attribute: str, index: str) -> Sequence[str]:
+    """The statements that make ``expired`` right from now on: triggers, with SQLite's own functions, so that every
+    program that opens the file keeps them. ``index`` is the name for the index by the time.
+    """
+    name, items = expires_name(layout), items_name(layout)
+    seconds = _seconds(attribute, "NEW.body")
+    entry = f"INSERT OR REPLACE INTO {name} SELECT NEW.id, {seconds} WHERE {seconds} IS NOT NULL"
+    gone = f"DELETE FROM {name} WHERE item = OLD.id"  # noqa: S608
+    return (
+        f"CREATE TABLE {name} (item INTEGER PRIMARY KEY, at REAL NOT NULL)",
+        f"CREATE INDEX {index} ON {name} (at)",
+        f"CREATE TRIGGER {name}_insert AFTER INSERT ON {items} BEGIN {entry}; END",
+        f"CREATE TRIGGER {name}_update AFTER UPDATE OF body ON {items} BEGIN {gone}; {entry}; END",
+        f"CREATE TRIGGER {name}_delete AFTER DELETE ON {items} BEGIN {gone}; END",
+    )
+
+
+def fill_expiry(layout: TableLayout, attribute: str) -> str:
+    """The statement that adds the items between two rows to those that expire. A damaged one stays out."""
+    seconds = _seconds(attribute)
+    return (
+        f"INSERT OR REPLACE INTO {expires_name(layout)} SELECT id, at FROM "  # noqa: S608 - names of our making
+        f"(SELECT id, CASE WHEN json_valid(CAST(body AS TEXT)) THEN {seconds} END AS at "
+        f"FROM {items_name(layout)} WHERE id > ? AND id <= ?) WHERE at IS NOT NULL"
+    )
+
+
+def end_expiry(layout: TableLayout) -> Sequence[str]:
+    """The statements with which nothing more comes to it, in files of before, too, which have an index for it."""
+    name = expires_name(layout)
+    triggers = [f"DROP TRIGGER IF EXISTS {name}_{event}" for event in ("insert", "update", "delete")]
+    return (*triggers, drop_expiry_index(layout))
+
+
+def drop_expiry_index(layout: TableLayout) -> str:
+    """The statement that removes the index of a file of before."""
+    return f"DROP INDEX IF EXISTS expiry_{layout.id}"
+
+
+class IndexTexts:
+    """The texts of one index."""
+
+    def __init__(self, layout: TableLayout, index: IndexLayout) -> None:
+        name = index_name(layout, index.number)
+        columns = [*key_columns(index), "pk", "sk"]
+        values = len(columns) + (2 if index.sized else 1)
+        where = " AND ".join(f"{column} = ?" for column in columns)
+        # Of an item that is damaged, or an index that is being filled, there may be one already that nobody knows of.
+        self.add = f"INSERT OR REPLACE INTO {name} VALUES ({', '.join('?' * values)})"  # noqa: S608 - our names
+        self.resize = f"UPDATE {name} SET size = ? WHERE {where}"  # noqa: S608
+        self.remove = f"DELETE FROM {name} WHERE {where}"  # noqa: S608
+        size = "size" if index.sized else "NULL"
+        self.entries = f"SELECT {', '.join(columns)}, item, {size} FROM {name}"  # noqa: S608
+        self.entry = f"{self.entries} WHERE {where}"
+        self.remove_all = f"DELETE FROM {name} WHERE item = ?"  # noqa: S608
+        self.name = name
+        self.columns = columns
+        self.partition_count = len(index.partition_types)
+        self.size = "e.size" if index.sized else "i.size"
+        self.source = f"{name} e CROSS JOIN {items_name(layout)} i ON i.id = e.item"
+        self.sized = index.sized
+
+
+class TableTexts:
+    """The texts of one table and its indexes; those of pages are made once per shape."""
+
+    def __init__(self, layout: TableLayout, *, with_checksums: bool = False) -> None:
+        name = items_name(layout)
+        self._checksum = "checksum" if with_checksums else ""
+        columns = "size, body, checksum" if with_checksums else "size, body"
+        self.get = f"SELECT {columns} FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
+        self.find = f"SELECT id, size, body, checksum FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
+        self.insert = f"INSERT INTO {name} (pk, sk, size, body, checksum) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
+        self.replace = f"UPDATE {name} SET size = ?, body = ?, checksum = ? WHERE id = ?"  # noqa: S608
+        self.remove = f"DELETE FROM {name} WHERE id = ?"  # noqa: S608
+        self.rows = f"SELECT id, pk, sk, size, body FROM {name}"  # noqa: S608
+        self.rows_after = f"{self.rows} WHERE id > ? ORDER BY id LIMIT ?"
+        self.sealed_rows = f"SELECT id, pk, sk, size, body, checksum FROM {name}"  # noqa: S608
+        self.indexes = {index.number: IndexTexts(layout, index) for index in layout.indexes}
+        self._name = name
+        self._pages: dict[tuple[object, ...], str] = {}
+
+    def count(self, index: int | None) -> str:
+        """The text that counts rows and sums their sizes, up to a number of rows."""
+        if index is None:
+            return f"SELECT count(*), total(size) FROM (SELECT size FROM {self._name} LIMIT ?)"  # noqa: S608
+        texts = self.indexes[index]
+        return f"SELECT count(*), total(size) FROM (SELECT {texts.size} AS size FROM {texts.source} LIMIT ?)"  # noqa: S608
+
+    def count_between(
+        self, index: int | None, after: tuple[KeyText, ...] | None, until: tuple[KeyText, ...] | None
+    ) -> str:
+        """The text that counts rows and sums their sizes, behind one position and up to another."""
+        prefix, columns, source, size = "", ["pk", "sk"], self._name, "size"
+        if index is not None:
+            texts = self.indexes[index]
+            prefix, columns, source, size = "e.", texts.columns, texts.source, texts.size
+        named = ", ".join(prefix + column for column in columns)
+        places = ", ".join("?" * len(columns))
+        where = [f"({named}) {sign} ({places})" for sign, end in ((">", after), ("<=", until)) if end is not None]
+        limits = f" WHERE {' AND '.join(where)}" if where else ""
+        return f"SELECT count(*), total({size}) FROM {source}{limits}"  # noqa: S608 - names of our making
+
+    def position(self, index: int | None, after: tuple[KeyText, ...] | None) -> str:
+        """The text of the position so many rows behind another, or behind the first row."""
+        columns = ", ".join(["pk", "sk"] if index is None else self.indexes[index].columns)
+        source = self._name if index is None else self.indexes[index].name
+        where = "" if after is None else f" WHERE ({columns}) > ({', '.join('?' * len(after))})"
+        return f"SELECT {columns} FROM {source}{where} ORDER BY {columns} LIMIT 1 OFFSET ?"  # noqa: S608
+
+    def page(self, index: int | None, bounds: Bounds) -> str:
+        """The text of a page whose bounds have this shape. Its values are ``page_values``."""
+        shape = (
+            index,
+            len(bounds.partition),
+            len(bounds.equal),
+            bounds.low and bounds.low[0],
+            bounds.high and bounds.high[0],
+            bounds.after is None,
+            bounds.forward,
+            bounds.segment is None,
+            bounds.until is None,
+        )
+        text = self._pages.get(shape)
+        if text is None:
+            text = self._pages[shape] = self._page_text(index, bounds)
+        return text
+
+    def _page_text(self, index: int | None, bounds: Bounds) -> str:
+        if index is None:
+            prefix, columns, source, size = "", ["pk", "sk"], self._name, "size"
+            body, partition_count = _joined("", "body", self._checksum), 1
+        else:
+            texts = self.indexes[index]
+            prefix, columns, source, size = "e.", texts.columns, texts.source, texts.size
+            body, partition_count = _joined("i.", "body", self._checksum), texts.partition_count
+        named = [prefix + column for column in columns]
+        fixed = len(bounds.partition) + len(bounds.equal)
+        where = [f"{column} = ?" for column in named[:fixed]]
+        if bounds.partition:
+            next_sort = named[partition_count + len(bounds.equal)] if bounds.low or bounds.high else ""
+            where += [f"{next_sort} {bound[0]} ?" for bound in _kept_bounds(bounds)]
+        rest = named[fixed:]
+        if bounds.after is not None and rest:
+            sign = ">" if bounds.forward else "<"
+            marks = ", ".join("?" * len(rest))
+            where.append(f"({', '.join(rest)}) {sign} ({marks})")
+        elif bounds.after is not None:
+            where.append("0")
+        if bounds.until is not None:
+            where.append(f"({', '.join(rest)}) <= ({', '.join('?' * len(rest))})")
+        if bounds.segment is not None:
+            where.append(f"{SEGMENT_FUNCTION}({named[0]}, ?) = ?")
+        order = ", ".join(column if bounds.forward else f"{column} DESC" for column in rest)
+        return (
+            f"SELECT {size}, {body} FROM {source}"  # noqa: S608 - names of our making, values are bound
+            + (f" WHERE {' AND '.join(where)}" if where else "")
+            + (f" ORDER BY {order}" if order else "")
+            + " LIMIT ?"
+        )
+
+
+def _joined(prefix: str, *columns: str) -> str:
+    return ", ".join(prefix + column for column in columns if column)
+
+
+def page_values(bounds: Bounds, limit: int | None) -> list[object]:
+    """The values of a page's text, in its order."""
+    values: list[object] = [*bounds.partition, *bounds.equal]
+    if bounds.partition:
+        values += [bound[1] for bound in _kept_bounds(bounds)]
+    if bounds.after is not None:
+        values += bounds.after[len(bounds.partition) + len(bounds.equal) :]
+    values += bounds.until or ()
+    if bounds.segment is not None:
+        segment, total = bounds.segment
+        values += (total, segment)
+    values.append(-1 if limit is None else limit)
+    return values
+
+
+def _kept_bounds(bounds: Bounds) -> list[tuple[str, str | bytes]]:
+    # The position lies within the bounds, so it replaces the one on its side. Given both, SQLite might
+    # seek by the wider of them and walk over everything before the position.
+    low = None if bounds.after is not None and bounds.forward else bounds.low
+    high = None if bounds.after is not None and not bounds.forward else bounds.high
+    return [bound for bound in (low, high) if bound is not None]

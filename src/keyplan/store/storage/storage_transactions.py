@@ -1,0 +1,326 @@
+"""Reading and writing in a transaction: a method a statement, mostly."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+import apsw
+
+from keyplan.errors import StoreError
+from keyplan.store.storage import sql
+from keyplan.store.storage.dropped_tables import clear_piece, free_index_name, has_waste, throw_away
+from keyplan.store.storage.history_rows import Archives
+from keyplan.store.storage.key_layouts import Entry, Found, KeyText, Row, StoredEntry, TableLayout, TableRecord
+from keyplan.store.storage.replica_rows import Replicas
+from keyplan.store.storage.storage_context import Medium
+from keyplan.store.storage.stream_rows import Changes
+from keyplan.store.storage.table_reads import StoredTable
+from keyplan.store.storage.vector_rows import Vectors
+
+T = TypeVar("T")
+Key = tuple[KeyText, KeyText]
+
+
+class Reader:
+    """Reads in one snapshot, in the transaction that its connection is in. Errors of SQLite pass to the storage."""
+
+    __slots__ = ("_connection", "_storage")
+
+    def __init__(self, storage: Medium, connection: apsw.Connection) -> None:
+        self._storage = storage
+        self._connection = connection
+
+    @property
+    def changes(self) -> Changes:
+        """The streams."""
+        return Changes(self._run, self._throw_away)
+
+    @property
+    def archives(self) -> Archives:
+        """What was: histories, backups and records."""
+        return Archives(self._run, self._throw_away)
+
+    @property
+    def replicas(self) -> Replicas:
+        """The last writes of global tables."""
+        return Replicas(self._run, self._throw_away)
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors of vector indexes."""
+        return Vectors(self._run, self._throw_away)
+
+    def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
+        self._storage.statements += 1
+        return self._connection.execute(text, cast("apsw.Bindings | None", values))
+
+    def _throw_away(self, name: str) -> None:
+        """Remove a table of SQLite's."""
+        if throw_away(self._run, name):
+            self._storage.thrown_away += 1
+
+    def has_waste(self) -> bool:
+        """Whether something was thrown away, and is there yet."""
+        return has_waste(self._run)
+
+    def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
+        """The item of a key."""
+        own = table
+        row = cast("Row | None", self._run(own.texts.get, (partition, sort)).fetchone())
+        if row is not None and own.storage.verifies:
+            own.verify((row,))
+        return row
+
+    def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
+        """All items: row id, key, size and JSON."""
+        rows = self._run(table.texts.rows)
+        return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
+
+    def rows_after(
+        self, table: StoredTable, after: int, rows_max: int, bytes_max: int
+    ) -> tuple[list[tuple[int, KeyText, KeyText, int, bytes]], bool]:
+        """The next items behind a row, in the order of rows: so many at most, ending with the one that reaches
+        ``bytes_max``; whether it ended so.
+        """
+        cursor = self._run(table.texts.rows_after, (after, rows_max))
+        rows: list[tuple[int, KeyText, KeyText, int, bytes]] = []
+        size_bytes = 0
+        for row in cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", cursor):
+            rows.append(row)
+            size_bytes += len(row[4])
+            if size_bytes >= bytes_max:
+                cursor.close(True)
+                return rows, True
+        return rows, len(rows) == rows_max
+
+    def last_row(self, table: StoredTable) -> int:
+        """The highest row of an item; 0 while there is none."""
+        text = f"SELECT coalesce(max(id), 0) FROM {sql.items_name(table.layout)}"  # noqa: S608 - names of our making
+        return cast("tuple[int]", self._run(text).fetchone())[0]
+
+    def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
+        """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
+        for row in self._run(table.texts.sealed_rows):
+            item, partition, sort, size, body, checksum = cast(
+                "tuple[int, KeyText, KeyText, int, bytes, int | None]", row
+            )
+            yield item, partition, sort, size, body, checksum is None or checksum == zlib.crc32(body)
+
+    def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
+        """All entries of an index."""
+        return map(_stored_entry, self._run(table.texts.indexes[index].entries))
+
+    def entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> StoredEntry | None:
+        """The entry of an index under this full key."""
+        row = self._run(table.texts.indexes[index].entry, (*entry.key, *key)).fetchone()
+        return None if row is None else _stored_entry(row)
+
+    def expires(self, table: StoredTable) -> bool:
+        """Whether it is kept when the items of a table expire."""
+        text = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+        return self._run(text, (sql.expires_name(table.layout),)).fetchone() is not None
+
+    def expired(self, table: StoredTable, after_s: float, until_s: float, limit: int) -> list[Key]:
+        """The keys of items whose time is over ``after_s`` and at most ``until_s``, the least first; of a table of
+        which it isn't kept, none.
+        """
+        try:
+            rows = self._run(sql.expired(table.layout), (after_s, until_s, limit)).fetchall()
+        except apsw.SQLError as error:
+            if f"no such table: {sql.expires_name(table.layout)}" in str(error):
+                return []
+            raise
+        return cast("list[Key]", rows)
+
+    def tables(self) -> list[TableRecord]:
+        """The catalogue, by name."""
+        return [TableRecord(*cast("tuple[int, int, str, str]", row)) for row in self._run(sql.TABLES)]
+
+
+class Writer(Reader):
+    """Reads and writes in one transaction."""
+
+    __slots__ = ("judged_bytes",)
+
+    def __init__(self, storage: Medium, connection: apsw.Connection) -> None:
+        super().__init__(storage, connection)
+        self.judged_bytes = 0.0
+        """Of items that were read and judged for one request, in this transaction."""
+
+    def nested(self, work: Callable[[Writer], T]) -> T:
+        """Run ``work`` in this transaction; when it raises, what it wrote is undone, and nothing else.
+
+        Raises:
+            StoreError: the whole transaction is lost.
+        """
+        self.judged_bytes = 0.0
+        self._run("SAVEPOINT one")
+        try:
+            result = work(self)
+        except BaseException as error:
+            if not self._connection.in_transaction:
+                raise StoreError("The store failed; nothing was written", place=self._storage.place) from error
+            self._run("ROLLBACK TO one")
+            self._run("RELEASE one")
+            if isinstance(error, apsw.Error):
+                raise self._storage.fault(error) from error
+            raise
+        self._run("RELEASE one")
+        return result
+
+    def now_us(self) -> int:
+        """The time of what is written now, in whole microseconds since the epoch."""
+        return int(self._storage.clock() * 1_000_000)
+
+    def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Found | None:
+        """An item with what is known of it."""
+        own = table
+        return cast("Found | None", self._run(own.texts.find, (partition, sort)).fetchone())
+
+    def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
+        """Write an item that isn't there; its row id."""
+        self._run(table.texts.insert, (partition, sort, size, body, zlib.crc32(body)))
+        return self._connection.last_insert_rowid()
+
+    def replace(self, table: StoredTable, row: int, size: int, body: bytes) -> None:
+        """Write an item that is there."""
+        self._run_over_old(table, table.texts.replace, (size, body, zlib.crc32(body), row))
+
+    def remove(self, table: StoredTable, row: int) -> None:
+        """Remove an item."""
+        self._run_over_old(table, table.texts.remove, (row,))
+
+    def _run_over_old(self, table: StoredTable, text: str, values: Sequence[object]) -> None:
+        """Run a statement for which SQLite reads the item as it was, if it keeps an index for its expiry, as in files
+        of before. A damaged item must not keep that from happening: then the index goes.
+        """
+        try:
+            self._run(text, values)
+        except apsw.SQLError as error:
+            if "malformed JSON" not in str(error):
+                raise
+            self._run(sql.drop_expiry_index(table.layout))
+            self._run(text, values)
+
+    def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
+        """Write an index entry of the item ``row``, which may be there already."""
+        texts = table.texts.indexes[index]
+        values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
+        self._run(texts.add, values)
+
+    def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
+        """Change the size of an index entry."""
+        self._run(table.texts.indexes[index].resize, (entry.size, *entry.key, *key))
+
+    def remove_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
+        """Remove an index entry."""
+        self._run(table.texts.indexes[index].remove, (*entry.key, *key))
+
+    def remove_entries(self, table: StoredTable, row: int) -> None:
+        """Remove all index entries of an item whose attributes aren't known. It takes as long as the indexes are."""
+        for texts in table.texts.indexes.values():
+            self._run(texts.remove_all, (row,))
+
+    def create_table(self, name: str, definition: str, layout: TableLayout) -> TableLayout:
+        """Add a table; its layout with the id it was given."""
+        _check_unicode(definition)
+        self._run(sql.ADD_TABLE, (name, layout.generation, definition))
+        made = replace(layout, id=self._connection.last_insert_rowid())
+        self._run(sql.create_items(made))
+        for index in made.indexes:
+            self._run(sql.create_index(made, index))
+        return made
+
+    def drop_table(self, table: StoredTable) -> None:
+        """Remove a table, its items and its indexes."""
+        layout = table.layout
+        self.expire_by(table, None)
+        self._throw_away(sql.items_name(layout))
+        for index in layout.indexes:
+            self._throw_away(sql.index_name(layout, index.number))
+        self._run(sql.DROP_TABLE, (layout.id,))
+
+    def empty_table(self, table: StoredTable, kept_as: str) -> None:
+        """Take its items out of a table, with their index entries: they stand in another one of that name then."""
+        layout = table.layout
+        self.expire_by(table, None)
+        self._run(f"ALTER TABLE {sql.items_name(layout)} RENAME TO {kept_as}")
+        self._run(sql.create_items(layout))
+        for index in layout.indexes:
+            self._throw_away(sql.index_name(layout, index.number))
+            self._run(sql.create_index(layout, index))
+
+    def define(self, table_id: int, definition: str) -> None:
+        """Store a table's definition.
+
+        Raises:
+            UnicodeEncodeError: it has half a character.
+        """
+        _check_unicode(definition)
+        self._run(sql.DEFINE, (definition, table_id))
+
+    def change_indexes(self, table: StoredTable, layout: TableLayout, definition: str) -> StoredTable:
+        """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped."""
+        _check_unicode(definition)
+        before = {index.number for index in table.layout.indexes}
+        after = {index.number for index in layout.indexes}
+        self._run(f"ALTER TABLE {sql.items_name(table.layout)} RENAME TO {sql.items_name(layout)}")
+        for number in before - after:
+            self._throw_away(sql.index_name(layout, number))
+        for index in layout.indexes:
+            if index.number not in before:
+                self._run(sql.create_index(layout, index))
+        self._run(sql.REDEFINE, (definition, layout.generation, layout.id))
+        return StoredTable(self._storage, layout)
+
+    def expire_by(self, table: StoredTable, attribute: str | None) -> None:
+        """Keep from now on when the items that are written expire by this attribute, or, with None, by none any more.
+        What is there already: ``fill_expiry``.
+        """
+        name = sql.expires_name(table.layout)
+        for text in sql.end_expiry(table.layout):
+            self._run(text)
+        self._throw_away(name)
+        if attribute is not None:
+            for text in sql.create_expiry(table.layout, attribute, free_index_name(self._run, f"{name}_by")):
+                self._run(text)
+
+    def fill_expiry(self, table: StoredTable, attribute: str, after: int, last: int) -> int | None:
+        """Keep when some of the items behind a row expire, up to the last row; the last of them, or None when there are
+        no more.
+        """
+        until, more = self.archives.next_rows(table, after, last)
+        self._run(sql.fill_expiry(table.layout, attribute), (after, until))
+        return until if more else None
+
+    def clear_waste(self) -> bool:
+        """Remove some of what was thrown away; whether there is nothing more."""
+        return clear_piece(self._run)
+
+    def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
+        """What is stored under an idempotency token since ``since_s``."""
+        return cast("tuple[bytes, bytes] | None", self._run(sql.TOKEN, (token, since_s)).fetchone())
+
+    def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:
+        """Store an answer under a token; forget those from before ``since_s``."""
+        self._run(sql.FORGET_TOKENS, (since_s,))
+        self._run(sql.KEEP_TOKEN, (token, digest, answer, now_s))
+
+
+def _check_unicode(definition: str) -> None:
+    """Refuse a definition with half a character, which its JSON escapes.
+
+    Raises:
+        UnicodeEncodeError: it has one.
+    """
+    if "\\ud" in definition:
+        json.dumps(json.loads(definition), ensure_ascii=False).encode()
+
+
+def _stored_entry(row: tuple[Any, ...]) -> StoredEntry:
+    *key, partition, sort, item, size = row
+    return StoredEntry(Entry(tuple(key), size), (partition, sort), item)

@@ -1,0 +1,218 @@
+"""The reads of one table, each of one statement."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import cast
+from zlib import crc32
+
+import apsw
+import orjson
+
+from keyplan.store.storage import sql
+from keyplan.store.storage.connections import MemoryPool
+from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, TableLayout
+from keyplan.store.storage.sqlite_errors import unreadable
+from keyplan.store.storage.storage_context import Medium
+
+__all__ = ["StoredTable"]
+
+PIECE_ROWS = 5000
+"""So many rows of a segment are looked at in one go, in memory."""
+PAUSE_S = 0.0002
+"""Who waits for a lock gets it when it isn't asked for again at once."""
+_FETCHED_AT_ONCE_MAX = 32
+"""Up to here a page is fetched in one go, even if its items should turn out to be large."""
+
+
+class StoredTable:
+    """The reads of one table, each of one statement."""
+
+    __slots__ = ("layout", "storage", "texts")
+
+    def __init__(self, storage: Medium, layout: TableLayout) -> None:
+        self.storage = storage
+        self.layout = layout
+        self.texts = sql.TableTexts(layout, with_checksums=storage.verifies)
+
+    def get(self, partition: KeyText, sort: KeyText) -> Row | None:
+        """The item of a key."""
+        storage = self.storage
+        pool = storage.pool
+        connection = pool.take()
+        try:
+            storage.statements += 1
+            row: Row | None = connection.execute(self.texts.get, (partition, sort)).fetchone()
+        except apsw.Error as error:
+            raise storage.fault(error) from error
+        finally:
+            pool.give(connection)
+        if row is not None and storage.verifies:
+            self.verify((row,))
+        return row
+
+    def verify(self, rows: Iterable[Row]) -> None:
+        """Compare rows with their checksums, where the storage verifies: behind an item's JSON stands its checksum, if
+        it was written with one. Others must be a JSON object, at least.
+
+        Raises:
+            StoreError: one is damaged.
+        """
+        for _, body, checksum in cast("Iterable[tuple[int, bytes, int | None]]", rows):
+            if checksum is None:
+                try:
+                    item = orjson.loads(body)
+                except orjson.JSONDecodeError as fault:
+                    raise unreadable(self.storage.place, fault) from None
+                if not isinstance(item, dict):
+                    raise unreadable(self.storage.place, "it is no object")
+            elif crc32(body) != checksum:
+                raise unreadable(self.storage.place, "its checksum is another")
+
+    def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
+        """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
+        so.
+        """
+        if bounds.segment is not None and isinstance(self.storage.pool, MemoryPool):
+            return self.page_in_pieces(self._connection, index, bounds, limit, bytes_max)
+        connection = self.storage.pool.take()
+        try:
+            return self.page_of(connection, index, bounds, limit, bytes_max)
+        finally:
+            self.storage.pool.give(connection)
+
+    @contextmanager
+    def _connection(self) -> Generator[apsw.Connection]:
+        connection = self.storage.pool.take()
+        try:
+            yield connection
+        finally:
+            self.storage.pool.give(connection)
+
+    def page_in_pieces(
+        self,
+        using: Callable[[], AbstractContextManager[apsw.Connection]],
+        index: int | None,
+        bounds: Bounds,
+        limit: int | None,
+        bytes_max: int,
+    ) -> tuple[list[Row], bool]:
+        """The page of a segment, by a connection that others want as well, as in memory: it may have no row among
+        millions, and while they are looked at nobody else has the connection. So they are looked at piece by piece, and
+        others come in between.
+        """
+        rows: list[Row] = []
+        while True:
+            with using() as connection:
+                until = self._position(connection, index, bounds.after)
+                left = None if limit is None else limit - len(rows)
+                size_bytes = sum(row[0] for row in rows)
+                piece = replace(bounds, until=until)
+                matching, more = self.page_of(connection, index, piece, left, bytes_max - size_bytes)
+            rows += matching
+            if more or until is None:
+                return rows, more
+            bounds = replace(bounds, after=until)
+            time.sleep(PAUSE_S)
+
+    def _position(
+        self, connection: apsw.Connection, index: int | None, after: tuple[KeyText, ...] | None
+    ) -> tuple[KeyText, ...] | None:
+        """Where the next piece ends; None when it is the last one."""
+        try:
+            self.storage.statements += 1
+            row = connection.execute(self.texts.position(index, after), (*(after or ()), PIECE_ROWS)).fetchone()
+        except apsw.Error as error:
+            raise self.storage.fault(error) from error
+        return cast("tuple[KeyText, ...] | None", row)
+
+    def page_of(
+        self, connection: apsw.Connection, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """The page, read by this connection."""
+        text = self.texts.page(index, bounds)
+        values = sql.page_values(bounds, limit)
+        rows: list[Row] = []
+        size_bytes = 0
+        try:
+            self.storage.statements += 1
+            cursor = connection.execute(text, values)
+            if limit is not None and limit <= _FETCHED_AT_ONCE_MAX:
+                rows, more = _within(cast("list[Row]", cursor.fetchall()), limit, bytes_max)
+            else:
+                more = False
+                for row in cursor:
+                    rows.append(row)
+                    size_bytes += row[0]
+                    if size_bytes >= bytes_max:
+                        cursor.close(True)
+                        more = True
+                        break
+                more = more or (limit is not None and len(rows) == limit)
+        except apsw.Error as error:
+            raise self.storage.fault(error) from error
+        if self.storage.verifies:
+            self.verify(rows)
+        return rows, more
+
+    def count_all(self, index: int | None) -> tuple[int, int]:
+        """The number of rows and the sum of their sizes, of a large table: counted in pieces, so that others who want
+        the same connection come in between. What is written meanwhile may be counted or not.
+        """
+        pool = self.storage.pool
+        rows = size_bytes = 0
+        after: tuple[KeyText, ...] | None = None
+        while True:
+            connection = pool.take()
+            try:
+                until = self._position(connection, index, after)
+                counted = self._count_between(connection, index, after, until)
+            finally:
+                pool.give(connection)
+            rows, size_bytes = rows + counted[0], size_bytes + counted[1]
+            if until is None:
+                return rows, size_bytes
+            after = until
+            time.sleep(PAUSE_S)
+
+    def _count_between(
+        self,
+        connection: apsw.Connection,
+        index: int | None,
+        after: tuple[KeyText, ...] | None,
+        until: tuple[KeyText, ...] | None,
+    ) -> tuple[int, int]:
+        try:
+            self.storage.statements += 1
+            text = self.texts.count_between(index, after, until)
+            row = connection.execute(text, (*(after or ()), *(until or ()))).fetchone()
+        except apsw.Error as error:
+            raise self.storage.fault(error) from error
+        count, size_bytes = cast("tuple[int, float]", row)
+        return count, int(size_bytes)
+
+    def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
+        """The number of rows and the sum of their sizes; None when there are more than ``rows_max``."""
+        storage = self.storage
+        connection = storage.pool.take()
+        try:
+            storage.statements += 1
+            row = connection.execute(self.texts.count(index), (rows_max + 1,)).fetchone()
+        except apsw.Error as error:
+            raise storage.fault(error) from error
+        finally:
+            storage.pool.give(connection)
+        rows, size_bytes = cast("tuple[int, float]", row)
+        return None if rows > rows_max else (rows, int(size_bytes))
+
+
+def _within(rows: list[Row], limit: int, bytes_max: int) -> tuple[list[Row], bool]:
+    size_bytes = 0
+    for count, row in enumerate(rows, 1):
+        size_bytes += row[0]
+        if size_bytes >= bytes_max:
+            return rows[:count], True
+    return rows, len(rows) == limit

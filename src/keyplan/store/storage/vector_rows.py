@@ -1,0 +1,180 @@
+"""The part of the storage that keeps the vectors of vector indexes: a row for each item that is in one.
+
+Vectors in SQLite: a table for each vector index, made with it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+import apsw
+
+from keyplan.store.storage import sql
+from keyplan.store.storage.dropped_tables import ThrowAway, free_index_name
+from keyplan.store.storage.key_layouts import KeyText
+from keyplan.store.storage.table_reads import StoredTable
+
+DistanceFunction = Literal["COSINE", "DOT_PRODUCT", "EUCLIDEAN"]
+Texts = Sequence[KeyText | None]
+"""The storage form of the attributes that a search can name; None where the item hasn't one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A vector that may be near: the row id of its item, and its components as floats of 32 bits, little-endian."""
+
+    row: int
+    vector: bytes
+
+
+Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
+Span = tuple[int, int]
+"""Row ids: over the first, up to the second."""
+
+_DISTANCES: dict[DistanceFunction, str] = {
+    # A vector of zeros has no direction: its distance is that of a right angle.
+    "COSINE": "coalesce(vec_distance_cosine(vector, ?1), 1.0)",
+    "EUCLIDEAN": "vec_distance_l2(vector, ?1)",
+    # By the law of cosines, but for halves and for what is the same for all: |a - b|^2 - |b|^2.
+    "DOT_PRODUCT": ("pow(vec_distance_l2(vector, ?1), 2) - pow(vec_distance_l2(vector, zeroblob(length(vector))), 2)"),
+}
+
+
+def vectors_name(table_id: int, number: int) -> str:
+    """The name of the table that holds the vectors of an index."""
+    return f"vectors_{table_id}_{number}"
+
+
+def load_distances(connection: apsw.Connection) -> bool:
+    """Give a connection the functions of sqlite-vec, if that is installed; whether it has them."""
+    try:
+        path = cast("str", importlib.import_module("sqlite_vec").loadable_path())
+        connection.enable_load_extension(True)
+        try:
+            connection.load_extension(path)
+        finally:
+            connection.enable_load_extension(False)
+    except (ImportError, AttributeError, apsw.Error):
+        return False
+    return True
+
+
+class Vectors:
+    """The vectors, by a function that runs a statement in the transaction."""
+
+    __slots__ = ("_run", "_throw_away")
+
+    def __init__(self, run: Run, throw_away: ThrowAway) -> None:
+        self._run = run
+        self._throw_away = throw_away
+
+    def create(self, table_id: int, number: int, texts: int) -> None:
+        """Make an index with so many attributes that a search can name."""
+        name = vectors_name(table_id, number)
+        # Columns without a type: what they are given stays what it is, as in the table of items.
+        columns = "".join(f"t{column}, " for column in range(texts))
+        self._run(f"CREATE TABLE {name} (item INTEGER PRIMARY KEY, {columns}vector BLOB NOT NULL)", None)
+        if texts:
+            self._run(f"CREATE INDEX {free_index_name(self._run, f'{name}_by')} ON {name} (t0)", None)
+
+    def drop(self, table_id: int, number: int) -> None:
+        """Remove an index."""
+        self._throw_away(vectors_name(table_id, number))
+
+    def put(self, table_id: int, number: int, row: int, texts: Texts, vector: bytes) -> None:
+        """Write the entry of an item, over the one that is there."""
+        places = ", ".join("?" * (len(texts) + 2))
+        text = f"INSERT OR REPLACE INTO {vectors_name(table_id, number)} VALUES ({places})"  # noqa: S608 - our names
+        self._run(text, (row, *texts, vector))
+
+    def remove(self, table_id: int, number: int, row: int) -> None:
+        """Remove the entry of an item, if there is one."""
+        self._run(f"DELETE FROM {vectors_name(table_id, number)} WHERE item = ?", (row,))  # noqa: S608
+
+    def count(self, table_id: int, number: int) -> int:
+        """The number of entries."""
+        row = self._run(f"SELECT count(*) FROM {vectors_name(table_id, number)}", None).fetchone()  # noqa: S608
+        return cast("tuple[int]", row)[0]
+
+    def entry(self, table_id: int, number: int, row: int) -> tuple[Texts, bytes] | None:
+        """The entry of an item: its texts and its vector."""
+        text = f"SELECT * FROM {vectors_name(table_id, number)} WHERE item = ?"  # noqa: S608
+        result = self._run(text, (row,)).fetchone()
+        if result is None:
+            return None
+        _, *texts, vector = result
+        return cast("Texts", texts), cast("bytes", vector)
+
+    def entries(self, table_id: int, number: int) -> Iterator[tuple[int, Texts, bytes]]:
+        """All entries: the row id, the texts and the vector."""
+        for row in self._run(f"SELECT * FROM {vectors_name(table_id, number)}", None):  # noqa: S608
+            item, *texts, vector = row
+            yield cast("int", item), cast("Texts", texts), cast("bytes", vector)
+
+    def span(self, table_id: int, number: int, after: int, rows: int) -> Span | None:
+        """The next so many entries after a row id; None when there are no more."""
+        name = vectors_name(table_id, number)
+        text = f"SELECT max(item) FROM (SELECT item FROM {name} WHERE item > ? ORDER BY item LIMIT ?)"  # noqa: S608
+        (until,) = cast("tuple[int | None]", self._run(text, (after, rows)).fetchone())
+        return None if until is None else (after, until)
+
+    def candidates(
+        self, table_id: int, number: int, wanted: Sequence[tuple[int, KeyText]], span: Span | None = None
+    ) -> Iterator[Candidate]:
+        """The vectors whose texts are those wanted, each by its number; of a span, if one is given."""
+        where, values = _where(wanted, 1, span)
+        text = f"SELECT item, vector FROM {vectors_name(table_id, number)}{where}"  # noqa: S608
+        rows = self._run(text, values)
+        return (Candidate(*row) for row in cast("Iterator[tuple[int, bytes]]", rows))
+
+    def nearest(
+        self,
+        table_id: int,
+        number: int,
+        wanted: Sequence[tuple[int, KeyText]],
+        target: tuple[bytes, DistanceFunction],
+        limit: int,
+        span: Span | None = None,
+    ) -> Iterator[Candidate] | None:
+        """The nearest of the ``candidates``, by SQLite itself; None where it can't."""
+        vector, function = target
+        where, values = _where(wanted, 2, span)
+        text = (
+            f"SELECT item, vector FROM {vectors_name(table_id, number)}{where} "  # noqa: S608
+            f"ORDER BY {_DISTANCES[function]} LIMIT {limit}"
+        )
+        values = [vector, *values]
+        try:
+            rows = self._run(text, values)
+        except apsw.SQLError as error:
+            if "no such function" not in str(error):
+                raise
+            if not load_distances(self._run("SELECT 1", None).connection):
+                return None
+            rows = self._run(text, values)
+        return (Candidate(*row) for row in cast("Iterator[tuple[int, bytes]]", rows))
+
+    def present(self, table_id: int, number: int, rows: Sequence[int]) -> Iterator[Candidate]:
+        """The entries of these row ids that are there."""
+        places = ", ".join("?" * len(rows))
+        text = f"SELECT item, vector FROM {vectors_name(table_id, number)} WHERE item IN ({places})"  # noqa: S608
+        return (Candidate(*row) for row in cast("Iterator[tuple[int, bytes]]", self._run(text, list(rows))))
+
+    def items(self, table: StoredTable, rows: Sequence[int]) -> Iterator[tuple[int, KeyText, KeyText, bytes]]:
+        """Items by their row ids: row id, key and JSON."""
+        places = ", ".join("?" * len(rows))
+        text = f"SELECT id, pk, sk, body FROM {sql.items_name(table.layout)} WHERE id IN ({places})"  # noqa: S608
+        return cast("Iterator[tuple[int, KeyText, KeyText, bytes]]", self._run(text, list(rows)))
+
+
+def _where(wanted: Sequence[tuple[int, KeyText]], first: int, span: Span | None) -> tuple[str, list[object]]:
+    """The condition, whose values begin with this number, and the values."""
+    terms = [f"t{column} = ?{place}" for place, (column, _) in enumerate(wanted, first)]
+    values: list[object] = [value for _, value in wanted]
+    if span is not None:
+        terms += [f"item > ?{first + len(values)}", f"item <= ?{first + len(values) + 1}"]
+        values += span
+    return f" WHERE {' AND '.join(terms)}" if terms else "", values

@@ -1,0 +1,1 @@
+"""Tables as the store knows them: keys, descriptions, policies and removal."""

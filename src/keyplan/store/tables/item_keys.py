@@ -1,0 +1,332 @@
+"""Keys of requests and items: from attribute values to storage forms, with DynamoDB's errors for what can't
+be a key.
+
+The common case, a key of strings or numbers that are right, is decided by a few comparisons; everything else
+goes to the functions that find out which error it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from keyplan.dynamodb.limits import (
+    ITEM_BYTES_MAX,
+    PARTITION_KEY_BYTES_MAX,
+    SORT_KEY_BYTES_MAX,
+)
+from keyplan.dynamodb.service_errors import RequestFault, ValidationException
+from keyplan.dynamodb.values import check_item, item_size, key_text, name_fault
+from keyplan.dynamodb.values.validation import SHORT_NAME
+from keyplan.store.storage.key_layouts import Entry, KeyText
+from keyplan.store.tables.table import Index, KeyAttribute, Table
+
+Item = Mapping[str, Any]
+Key = tuple[KeyText, KeyText]
+
+NO_SORT = ""
+"""Stands for the sort key in a table without one."""
+
+
+class SchemaFault(ValidationException):
+    """A key or an item that doesn't fit its table. In a transaction it is the reason of one action."""
+
+
+class KeyFault(SchemaFault):
+    """An item whose key isn't one of its table's."""
+
+
+MISMATCH = "The provided key element does not match the schema"
+_EMPTY = (
+    "One or more parameter values are not valid. "
+    "The AttributeValue for a key attribute cannot contain an empty {kind} value. Key: {name}"
+)
+_NOT_SCALAR = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+_UPDATED_INDEX_KEY = "The update expression attempted to update the secondary index key"
+_EMPTY_UPDATED = (
+    "One or more parameter values are not valid. "
+    "The update expression attempted to update a secondary index key to a value that is not supported. "
+    "The AttributeValue for a key attribute cannot contain an empty {kind} value."
+)
+_EMPTY_INDEX = (
+    "One or more parameter values are not valid. "
+    "A value specified for a secondary index key is not supported. "
+    "The AttributeValue for a key attribute cannot contain an empty {kind} value. IndexName: {index}, "
+    "IndexKey: {name}"
+)
+
+
+_INVALID = "One or more parameter values were invalid: "
+_SHORT_KEY = SORT_KEY_BYTES_MAX // 4
+"""Texts of at most so many characters are within the limit of bytes, whatever they are."""
+
+
+def _unfit(message: str) -> SchemaFault:
+    return SchemaFault(f"{_INVALID}{message}")
+
+
+def key_of_request(table: Table, key: dict[str, Any]) -> Key:
+    """The storage form of a request's ``Key``.
+
+    Raises:
+        ValidationException: it isn't a key of this table.
+    """
+    sort = table.sort
+    first = _plain(key.get(table.partition.name), table.partition.type)
+    if first is not None:
+        if sort is None:
+            if len(key) == 1:
+                return first, NO_SORT
+        elif len(key) == 2:
+            second = _plain(key.get(sort.name), sort.type)
+            if second is not None:
+                return first, second
+    return _checked_key(table, key)
+
+
+def check_key_values(key: Mapping[str, Any]) -> None:
+    """Refuse a request's ``Key`` with something that isn't an attribute value, whatever the table.
+
+    Raises:
+        ValueFault: there is one.
+    """
+    for value in key.values():
+        if _plain(value, "S") is None:
+            check_item(dict(key))
+            return
+
+
+def _plain(value: Any, tag: str) -> str | None:
+    # A string that is certainly within every limit; the rest takes the slower way.
+    if tag == "S" and type(value) is dict and len(value) == 1:
+        text = value.get("S")
+        if type(text) is str and text.isascii() and 0 < len(text) <= SORT_KEY_BYTES_MAX:
+            return text
+    return None
+
+
+def _checked_key(table: Table, key: dict[str, Any]) -> Key:
+    key = check_item(key)
+    if len(key) != len(table.keys) or any(attribute.name not in key for attribute in table.keys):
+        raise SchemaFault(MISMATCH)
+    for attribute in table.keys:
+        if attribute.type not in key[attribute.name]:
+            raise SchemaFault(MISMATCH)
+    return _key_texts(table, key)
+
+
+def key_of_item(table: Table, item: Item) -> Key:
+    """The storage form of the key in a whole (checked) item.
+
+    Raises:
+        ValidationException: a key attribute is missing or can't be one.
+    """
+    sort = table.sort
+    first = _plain(item.get(table.partition.name), table.partition.type)
+    if first is not None:
+        if sort is None:
+            return first, NO_SORT
+        second = _plain(item.get(sort.name), sort.type)
+        if second is not None:
+            return first, second
+    for attribute in table.keys:
+        value = item.get(attribute.name)
+        if value is None:
+            raise KeyFault(f"{_INVALID}Missing the key {attribute.name} in the item")
+        if attribute.type not in value:
+            actual = next(iter(value))
+            mismatch = f"Type mismatch for key {attribute.name} expected: {attribute.type} actual: {actual}"
+            raise KeyFault(f"{_INVALID}{mismatch}")
+    return _key_texts(table, item)
+
+
+def _key_texts(table: Table, item: Item) -> Key:
+    partition = _key_text(table.partition, item, PARTITION_KEY_BYTES_MAX)
+    if table.sort is None:
+        return partition, NO_SORT
+    return partition, _key_text(table.sort, item, SORT_KEY_BYTES_MAX)
+
+
+def _key_text(attribute: KeyAttribute, item: Item, bytes_max: int) -> KeyText:
+    check_not_empty(attribute, item[attribute.name])
+    text = key_text(item[attribute.name])
+    _check_length(text, bytes_max)
+    return text
+
+
+def _length_bytes(text: KeyText) -> int:
+    return len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
+
+
+def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any], index: str | None = None) -> None:
+    """Refuse an empty string or binary as the value of a key attribute, or of an index's; in a transaction, too, it is
+    the request's fault and no reason of the action.
+
+    Raises:
+        ValidationException: it is empty.
+    """
+    if not value[attribute.type]:
+        words = _EMPTY if index is None else _EMPTY_INDEX
+        raise ValidationException(words.format(kind=_kind(attribute), name=attribute.name, index=index))
+
+
+def _check_length(text: KeyText, bytes_max: int) -> None:
+    if _length_bytes(text) > bytes_max:
+        if bytes_max == PARTITION_KEY_BYTES_MAX:
+            raise _unfit("Size of hashkey has exceeded the maximum size limit of2048 bytes")
+        raise _unfit("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
+
+
+def check_index_keys(table: Table, item: Item) -> None:
+    """Refuse an item whose attribute can't stand in the key of an index.
+
+    Raises:
+        ValidationException: an attribute has another type than an index's key, is empty, or is too long.
+    """
+    for index in table.indexes_in_order:
+        for attribute in index.keys:
+            value = item.get(attribute.name)
+            if value is None:
+                continue
+            text = value.get(attribute.type)
+            if text is None:
+                raise _type_mismatch(attribute, value, index.name)
+            if not text:
+                check_not_empty(attribute, value, index.name)
+            # Shorter than this, it is within the limits in any encoding.
+            if len(text) * 4 > SORT_KEY_BYTES_MAX:
+                is_partition = attribute in index.partition
+                _check_length(key_text(value), PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX)
+
+
+def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) -> None:
+    """Refuse an update that gives an index's key what can't stand there.
+
+    Raises:
+        ValidationException: an updated attribute has another type than an index's key, is empty, or is too long.
+    """
+    for index in table.indexes_in_order:
+        for attribute in index.keys:
+            value = item.get(attribute.name)
+            if value is None or attribute.name not in touched:
+                continue
+            text = value.get(attribute.type)
+            if text is None:
+                raise SchemaFault(f"{_UPDATED_INDEX_KEY} to unsupported type")
+            if not text:
+                raise SchemaFault(_EMPTY_UPDATED.format(kind=_kind(attribute)))
+            is_partition = attribute in index.partition
+            bytes_max = PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX
+            if _length_bytes(key_text(value)) > bytes_max:
+                raise SchemaFault(f"{_UPDATED_INDEX_KEY} beyond allowed size limits")
+
+
+def check_assigned(table: Table, assigned: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse an update that gives the key of an index another type or nothing, whatever the item; ``assigned`` are the
+    values that it gives to whole attributes.
+
+    Raises:
+        SchemaFault: it gives another type.
+        ValidationException: it gives an empty value.
+    """
+    for index in table.indexes_in_order:
+        for attribute in index.keys:
+            value = assigned.get(attribute.name)
+            if value is None:
+                continue
+            if attribute.type not in value:
+                raise _type_mismatch(attribute, value, index.name)
+            check_updated_not_empty(attribute, value)
+
+
+def check_updated_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
+    """Refuse an empty string or binary that an update gives the key of an index.
+
+    Raises:
+        ValidationException: it is empty.
+    """
+    if not value[attribute.type]:
+        raise ValidationException(_EMPTY_UPDATED.format(kind=_kind(attribute)))
+
+
+def check_scalars(table: Table, nested: Collection[str]) -> None:
+    """Refuse paths into what is a key of the table or of its indexes; ``nested`` are the attributes they look into.
+
+    Raises:
+        SchemaFault: there is such a path.
+    """
+    if not nested:
+        return
+    for attribute in table.keys:
+        if attribute.name in nested:
+            raise SchemaFault(f"{_NOT_SCALAR}Key: {attribute.name}")
+    for index in table.indexes:
+        for attribute in index.keys:
+            if attribute.name in nested:
+                raise SchemaFault(f"{_NOT_SCALAR}IndexKey: {attribute.name}")
+
+
+def _type_mismatch(attribute: KeyAttribute, value: Mapping[str, Any], index: str) -> SchemaFault:
+    """What is wrong with an attribute that has another type than an index of that name wants."""
+    return _unfit(
+        f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
+        f"Actual: {next(iter(value))} IndexName: {index}"
+    )
+
+
+def _kind(attribute: KeyAttribute) -> str:
+    return "binary" if attribute.type == "B" else "string"
+
+
+def entry_of(index: Index, item: Item) -> Entry | None:
+    """The entry of an item in an index; None when it isn't in there. Only an item that was there before the index can
+    have attributes that don't fit its key: they keep it out.
+    """
+    texts: list[KeyText] = []
+    for attribute in index.keys:
+        value = item.get(attribute.name)
+        if value is None or attribute.type not in value:
+            return None
+        text = key_text(value)
+        if not text or (len(text) > _SHORT_KEY and _is_too_long(index, attribute, text)):
+            return None
+        texts.append(text)
+    if not index.projected:
+        return Entry(tuple(texts), None)
+    return Entry(tuple(texts), item_size(projection_of(index, item)))
+
+
+def _is_too_long(index: Index, attribute: KeyAttribute, text: KeyText) -> bool:
+    bytes_max = PARTITION_KEY_BYTES_MAX if attribute in index.partition else SORT_KEY_BYTES_MAX
+    return _length_bytes(text) > bytes_max
+
+
+def projection_of(index: Index, item: Item) -> dict[str, Any]:
+    """What an index holds of an item."""
+    if not index.projected:
+        return dict(item)
+    projected = index.projected
+    return {name: value for name, value in item.items() if name in projected}
+
+
+def check_names(item: Collection[str]) -> None:
+    """Refuse an attribute name that is empty or over 65,535 bytes.
+
+    Raises:
+        RequestFault: there is one.
+    """
+    if "" in item or max(map(len, item), default=0) > SHORT_NAME:
+        fault = name_fault(item)
+        if fault is not None:
+            raise RequestFault(fault)
+
+
+def check_size(size_bytes: int, *, updating: bool) -> None:
+    """Refuse an item over 400 KB.
+
+    Raises:
+        ValidationException: it is.
+    """
+    if size_bytes > ITEM_BYTES_MAX:
+        subject = "Item size to update" if updating else "Item size"
+        raise ValidationException(f"{subject} has exceeded the maximum allowed size")

@@ -1,0 +1,226 @@
+"""Exports of a table as it was at some moment, or of its changes between two: files as the service writes them.
+
+By "DynamoDB table export output format" of the developer guide: data files of lines, packed by gzip, a manifest that
+names each with its count and checksums, and a summary. Items are written as they are read, whatever their number.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import IO, Any, Literal, NamedTuple
+
+import orjson
+
+from keyplan.dynamodb.values import key_value
+from keyplan.store.database import Database
+from keyplan.store.items.stored_items import carefully, decode
+from keyplan.store.storage.history_rows import Changed
+from keyplan.store.storage.key_layouts import StaleTableError
+from keyplan.store.storage.storage_transactions import Reader
+from keyplan.store.tables.table import Table
+from keyplan.store.transfer.bucket_folder import Bucket, S3Error, Written, md5_of
+from keyplan.store.transfer.item_formats import Format, write_record
+from keyplan.store.transfer.transfer_jobs import update_job
+
+KIND: Literal["export"] = "export"
+ITEMS_OF_FILE = 25_000
+"""A data file holds so many items."""
+FULL, INCREMENTAL = "FULL_EXPORT", "INCREMENTAL_EXPORT"
+
+Item = dict[str, Any]
+Shown = Callable[[Item], Item | None]
+"""What is exported of an item; None when it isn't."""
+
+
+class Span(NamedTuple):
+    """What is exported: the table up to a moment, or the changes from one on and before another. In microseconds."""
+
+    until_us: int
+    from_us: int | None
+    with_old: bool
+
+
+def export(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> None:
+    """Write an export, whose record is stored already."""
+    try:
+        with carefully():
+            description = _written(database, number, table_name, span, shown)
+    except S3Error as error:
+        fail_export(database, number, error.code, error.message)
+        return
+    update_job(database, KIND, number, ExportStatus="COMPLETED", EndTime=round(database.clock(), 3), **description)
+
+
+def fail_export(database: Database, number: str, code: str, message: str) -> None:
+    """Store that an export has failed, and why."""
+    update_job(
+        database,
+        KIND,
+        number,
+        ExportStatus="FAILED",
+        EndTime=round(database.clock(), 3),
+        FailureCode=code,
+        FailureMessage=message,
+    )
+
+
+def _written(database: Database, number: str, table_name: str, span: Span, shown: Shown) -> dict[str, Any]:
+    """Write all files; what the export's description says more.
+
+    Raises:
+        S3Error: the bucket isn't there, or can't be written.
+    """
+    description = _description(database, number)
+    bucket = Bucket(database.s3, description["S3Bucket"])
+    prefix: str = description.get("S3Prefix") or ""
+    root = f"{prefix.strip('/')}/AWSDynamoDB" if prefix.strip("/") else "AWSDynamoDB"
+    place = f"{root}/{number}"
+    bucket.put(f"{place}/_started", b"")
+    data = f"{place}/data" if span.from_us is None else f"{root}/data"
+
+    def work(reader: Reader) -> list[_File]:
+        table = database.fresh(reader).get(table_name)
+        if table is None or table.stored.layout.id != description["_TableNumber"]:
+            raise S3Error("TableNotFound", f"The table {table_name} was deleted before it was exported")
+        records = _full(reader, table, span, shown) if span.from_us is None else _changes(reader, table, span, shown)
+        return _write_files(bucket, data, records, description["ExportFormat"])
+
+    try:
+        files = database.storage.read(work)
+    except StaleTableError:
+        raise S3Error("InternalServerError", "The table was changed while it was exported. Try again.") from None
+    return _write_manifests(database, bucket, place, description, files)
+
+
+def _description(database: Database, number: str) -> dict[str, Any]:
+    def work(reader: Reader) -> dict[str, Any]:
+        body = reader.archives.record(KIND, number)
+        assert body is not None  # noqa: S101 - it was stored before the work began
+        job = orjson.loads(body)
+        return {**job["Description"], "_TableNumber": job["TableNumber"]}
+
+    return database.storage.read(work)
+
+
+def _full(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Mapping[str, Any]]:
+    for _, _, _, body in reader.archives.items_at(table.stored, span.until_us):
+        item = shown(decode(body))
+        if item is not None:
+            yield {"Item": item}
+
+
+def _changes(reader: Reader, table: Table, span: Span, shown: Shown) -> Iterator[Mapping[str, Any]]:
+    """The changes, of each key what it came to in the end. What came and went in between is none."""
+    assert span.from_us is not None  # noqa: S101 - so it was asked for
+    for changed in reader.archives.changed_between(table.stored, span.from_us, span.until_us):
+        old, new = (None if row is None else shown(decode(row[1])) for row in (changed.before, changed.after))
+        if old is None and new is None:
+            continue
+        yield _change(table, changed, old if span.with_old else None, new)
+
+
+def _change(table: Table, changed: Changed, old: Item | None, new: Item | None) -> Mapping[str, Any]:
+    keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, changed.key, strict=False)}
+    record: dict[str, Any] = {
+        "Metadata": {"WriteTimestampMicros": {"N": str(changed.made_us)}},
+        "Keys": keys,
+    }
+    if new is not None:
+        record["NewImage"] = new
+    if old is not None:
+        record["OldImage"] = old
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    key: str
+    count: int
+    size_bytes: int
+    written: Written
+
+
+def _write_files(bucket: Bucket, place: str, records: Iterator[Mapping[str, Any]], format_: Format) -> list[_File]:
+    """Write records to files of a bounded number of them; at least one file."""
+    files: list[_File] = []
+    ending = "ion.gz" if format_ == "ION" else "json.gz"
+    pending = next(records, None)
+    while pending is not None or not files:
+        key = f"{place}/{secrets.token_hex(13)}.{ending}"
+        written: list[Written] = []
+        count = size_bytes = 0
+        with ExitStack() as stack:
+            file: IO[bytes] = stack.enter_context(bucket.writing(key, written, packed=True))
+            while pending is not None and count < ITEMS_OF_FILE:
+                line = write_record(pending, format_)
+                file.write(line)
+                count += 1
+                size_bytes += len(line)
+                pending = next(records, None)
+        files.append(_File(key, count, size_bytes, written[0]))
+    return files
+
+
+def _write_manifests(
+    database: Database, bucket: Bucket, place: str, description: Mapping[str, Any], files: list[_File]
+) -> dict[str, Any]:
+    lines = b"".join(
+        orjson.dumps(
+            {
+                "itemCount": file.count,
+                "md5Checksum": file.written.md5,
+                "etag": file.written.etag,
+                "dataFileS3Key": file.key,
+            }
+        )
+        + b"\n"
+        for file in files
+    )
+    bucket.put(f"{place}/manifest-files.json", lines)
+    bucket.put(f"{place}/manifest-files.checksum", md5_of(lines).encode())
+    count, size_bytes = sum(file.count for file in files), sum(file.size_bytes for file in files)
+    is_full = description.get("ExportType", FULL) == FULL
+    incremental = description.get("IncrementalExportSpecification") or {}
+    moments = (
+        {"exportTime": _shown(description["ExportTime"])}
+        if is_full
+        else {
+            "exportFromTime": _shown(incremental["ExportFromTime"]),
+            "exportToTime": _shown(incremental["ExportToTime"]),
+        }
+    )
+    summary: dict[str, Any] = {
+        "version": "2020-06-30" if is_full else "2023-08-01",
+        "exportArn": description["ExportArn"],
+        "startTime": _shown(description["StartTime"]),
+        "endTime": _shown(database.clock()),
+        "tableArn": description["TableArn"],
+        "tableId": description["TableId"],
+        **moments,
+        "s3Bucket": description["S3Bucket"],
+        "s3Prefix": description.get("S3Prefix"),
+        "s3SseAlgorithm": description["S3SseAlgorithm"],
+        "s3SseKmsKeyId": description.get("S3SseKmsKeyId"),
+        "manifestFilesS3Key": f"{place}/manifest-files.json",
+        "billedSizeBytes": size_bytes,
+        "itemCount": count,
+        "outputFormat": description["ExportFormat"],
+    }
+    if not is_full:
+        summary |= {"outputView": incremental["ExportViewType"], "exportType": INCREMENTAL}
+    body = orjson.dumps(summary)
+    bucket.put(f"{place}/manifest-summary.json", body)
+    bucket.put(f"{place}/manifest-summary.checksum", md5_of(body).encode())
+    return {
+        "ItemCount": count,
+        "BilledSizeBytes": size_bytes,
+        "ExportManifest": f"{place}/manifest-summary.json",
+    }
+
+
+def _shown(moment_s: float) -> str:
+    return datetime.fromtimestamp(moment_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,201 @@
+"""Imports: a new table filled with the items of objects, some hundred in a transaction, so that other writers come
+between. What is no item of the table is counted, and logged beside the buckets.
+
+By "Amazon S3 import formats" and "Import format quotas and validation" of the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from keyplan.dynamodb.expressions import ExpressionFault
+from keyplan.dynamodb.service_errors import ResourceInUseException
+from keyplan.dynamodb.values import ValueFault, check_item
+from keyplan.errors import DynamoDBError
+from keyplan.store.database import Database
+from keyplan.store.items.item_writes import perform
+from keyplan.store.items.write_outcome import Write, prepare_put
+from keyplan.store.state_delays import is_imported_by
+from keyplan.store.storage.storage_transactions import Writer
+from keyplan.store.tables.item_keys import check_names, key_of_item
+from keyplan.store.tables.table import Table
+from keyplan.store.tables.table_removal import forget_note
+from keyplan.store.transfer.bucket_folder import Bucket, S3Error, log_error
+from keyplan.store.transfer.item_formats import Csv, UnreadableError, read_records
+from keyplan.store.transfer.transfer_jobs import find_job, keep_job
+
+KIND: Literal["import"] = "import"
+TOGETHER = 500
+"""Items of one transaction."""
+ITEM_FAULTS = (DynamoDBError, ValueFault, ExpressionFault, UnicodeEncodeError)
+
+_FAULTY = (
+    "Some of the items failed validation checks and were not imported. "
+    "Please check CloudWatch error logs for more details."
+)
+
+
+@dataclass
+class ImportCounts:
+    """What an import came to so far. ``size_bytes`` is that of what was read, unpacked."""
+
+    size_bytes: int = 0
+    processed: int = 0
+    imported: int = 0
+    errors: int = 0
+    waiting: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    """The items of the next transaction."""
+
+
+def fail_import(database: Database, number: str, code: str, message: str, **more: Any) -> None:
+    """Store that an import has failed, and why."""
+    _end(database, number, ImportStatus="FAILED", FailureCode=code, FailureMessage=message, **more)
+
+
+def _end(database: Database, number: str, **members: Any) -> None:
+    """Store how an import ended, and let its table be used, with what is in it."""
+
+    def work(writer: Writer) -> None:
+        job = find_job(writer, KIND, number)
+        if job is None:
+            return
+        job["Description"].update(members, EndTime=round(database.clock(), 3))
+        keep_job(writer, KIND, number, job)
+        table = database.fresh(writer).get(job["Description"]["TableCreationParameters"]["TableName"])
+        if table is not None and is_imported_by(table.definition, number):
+            forget_note(writer, table)
+
+    database.write(work)
+    database.refresh()
+
+
+def import_objects(
+    database: Database, number: str, request: Mapping[str, Any], bucket: Bucket, name: str, how: Csv
+) -> None:
+    """Fill the table, which is there and empty, with what the request's objects hold."""
+    counts = ImportCounts()
+    arn: str = request["_ImportArn"]
+    source = request["S3BucketSource"]
+    try:
+        for key, _ in bucket.keys(source.get("S3KeyPrefix") or ""):
+            _import_object(database, counts, bucket, key, request, arn, name, how)
+        _write(database, counts, name)
+    except S3Error as error:
+        fail_import(database, number, error.code, error.message, **_counts(counts))
+        return
+    if counts.errors:
+        fail_import(database, number, "ItemValidationError", _FAULTY, **_counts(counts))
+        return
+    _end(database, number, ImportStatus="COMPLETED", **_counts(counts))
+
+
+def _counts(counts: ImportCounts) -> dict[str, int]:
+    return {
+        "ErrorCount": counts.errors,
+        "ProcessedSizeBytes": counts.size_bytes,
+        "ProcessedItemCount": counts.processed,
+        "ImportedItemCount": counts.imported,
+    }
+
+
+def _import_object(
+    database: Database,
+    counts: ImportCounts,
+    bucket: Bucket,
+    key: str,
+    request: Mapping[str, Any],
+    arn: str,
+    name: str,
+    how: Csv,
+) -> None:
+    def fault(message: str, index: int) -> None:
+        counts.errors += 1
+        pointer = {"bucket": bucket.name, "key": key, "itemIndex": index}
+        line = orjson.dumps({"itemS3Pointer": pointer, "importArn": arn, "errorMessages": [message]})
+        log_error(database.s3, "imports", arn.rpartition("/")[2], line)
+
+    table = database.described_table(name)
+    index = -1
+    with bucket.read(key, request.get("InputCompressionType") or "NONE") as file:
+        try:
+            for index, record in enumerate(_items(read_records(file, request["InputFormat"], how))):
+                counts.processed += 1
+                try:
+                    counts.waiting.append(item_of(table, record))
+                except ITEM_FAULTS as error:
+                    fault(message_of(error), index)
+                if len(counts.waiting) == TOGETHER:
+                    _write(database, counts, name)
+        except UnreadableError as error:
+            counts.processed += 1
+            fault(str(error), index + 1)
+        counts.size_bytes += file.tell()
+
+
+def _items(records: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The records that have an item, good or not.
+
+    Raises:
+        UnreadableError: the next one has none, which ends its object as what can't be read does.
+    """
+    for record in records:
+        if "Fault" not in record and not isinstance(record.get("Item"), dict):
+            raise UnreadableError("The record has no Item")
+        yield record
+
+
+def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
+    """The item of a record, checked as a PutItem's is.
+
+    Raises:
+        DynamoDBError, ValueFault: it is none, or can't stand in the table.
+    """
+    if "Fault" in record:
+        raise ValueFault(record["Fault"])
+    item = check_item(record["Item"])
+    check_names(item)
+    key_of_item(table, item)
+    prepare_put(table, item)
+    return item
+
+
+def message_of(error: Exception) -> str:
+    """What is wrong with an item, in the service's words."""
+    return str(getattr(error, "message", error))
+
+
+def _write(database: Database, counts: ImportCounts, name: str) -> None:
+    """Write what is waiting, in one transaction.
+
+    Raises:
+        S3Error: the table is gone.
+    """
+    items = counts.waiting
+    if not items:
+        return
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise S3Error("TableNotFound", f"The table {name} was deleted while it was imported")
+        for write in _writes(table, items):
+            perform(writer, write)
+
+    database.write(work)
+    counts.imported += len(items)
+    counts.waiting = []
+
+
+def _writes(table: Table, items: list[Mapping[str, Any]]) -> Iterator[Write]:
+    for item in items:
+        whole = dict(item)
+        yield Write(table, key_of_item(table, whole), put=prepare_put(table, whole))
+
+
+def table_exists(name: str) -> ResourceInUseException:
+    """The error of a table whose name is taken."""
+    return ResourceInUseException(f"Table already exists: {name}")

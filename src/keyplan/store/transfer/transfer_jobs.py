@@ -1,0 +1,133 @@
+"""What exports, imports and bulk operations have in common: an ARN, a record that says how far they are, and somebody
+who does the work.
+
+A job is accepted in the call that asks for it, and done behind it: at once in an engine of one's own, in a thread
+beside a server. Its record tells who does it: that of a process that has ended meanwhile is a failure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import orjson
+
+from keyplan.dynamodb.service_errors import ResourceNotFoundException
+from keyplan.errors import KeyplanError
+from keyplan.store.database import Database
+from keyplan.store.processes import has_ended, this_process
+from keyplan.store.storage.sqlite_errors import unreadable
+from keyplan.store.storage.storage_transactions import Reader, Writer
+from keyplan.store.tables.resources import check_job_arn
+
+Kind = Literal["export", "import", "bulk-operation"]
+Job = dict[str, Any]
+"""Its ``Description`` as the API gives it, the digest of its request, and the process that does it."""
+
+TOKEN_LIFETIME_S = 8 * 3600.0
+"""How long a ClientToken names the same job."""
+LISTED_S = 90 * 86_400.0
+"""How long a job is listed."""
+
+_log = logging.getLogger("keyplan.engine")
+
+
+def new_number(now_s: float) -> str:
+    """The last part of a new job's ARN: its time, and something that tells it from others of that time."""
+    return f"{int(now_s * 1000):014d}-{secrets.token_hex(4)}"
+
+
+def digest_of(request: Mapping[str, Any]) -> str:
+    """What tells a request from another one of the same ClientToken."""
+    plain = {name: value for name, value in request.items() if name != "ClientToken" and value is not None}
+    return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def keep_job(writer: Writer, kind: Kind, number: str, job: Job, *, done_here: bool = True) -> None:
+    """Store what a job has become; unless it is ``done_here``, its record goes on naming the process that does it."""
+    writer.archives.keep_record(kind, number, orjson.dumps({**job, **this_process()} if done_here else job))
+
+
+def find_job(reader: Reader, kind: Kind, number: str) -> Job | None:
+    """A job, by the last part of its ARN."""
+    body = reader.archives.record(kind, number)
+    return None if body is None else orjson.loads(body)
+
+
+def all_jobs(reader: Reader, kind: Kind) -> list[Job]:
+    """All jobs of a kind, the oldest first."""
+    return [orjson.loads(body) for _, body in reader.archives.records(kind)]
+
+
+def is_abandoned(job: Job) -> bool:
+    """Whether the process that was to do a job has ended."""
+    return has_ended(job)
+
+
+def update_job(database: Database, kind: Kind, number: str, **members: Any) -> None:
+    """Store other members of a job's description."""
+
+    def work(writer: Writer) -> None:
+        job = find_job(writer, kind, number)
+        if job is not None:
+            job["Description"].update(members)
+            keep_job(writer, kind, number, job)
+
+    database.write(work)
+
+
+def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exception], None]) -> None:
+    """Let the work of a job be done; ``failed`` is told of an error that nobody expected."""
+
+    def guarded() -> None:
+        try:
+            work()
+        except Exception as fault:  # noqa: BLE001 - nobody waits for it: the job's record says so
+            error = unreadable(database.storage.place, fault) if isinstance(fault, orjson.JSONDecodeError) else fault
+            _log.error("A job failed: %s", error, exc_info=None if isinstance(error, KeyplanError) else error)
+            try:
+                failed(error)
+            except Exception:  # noqa: BLE001 - the store itself fails
+                _log.exception("The failure of a job can't be stored")
+
+    database.jobs.run(guarded)
+
+
+def job_not_found(arn: str) -> ResourceNotFoundException:
+    """The error of a bulk operation that isn't there."""
+    return ResourceNotFoundException(f"Requested resource not found: BulkOperation: {arn} not found")
+
+
+def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str, Any]]:
+    """The descriptions of all jobs of a kind, the newest first; ``status`` is the member that says how far they are."""
+    return [_told(job, status) for job in reversed(database.storage.read(lambda reader: all_jobs(reader, kind)))]
+
+
+def described_job(database: Database, kind: Kind, arn: str, title: str) -> dict[str, Any] | None:
+    """The description of a job by its ARN, in any region; None when there is none. ``title`` is what its members are
+    named by: ``ExportArn``, ``ExportStatus``.
+
+    Raises:
+        ValidationException: it is no ARN of such a job.
+    """
+    check_job_arn(arn, kind, title)
+    job = database.storage.read(lambda reader: find_job(reader, kind, arn.rpartition("/")[2]))
+    if job is None or job["Description"][f"{title}Arn"].split(":table/")[1] != arn.split(":table/")[1]:
+        return None
+    return _told(job, f"{title}Status")
+
+
+def _told(job: Job, status: str) -> dict[str, Any]:
+    """A job's description; of one that nobody works on any more, that it has failed."""
+    description: dict[str, Any] = job["Description"]
+    if description[status] in {"IN_PROGRESS", "CANCELLING"} and is_abandoned(job):
+        return {
+            **description,
+            status: "FAILED",
+            "FailureCode": "InternalServerError",
+            "FailureMessage": "The process that did this has ended",
+        }
+    return description

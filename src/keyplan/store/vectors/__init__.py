@@ -1,0 +1,1 @@
+"""Vector indexes and their rules."""

@@ -1,0 +1,127 @@
+"""Everything a store holds, read by one scan: as items, as instances, and as plain field values.
+
+The verifier's ground truth. What must hold of it is in ``invariants.py``; answers over it are in ``oracle.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from keyplan.errors import ItemNotReadable
+from keyplan.model.declared.entity import Entity
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.session.design import Design
+from keyplan.session.stores import Store
+
+__all__ = ["Recorder", "Row", "World", "identity_of", "record", "scan"]
+
+Item = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One stored item of an entity."""
+
+    entity: CompiledEntity
+    instance: Entity
+    item: Item
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """Its fields, computed ones included."""
+        return self.entity.field_values(self.instance)
+
+
+@dataclass(frozen=True)
+class World:
+    """The rows of a store, its claims, and the items that belong to nobody."""
+
+    rows: tuple[Row, ...]
+    claims: tuple[Item, ...]
+    strangers: tuple[Item, ...]
+
+    def of(self, *classes: type[Entity]) -> list[Row]:
+        """The rows of some entities."""
+        return [row for row in self.rows if type(row.instance) in classes]
+
+    @property
+    def size(self) -> int:
+        """How many items there are."""
+        return len(self.rows) + len(self.claims) + len(self.strangers)
+
+
+class Recorder:
+    """A transport that remembers its requests."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The response of one request."""
+        self.requests.append((operation, parameters))
+        return self.inner.call(operation, parameters)  # type: ignore[no-any-return]
+
+    def call_all(self, requests: list[Any]) -> list[dict[str, Any]]:
+        """The responses of several requests."""
+        self.requests.extend((request.operation, request.parameters) for request in requests)
+        return self.inner.call_all(requests)  # type: ignore[no-any-return]
+
+
+def record(store: Store) -> Recorder:
+    """Put a recorder before the store's transport."""
+    recorder = Recorder(store.transport)
+    store.transport = recorder
+    return recorder
+
+
+def items_of(store: Store) -> Iterator[Item]:
+    """Every item of the table."""
+    request: dict[str, Any] = {"TableName": store.table_name, "ConsistentRead": True}
+    while True:
+        response = store.transport.call("Scan", request)
+        yield from response["Items"]
+        last = response.get("LastEvaluatedKey")
+        if last is None:
+            return
+        request = {**request, "ExclusiveStartKey": last}
+
+
+def scan(design: Design) -> World:
+    """Everything the store holds. Raises AssertionError for an item that its own entity can't read."""
+    rows: list[Row] = []
+    claims: list[Item] = []
+    strangers: list[Item] = []
+    entities = design.compiled.entities.values()
+    for item in items_of(design.store):
+        owners = [entity for entity in entities if entity.matches(item)]
+        claimed = "claim_of" in item and any(claim.matches(item) for entity in entities for claim in entity.claims)
+        if claimed:
+            claims.append(item)
+        elif not owners:
+            strangers.append(item)
+        assert len(owners) + claimed <= 1, (  # noqa: S101
+            f"the item {item} is a {' and a '.join(owner.name for owner in owners)}{' and a claim' * claimed} at once"
+        )
+        if owners:
+            rows.append(Row(owners[0], _read(owners[0], item), item))
+    return World(tuple(rows), tuple(claims), tuple(strangers))
+
+
+def _read(entity: CompiledEntity, item: Item) -> Entity:
+    try:
+        return entity.from_item(item)
+    except ItemNotReadable as error:
+        raise AssertionError(f"a write left an item that can't be read back: {error}\nitem: {item}") from error
+
+
+def identity_of(entity: CompiledEntity, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What names an item, in terms of its fields: two instances with the same identity are the same item."""
+    variables = {
+        variable.field: variable for _, template in entity.primary.attributes for variable in template.variables
+    }
+    named = ((variables[name], values[name]) for name in entity.key_fields)
+    return (entity.name, *(variable.folded(value) if variable.folds else value for variable, value in named))
