@@ -218,7 +218,7 @@ def test_options_become_the_servers_settings(options: tuple[str, ...], monkeypat
         click.echo("\n".join(f"{name}: {_sorted(getattr(settings, name))}" for name in names))
         ready(8123)
 
-    monkeypatch.setattr("keyplan.server.serve", serve_)
+    monkeypatch.setattr("keyplan.store.server.serve", serve_)
     result = run("dynamodb", *options)
     assert result.exit_code == 0, result.output
 

@@ -34,7 +34,7 @@ def test_a_stores_file_is_judged(findings: list[str], monkeypatch: pytest.Monkey
         asked.append(path)
         return findings
 
-    monkeypatch.setattr("keyplan.engine.check_file", check_file)
+    monkeypatch.setattr("keyplan.store.check_file", check_file)
     run("dynamodb", "check", "store.db")
     assert asked == [Path("store.db")]
 

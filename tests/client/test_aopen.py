@@ -88,7 +88,7 @@ def test_the_event_loop_goes_on_while_a_table_is_made(monkeypatch: pytest.Monkey
         made_in.append(threading.get_ident())
         return store
 
-    monkeypatch.setattr("keyplan.store._embedded", embedded)
+    monkeypatch.setattr("keyplan.session.stores._embedded", embedded)
     turns = 0
 
     async def main() -> None:
@@ -127,7 +127,7 @@ def test_a_store_that_fails_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     closed: list[bool] = []
     slow = Slow(engine, ["DELETING"])
     store = Store(InProcess(slow.call, lambda: closed.append(True)), ":memory:", "notes", local=True)
-    monkeypatch.setattr("keyplan.store._embedded", lambda *_: store)
+    monkeypatch.setattr("keyplan.session.stores._embedded", lambda *_: store)
     with pytest.raises(StoreError, match="is being deleted"):
         asyncio.run(Notes.aopen(":memory:"))
     assert closed == [True]

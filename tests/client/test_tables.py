@@ -72,7 +72,7 @@ def engine() -> Iterator[Engine]:
 def opened(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> Store:
     """The design's store, on the slow engine."""
     store = Store(InProcess(slow.call, slow.engine.close), ":memory:", "notes", local=True)
-    monkeypatch.setattr("keyplan.store._embedded", lambda *_: store)
+    monkeypatch.setattr("keyplan.session.stores._embedded", lambda *_: store)
     return open_store(":memory:", Notes.compiled, create=None)
 
 

@@ -23,7 +23,7 @@ from tests.processes import PATIENCE_S, Process
 __all__ = ["dynamodb_local", "local_address", "new_table", "our_server", "server_address"]
 
 _SERVER = """
-from keyplan.server import Settings, serve
+from keyplan.store.server import Settings, serve
 serve(Settings(db=":memory:", port=0), lambda port: print(port, flush=True))
 """
 _numbers = itertools.count()

@@ -158,7 +158,7 @@ def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
             puts = [{"PutRequest": {"Item": item("a", str(each), each)}} for each in range(number, number + 25)]
             engine.call("BatchWriteItem", {"RequestItems": {TABLE: puts}})
     script = (
-        "import sys; from keyplan.engine import Engine; engine = Engine.open(sys.argv[1]); "
+        "import sys; from keyplan.store import Engine; engine = Engine.open(sys.argv[1]); "
         "print('go', flush=True); "
         "engine.call('UpdateTable', {'TableName': 'orders', "
         "'AttributeDefinitions': [{'AttributeName': 'h', 'AttributeType': 'N'}], "
@@ -330,7 +330,7 @@ def test_a_table_is_cleared_away_by_who_comes_next(tmp_path: Path, count: int) -
 
 
 EXPORTS = (
-    "import json, os, signal, sys; from keyplan.engine import Engine; from keyplan.store.transfer import exports\n"
+    "import json, os, signal, sys; from keyplan.store import Engine; from keyplan.store.transfer import exports\n"
     "write, left = exports.write_record, [5]\n"
     "def written(*given):\n"
     "    left[0] -= 1\n"

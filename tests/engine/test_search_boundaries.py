@@ -247,7 +247,7 @@ def test_a_new_replica_knows_what_was_removed_and_who_wrote_what_is_there() -> N
 
 
 def module(name: str) -> Any:
-    return import_module(f"keyplan.engine.{name}")
+    return import_module(f"keyplan.{name}")
 
 
 NUMBERS: dict[str, float] = {

@@ -431,7 +431,7 @@ def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, open_to_all
     folder.chmod(0o555)
     program = (
         "import os, sys, tempfile\n"
-        "from keyplan.engine import Engine, check_file\n"
+        "from keyplan.store import Engine, check_file\n"
         "from keyplan.errors import StoreError\n"
         "os.setgid(65534); os.setuid(65534)\n"
         "print(check_file(sys.argv[1]))\n"

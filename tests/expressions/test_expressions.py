@@ -159,7 +159,7 @@ def test_there_are_573_reserved_words() -> None:
 
 
 def test_public_names() -> None:
-    assert keyplan.expressions.__all__ == sorted(
-        keyplan.expressions.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name)
+    assert keyplan.dynamodb.expressions.__all__ == sorted(
+        keyplan.dynamodb.expressions.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name)
     )
-    assert all(hasattr(keyplan.expressions, name) for name in keyplan.expressions.__all__)
+    assert all(hasattr(keyplan.dynamodb.expressions, name) for name in keyplan.dynamodb.expressions.__all__)

@@ -27,7 +27,7 @@ WALKS = (
     "([0044](decisions/0044-what-is-long-is-given-up-and-made-elsewhere.md)). Why there are more files: "
     "[0087](decisions/0087-a-walk-may-cross-more-files.md)."
 )
-INSIDE = ("design", "client", "engine", "engine/storage")
+INSIDE = ("model", "client", "store", "store/storage", "analysis")
 """Rooms whose inside is shown."""
 
 Graph = Mapping[str, set[str]]

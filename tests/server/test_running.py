@@ -42,7 +42,7 @@ def test_the_command_serves_until_a_signal_and_the_next_one_goes_on(tmp_path: Pa
 
 SLOW_FORKS = """
 import os, time
-from keyplan.server import Settings, serve
+from keyplan.store.server import Settings, serve
 
 fork = os.fork
 

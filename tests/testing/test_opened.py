@@ -115,7 +115,7 @@ def test_what_is_throttled() -> None:
         assert notes.note("1") is None
         with pytest.raises(RequestError, match="no operation GetItm"), throttled(notes, operations=["GetItm"]):
             pass
-    with Notes.open(":memory:") as plain, pytest.raises(RequestError, match=r"isn't from keyplan\.testing\.opened"):
+    with Notes.open(":memory:") as plain, pytest.raises(RequestError, match=r"isn't from keyplan\.testing\.stores"):
         sweep(plain)
 
 

@@ -106,5 +106,5 @@ def test_numbers_that_dynamodb_cannot_store(python: Any) -> None:
 
 
 def test_public_names() -> None:
-    assert all(hasattr(keyplan.values, name) for name in keyplan.values.__all__)
-    assert len(set(keyplan.values.__all__)) == len(keyplan.values.__all__)
+    assert all(hasattr(keyplan.dynamodb.values, name) for name in keyplan.dynamodb.values.__all__)
+    assert len(set(keyplan.dynamodb.values.__all__)) == len(keyplan.dynamodb.values.__all__)

@@ -1,7 +1,7 @@
 """Reading apart: narrower queries whose answers follow each other, where one query would read what lies between.
 
-What is read apart is decided in ``keyplan.model.compiled.split_reads``. The answer has one order, that of the sort key, and
-a position in it is the same as that of one query: it lies in one of the narrower ones.
+``keyplan.model.compiled.split_reads`` decides which queries to split. The result has one order, that of the sort key,
+and a position in it belongs to one of the narrower queries.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Realism:
     """What of the service's behaviour under load is wanted; nothing, if not said otherwise."""
 
     throttles: bool = False
-    """Refuse what exceeds the throughput of tables, indexes and partitions (``keyplan.store.simulation.throttling``)."""
+    """Refuse what exceeds the throughput of tables, indexes and partitions (``store.simulation.throttling``)."""
     index_lag_ms: float = 0.0
     """How many milliseconds after a write an index shows it (``keyplan.store.simulation.index_lag``)."""
     settle_s: float = 0.0

@@ -97,7 +97,7 @@ class Engine:
 
         Three things of the service can be had on request; the first two are of this engine alone. ``throttle`` refuses
         what exceeds the throughput of tables, indexes and partitions, with the service's errors
-        (``keyplan.store.simulation.throttling``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
+        (``store.simulation.throttling``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
         eighth of it more at most; strongly consistent reads, and reads of tables, see it at once. With ``settle_s``
         what is created, changed or deleted is so only that many seconds later: until then a table or an index tells
         CREATING, UPDATING or DELETING, and refuses what it refuses then (``keyplan.store.state_delays``).

@@ -7,8 +7,8 @@ state admits, and the texts, are recorded of the service (2026-10).
 
 A table that is imported is CREATING as long as the import goes on, whether states were asked for or not; its note names
 the import and its process, and says nothing any more when that has ended. So is an index CREATING as long as it is
-filled (``keyplan.store.control_plane.index_backfill``), and a restored table (``keyplan.store.backups.restoring``) or a new replica
-(``keyplan.store.replication.replica_backfill``); its note names who fills it, and stays until somebody has done so.
+filled (``store.control_plane.index_backfill``), and a restored table (``store.backups.restoring``) or a new replica
+(``store.replication.replica_backfill``); its note names the process that fills it, and stays until it is filled.
 """
 
 from __future__ import annotations

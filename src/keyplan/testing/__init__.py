@@ -40,13 +40,13 @@ __all__ = [
 
 _MODULES = {
     "Clock": "clocks",
-    "Maker": "making",
+    "Maker": "factories",
     "PatternReport": "report",
     "Report": "report",
     "assert_cost": "costs",
-    "opened": "opened",
-    "sweep": "opened",
-    "throttled": "opened",
+    "opened": "stores",
+    "sweep": "stores",
+    "throttled": "stores",
     "verify": "verifying",
 }
 """The module of each name."""

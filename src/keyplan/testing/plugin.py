@@ -33,7 +33,7 @@ __all__ = ["design", "design_class", "keyplan_server"]
 STORES = ("memory", "file", "server")
 
 _SERVER = """
-from keyplan.server import Settings, serve
+from keyplan.store.server import Settings, serve
 serve(Settings(db=":memory:", port=0), lambda port: print(port, flush=True))
 """
 _numbers = itertools.count()

@@ -22,14 +22,14 @@ from keyplan.model.compiled.compiled_design import CompiledDesign
 
 __all__ = ["check", "refused"]
 
-_OWN = str(Path(__file__).parent.parent)
+_OWN = str(Path(__file__).parent.parent.parent)
 
 
 def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) -> Report:
     """Check a design's class (or the compiled design): every finding, the worst first.
 
-    ``traffic``: what is asked of it (:func:`keyplan.analysis.traffic.traffic_file.read_traffic`); by default what its decorators
-    say. From the compiled design alone nothing can be said of where findings stand in the source.
+    ``traffic``: the expected load (:func:`keyplan.analysis.traffic.traffic_file.read_traffic`), by default that of the
+    decorators. Findings of a compiled design have no place in the source.
     """
     owner = None if isinstance(design, CompiledDesign) else design
     compiled: CompiledDesign = design if isinstance(design, CompiledDesign) else design.compiled

@@ -1,7 +1,7 @@
 """Requests and what they cost in units: one line for the table or index that is read or written, with its arithmetic.
 
-How many bytes are a unit is in ``keyplan.dynamodb.capacity``; which requests a pattern makes is found out in ``reading.py``
-and ``writing.py``.
+``keyplan.dynamodb.capacity`` has the bytes per unit; ``simulated_reads.py`` and ``simulated_writes.py`` find the
+requests of a pattern.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""``python -m keyplan.analysis.cost.update_prices OFFER_FILE [FOLDER]``: writes price lists from AWS's public price list.
+"""Writes price lists from AWS's public price list.
+
+Run ``python -m keyplan.analysis.cost.update_prices OFFER_FILE [FOLDER]``.
 
 The file is fetched by whoever runs this, once a region (no account is needed)::
 

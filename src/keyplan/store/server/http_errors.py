@@ -1,7 +1,7 @@
 """Errors as they go over the wire: the type with its namespace, AWS's spelling of the message, and the status.
 
-Errors of the operations come from the engine (``keyplan.dynamodb.service_errors``); those of the protocol itself are made here, in
-the words of the service.
+Errors of operations come from the engine (``keyplan.dynamodb.service_errors``); those of the protocol itself are
+created here, in the words of the service.
 """
 
 from __future__ import annotations
