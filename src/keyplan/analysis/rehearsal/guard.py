@@ -73,6 +73,8 @@ _OF_PYTHON = ("importlib", "linecache", "tokenize", "zipimport", "zoneinfo")
 
 _running: dict[int, tuple[list[str], FrameType | None]] = {}
 """By thread, what the body that it runs has reached for; and the frame that runs it."""
+_output = threading.RLock()
+"""Held while ``sys.stdout`` and ``sys.stderr`` are replaced: two threads at a time would restore each other's."""
 
 
 @contextmanager
@@ -90,7 +92,7 @@ def cut_off() -> Generator[list[str], None, None]:
     if replaced:
         sys.setprofile(_profile)
     try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        with _output, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             yield result
     finally:
         if replaced:
@@ -115,7 +117,7 @@ def _audit(event: str, arguments: tuple[object, ...]) -> None:
     if what is None:
         return
     running = _running.get(threading.get_ident())
-    if running is None or _is_of_python(inspect.currentframe(), running[1]):
+    if running is None or _is_allowed(inspect.currentframe(), running[1]):
         return
     running[0].append(what)
     raise OutsideError(what)
@@ -136,11 +138,11 @@ def _profile(frame: FrameType, event: str, called: object) -> None:
         _audit(_CALLED[called], ())
 
 
-def _is_of_python(frame: FrameType | None, runner: FrameType | None) -> bool:
-    """Whether it is Python's own doing, up to the frame of who runs the body."""
+def _is_allowed(frame: FrameType | None, runner: FrameType | None) -> bool:
+    """Whether Python itself does it, or code that the runner doesn't call."""
     while frame is not None and frame is not runner:
         name = str(frame.f_globals.get("__name__", ""))
         if name.partition(".")[0] in _OF_PYTHON or frame.f_code.co_filename.startswith("<frozen"):
             return True
         frame = frame.f_back
-    return False
+    return frame is not runner
