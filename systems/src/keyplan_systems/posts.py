@@ -42,6 +42,10 @@ NOT_CONTENT = frozenset({"_site", "_includes", "_layouts", "_sass", "_data", "no
 FILE_BYTES_MAX = 4 * 1024 * 1024
 """A larger file isn't opened: no article holds so much."""
 EXCERPT_CHARACTERS = 280
+EXCERPT_SOURCE_MAX = 8_000
+"""Characters at the start of a text in which its first paragraph is looked for."""
+TITLE_SOURCE_MAX = 2_000
+"""Characters of a heading that are read as a title."""
 TAKEN = frozenset({
     "alias", "aliases", "author", "authors", "categories", "category", "date", "description", "draft", "excerpt",
     "path", "permalink", "pubDate", "publishDate", "published", "published_at", "publishdate", "redirect_from", "slug",
@@ -261,11 +265,13 @@ def _front_of(stem: str, text: str) -> FrontMatter:
     Raises FrontMatterError.
     """
     body = text.lstrip("\n")
-    if _HEADED.match(body) and split_front_matter(text) is None and not _ABOUT_FOLDER.fullmatch(stem):
+    is_headed = _HEADED.match(body[:EXCERPT_SOURCE_MAX]) is not None
+    if is_headed and split_front_matter(text) is None and not _ABOUT_FOLDER.fullmatch(stem):
         before, _, rest = f"\n{body}".partition("\n# ")
         title, _, after = rest.partition("\n")
         after = _RULE.sub("", after.lstrip("\n"), count=1)
-        title = _without_marks(re.sub(r"[ \t]*\{:?[ \t]*#[^}]*\}[ \t]*$|[ \t]+#+[ \t]*$", "", title).strip())
+        title = re.sub(r"[ \t]*\{:?[ \t]*#[^}]*\}[ \t]*$|[ \t]+#+[ \t]*$", "", title[:TITLE_SOURCE_MAX])
+        title = _without_marks(title.strip())
         return FrontMatter({"title": title}, {}, f"{before.lstrip()}\n{after.lstrip()}".lstrip("\n"))
     return read_front_matter(text)
 
@@ -527,11 +533,11 @@ def _heading(body: str) -> str | None:
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
         if line.startswith(("```", "~~~")):
             fenced = not fenced
-        match = None if fenced else re.fullmatch(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*", line)
+        match = None if fenced else re.fullmatch(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*", line[:TITLE_SOURCE_MAX])
         if match and match[1]:
             return _without_marks(match[1])
         if not fenced and line.strip() and re.fullmatch(r" {0,3}=+[ \t]*", after):
-            return _without_marks(line.strip())
+            return _without_marks(line.strip()[:TITLE_SOURCE_MAX])
     return None
 
 
@@ -540,7 +546,7 @@ def first_paragraph(body: str) -> str | None:
 
     Headings, rules, lists, tables, code, HTML blocks and template tags are passed over.
     """
-    text = re.sub(r"^(```|~~~).*?^\1[ \t]*$|<!--.*?-->", "", body[:20_000], flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"^(```|~~~).*?^\1[ \t]*$|<!--.*?-->", "", body[:EXCERPT_SOURCE_MAX], flags=re.DOTALL | re.MULTILINE)
     for block in re.split(r"\n[ \t]*\n", text):
         first = block.strip("\n")
         if not first.strip() or re.match(r"\s*(?:#|>|[-*+|] |[-*_=]{3,}|<|\{%|\[[^\]]+\]:|!\[)|\t| {4}", first):
@@ -559,12 +565,27 @@ def _cut(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    """A text without Markdown's marks: images go, links and emphasis leave their words."""
-    text = re.sub(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])", "", text)
-    text = re.sub(r"\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])", r"\1", text)
-    text = re.sub(r"\[\^[^\]\s]+\]|\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", "", text)
-    text = re.sub(r"(\*\*|__|\*|`+)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
-    return " ".join(text.split())
+    """A text without Markdown's marks: images go, links and emphasis leave their words.
+
+    Authors write these texts: each expression stops at the next opening bracket, so none reads a stretch twice.
+    """
+    text = re.sub(r"!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])", "", text)
+    text = re.sub(r"\[([^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])", r"\1", text)
+    text = re.sub(r"\[\^[^\[\]\s]+\]|\{\{[^{}]*\}\}|\{%[^{}]*%\}|<[^<>]*>", "", text)
+    return " ".join(_without_emphasis(text).split())
+
+
+def _without_emphasis(text: str) -> str:
+    """A text without the pairs of marks around emphasized words and code, in time linear in its length."""
+    parts = re.split(r"(\*+|__|`+)", text)  # marks have the odd places
+    opened: dict[str, int] = {}
+    for place in range(1, len(parts), 2):
+        mark, before, after = parts[place], parts[place - 1], parts[place + 1]
+        if mark in opened and before and not before[-1].isspace():
+            parts[opened.pop(mark)] = parts[place] = ""
+        elif after and not after[0].isspace():
+            opened[mark] = place
+    return "".join(parts)
 
 
 # Ids

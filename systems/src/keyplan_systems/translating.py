@@ -84,7 +84,7 @@ _MARKS = re.compile(r"(?<=[ \t,{])(?!line-?nums?\b|linenos\b|showLineNumbers\b)(
 """What stands behind the language of a fence by name: lines to stress, a site's own ways to show it. That lines are
 numbered is left out without a word.
 """
-_SPAN = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_SPAN = re.compile(r"(?<!`)(`{1,16})(?!`)[^\n]*?(?<!`)\1(?!`)")
 _INDENTED = re.compile(r"(?:^|(?<=\n\n))(?:(?: {4}|\t)[^\n]*\n?)+")
 _COLONS = re.compile(r"[ \t]*:::+[ \t]*(?:([\w-]+)[ \t]*(?:\[([^\]]*)\]|([^{]*)).*)?")
 """A line that begins one of Docusaurus's notes (``:::tip[Title]``), or ends it (``:::``)."""

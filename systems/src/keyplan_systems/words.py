@@ -123,7 +123,7 @@ def excerpt_from(content: str) -> str:
 
 def plain_words(content: str) -> str:
     """The words of a Markdown text without its marks, addresses and tags: what a search looks through."""
-    text = re.sub(r"!?\[([^\]]*)\](?:\([^)\n]*\)|\[[^\]]*\])|<[^<>\n]*>|https?://\S+|[`*#>|]+", r" \1 ", content)
+    text = re.sub(r"!?\[([^\[\]]*)\](?:\([^()\n]*\)|\[[^\[\]]*\])|<[^<>\n]*>|https?://\S+|[`*#>|]+", r" \1 ", content)
     return " ".join(text.split())
 
 

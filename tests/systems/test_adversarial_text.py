@@ -1,0 +1,47 @@
+"""Texts of authors made of one repeated mark: excerpts, search words, titles and imports read them in bounded time."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from keyplan_systems.frontmatter import FrontMatterError
+from keyplan_systems.posts import first_paragraph, read_post
+from keyplan_systems.words import excerpt_from, plain_words
+
+MARKS = (
+    *("`", "``a", "`a", "*", "**a", "*a", "_", "__a", "~~~\n", "```x\n"),
+    *("[", "![", "](", "[a](", "[](", "[^", "[]", "[[]", "(", ")", "<", "<a", "<!--", "&", "{{", "{%", "}}"),
+    *("#", "# ", "> ", "- ", "a ", " ", "\t", "\n", "\\", "=\n", "\n- "),
+)
+SIZE = 100_000
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("before", ["", "a", "# "])
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_repeated_mark_is_read_in_bounded_time(mark: str, before: str, tmp_path: Path) -> None:
+    """A cubic expression takes hours for these texts, a quadratic one longer than the limit of this test."""
+    text = before + (mark * SIZE)[:SIZE]
+    assert len(excerpt_from(text)) <= SIZE
+    assert len(plain_words(text)) <= 2 * SIZE
+    assert first_paragraph(text) is None or first_paragraph(text) != ""
+    file = tmp_path / "note.md"
+    file.write_text(text, encoding="utf-8")
+    with suppress(FrontMatterError):
+        assert read_post(tmp_path, file).title
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("**Bold** and *light*, `code` and ``two ` ticks``", "Bold and light, code and two ` ticks"),
+        ("2 * 3 * 4 is 24", "2 * 3 * 4 is 24"),
+        ("See [the docs](/docs) and ![a picture](/a.png)[this][one].", "See the docs and this."),
+        ("A note[^1] with <b>HTML</b>", "A note with HTML"),
+    ],
+)
+def test_an_excerpt_has_no_marks(text: str, plain: str) -> None:
+    assert first_paragraph(text) == plain
