@@ -21,6 +21,7 @@ from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
 from keyplan.studio.items import Item, key_of, place_attributes
 from keyplan.studio.maps import map_json
+from keyplan.studio.masking import masked, secret_names
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, run_json
@@ -35,6 +36,8 @@ EACH_MAX = 10
 SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "plan", "change")
 """The views of a design."""
+UNMASKED = {"start", "questions", "check", "cost", "form", "plan", "change"}
+"""Actions whose answers contain no items."""
 RUN_VIEWS = {"plan", "change"}
 """The views that run the design's module."""
 
@@ -89,7 +92,8 @@ def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
     action = ACTIONS.get(name)
     if action is None:
         raise RequestError(f"the studio has no action {name!r}", hint=f"its actions are {', '.join(ACTIONS)}")
-    return action(studio.at(text_of(given, "table"), anew=name == "start"), given)
+    answer = action(studio.at(text_of(given, "table"), anew=name == "start"), given)
+    return answer if name in UNMASKED else masked(answer, secret_names(studio.subject.compiled))
 
 
 def _start(studio: Studio, _given: Given) -> dict[str, Any]:

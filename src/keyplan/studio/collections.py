@@ -33,6 +33,7 @@ from keyplan.studio.items import (
     plain_pieces,
     template_pieces,
 )
+from keyplan.studio.masking import secrets_of
 from keyplan.studio.sampling import CollectionPart, Count
 
 __all__ = [
@@ -414,6 +415,8 @@ def _facts(item: Item, table: Table, kind: Kind) -> list[tuple[str, str]]:
         set() if kind.entity is None else {attributes[text] for text in kind.entity.key_fields if text in attributes}
     )
     names = [name for name in item if name not in keys and name not in in_key] or [n for n in item if n not in keys]
+    hidden = frozenset() if kind.entity is None else secrets_of(kind.entity)
+    names = [name for name in names if name not in hidden]
     ordered = [attribute for attribute in attributes.values() if attribute in names] + [
         name for name in sorted(names) if name not in attributes.values()
     ]

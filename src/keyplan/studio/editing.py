@@ -23,11 +23,12 @@ from keyplan.model.declared.actions import Action, Create, Delete, Update
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity, faults_of
 from keyplan.studio.items import Item, identity, key_of, kind_of
+from keyplan.studio.masking import MASK
 from keyplan.studio.paths import Path, followed
 from keyplan.studio.running import changes_json, require_writable, stored_items
 from keyplan.studio.subject import Subject
 
-__all__ = ["EDITS_MAX", "edit_json"]
+__all__ = ["EDITS_MAX", "edit_json", "validated_fields"]
 
 EDITS_MAX = 100
 """Actions of one transaction. Source: TransactWriteItems in the API reference."""
@@ -176,7 +177,7 @@ def _changed(
     changes: Mapping[str, Any],
     was: Any,
 ) -> _Made:
-    values = _validated(entity, changes)
+    values = validated_fields(entity, changes)
     before = {name: getattr(instance, name) for name in values}
     _check_unchanged(entity, before, was)
     new = entity.checked(instance.model_copy(update=values))
@@ -191,7 +192,7 @@ def _changed(
     return _Made(_operations(subject, update), {own: after})
 
 
-def _validated(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict[str, Any]:
+def validated_fields(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict[str, Any]:
     """New values of fields, from JSON data. Raises RequestError with every fault."""
     faults: list[Fault] = []
     result: dict[str, Any] = {}
@@ -230,7 +231,7 @@ def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any
     """Raises RequestError where somebody else changed a field since the page read it."""
     if not isinstance(was, dict):
         return
-    known = _validated(entity, {name: value for name, value in was.items() if name in before})
+    known = validated_fields(entity, {name: value for name, value in was.items() if name in before})
     others = [name for name, value in known.items() if value != before[name]]
     if others:
         raise RequestError(
@@ -253,6 +254,8 @@ def _created_item(subject: Subject, item: Any) -> _Made:
     keys = [item.get(name, {}) for name in subject.table.key_names]
     if any(not isinstance(next(iter(key.values()), None), str) for key in keys):
         raise RequestError(f"the new item lacks its key: {', '.join(subject.table.key_names)}")
+    if {"S": MASK} in item.values():
+        raise RequestError("the new item has a masked secret", hint="replace it with its value")
     kind = kind_of(item, subject.compiled, subject.table)
     if kind.role == "claim":
         raise RequestError("a claim is written with its item", hint="leave this one out")

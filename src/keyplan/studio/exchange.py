@@ -19,9 +19,10 @@ from pydantic import TypeAdapter, ValidationError
 from keyplan.errors import Fault, KeyplanError, RequestError
 from keyplan.formatting.results import json_text, plain
 from keyplan.model.stored.stored_entity import CompiledEntity
-from keyplan.studio.editing import EDITS_MAX
+from keyplan.studio.editing import EDITS_MAX, validated_fields
 from keyplan.studio.finding import exact, found_items
 from keyplan.studio.items import Item, identity, key_of, kind_of
+from keyplan.studio.masking import MASK, masked, secret_names
 from keyplan.studio.running import require_writable, stored_items
 from keyplan.studio.subject import Subject
 
@@ -30,8 +31,8 @@ __all__ = ["brought_json", "taken_json"]
 ITEMS_MAX = 10_000
 REQUESTS_MAX = 400
 FORMS = ("jsonl", "csv")
-_Created: TypeAlias = tuple[dict[str, Any], Item | None]
-"""An edit that creates an item, with the item; None where it isn't whole."""
+_Created: TypeAlias = tuple[dict[str, Any], Item | None, Item | None]
+"""An edit that creates an item, with the key and the item; None if a row doesn't have them in full."""
 ROWS_MAX = 1_000
 """Rows of a file that are compared with what is there: each costs a read."""
 
@@ -42,14 +43,16 @@ def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     form = _form(given)
     made = found_items(subject, {**given, "limit": ITEMS_MAX}, ITEMS_MAX, REQUESTS_MAX if subject.local else 20)
-    rows = [_fields(made.entity, item) for item in made.items] if made.entity is not None else []
+    names = secret_names(subject.compiled)
+    items = [masked(item, names) for item in made.items]
+    rows = [masked(_fields(made.entity, item), names) for item in made.items] if made.entity is not None else []
     if made.entity is not None and all(row is not None for row in rows):
         text = _lines(rows) if form == "jsonl" else _csv(rows)
     elif form == "jsonl":
-        text = _lines([{"Item": item} for item in made.items])
+        text = _lines([{"Item": item} for item in items])
     else:
         keys = dict.fromkeys(subject.table.key_names)
-        text = _csv([{**keys, **{name: _unwrapped(value) for name, value in item.items()}} for item in made.items])
+        text = _csv([{**keys, **{name: _unwrapped(value) for name, value in item.items()}} for item in items])
     return {"text": text, "items": len(made.items), "more": made.next is not None}
 
 
@@ -165,20 +168,50 @@ def _too_many(number: int) -> RequestError:
 
 
 def _beside_what_is_there(subject: Subject, created: Sequence[_Created]) -> list[dict[str, Any]]:
-    """Edits that create items as edits that change those which are there. What is there just so needs none."""
-    stored = stored_items(subject, [key_of(item, subject.table) for _, item in created if item is not None])
+    """Edits of new items, and of existing items that differ. A masked secret stays as it is."""
+    stored = stored_items(subject, [key for _, key, _ in created if key is not None])
     edits: list[dict[str, Any]] = []
-    for edit, item in created:
-        there = None if item is None else stored.get(identity(key_of(item, subject.table)))
-        if item is None or there is None:
+    for edit, key, item in created:
+        there = None if key is None else stored.get(identity(key))
+        if key is None or there is None:
             edits.append(edit)
             continue
-        given, was = _differences(subject, edit, item, there)
+        if item is None:
+            given, was = _changed_fields(subject, edit["fields"], there)
+        else:
+            kept = {name: there[name] for name, value in item.items() if value == {"S": MASK} and name in there}
+            given, was = _differences(subject, edit, {**item, **kept}, there)
         if given:
-            key = key_of(there, subject.table)
             change = {"do": "change", "id": identity(key), "key": key, "kind": edit["kind"]}
             edits.append({**change, "fields": given, "was": was})
     return edits
+
+
+def _changed_fields(subject: Subject, fields: Mapping[str, Any], there: Item) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields of an incomplete row that differ from an existing item, and the values that the item has."""
+    entity = kind_of(there, subject.compiled, subject.table).entity
+    old = None if entity is None else _fields(entity, there)
+    if entity is None or old is None:
+        return dict(fields), {}
+    given: dict[str, Any] = {}
+    for name, value in fields.items():
+        try:
+            new = plain(validated_fields(entity, {name: value})[name])
+        except RequestError:  # saving reports it
+            new = value
+        if new != old.get(name):
+            given[name] = new
+    return exact(given), exact({name: old.get(name) for name in given})
+
+
+def _key(entity: CompiledEntity, fields: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The primary key of a row, however wrong its other fields are; None if its key fields are wrong."""
+    try:
+        return entity.item_key(
+            entity.primary, validated_fields(entity, {name: fields[name] for name in entity.key_fields})
+        )
+    except (KeyplanError, KeyError):
+        return None
 
 
 def _item_of(entity: CompiledEntity, fields: Mapping[str, Any]) -> Item | None:
@@ -218,11 +251,13 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             return Fault("", "isn't an item as DynamoDB has it", '{"Item": {"pk": {"S": "text"}, ...}}')
         if kind.role == "claim":
             return None
-        return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, item
+        return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, key, item
     if entity is None:
         return Fault("", "says no entity", 'choose one, or bring lines of {"Item": {"pk": {"S": "text"}, ...}}')
-    fields = exact(dict(row))
-    return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": fields}, _item_of(entity, fields)
+    fields = exact({name: value for name, value in row.items() if value != MASK})
+    whole = _item_of(entity, fields)
+    made = _key(entity, fields) if whole is None else key_of(whole, subject.table)
+    return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": fields}, made, whole
 
 
 def _json_rows(text: str, faults: list[Fault]) -> Iterator[tuple[str, dict[str, Any]]]:

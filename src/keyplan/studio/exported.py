@@ -20,6 +20,7 @@ from keyplan.studio.drawing import standalone
 from keyplan.studio.items import Item
 from keyplan.studio.layout import laid_out
 from keyplan.studio.maps import lit_picture, map_json
+from keyplan.studio.masking import masked, secret_names
 from keyplan.studio.pages import MODULES, static_text
 from keyplan.studio.paths import Path
 from keyplan.studio.reviewing import check_json, questions_json
@@ -101,6 +102,7 @@ def _data(subject: Subject) -> dict[str, Any]:
     seen: dict[str, Item] = {}
     maps: dict[str, Any] = {"": map_json(subject, seen=seen)}
     design = subject.design
+    names = secret_names(subject.compiled)
     for name in () if design is None else design.compiled.reads:
         maps[name] = map_json(subject, name, seen=seen)
     for path in filter(None, (value["path"] for value in maps.values())):
@@ -109,8 +111,8 @@ def _data(subject: Subject) -> dict[str, Any]:
             step["items"] = []
     return {
         "start": {**start_json(subject), "store": "", "writable": False},
-        "maps": maps,
-        "items": {name: item_json(subject, item) for name, item in seen.items()},
+        "maps": masked(maps, names),
+        "items": masked({name: item_json(subject, item) for name, item in seen.items()}, names),
         "questions": None if design is None else questions_json(type(design)),
         "check": None if design is None else _without_files(check_json(type(design))),
     }

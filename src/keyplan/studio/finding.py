@@ -19,6 +19,7 @@ from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.studio.describing import colour_of
 from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes
+from keyplan.studio.masking import secrets_of
 from keyplan.studio.orphans import orphans
 from keyplan.studio.subject import Subject
 
@@ -205,7 +206,7 @@ def _names(subject: Subject) -> dict[str, dict[str, str]]:
         entity.name: {
             stored_field.attribute: stored_field.name
             for stored_field in entity.fields.values()
-            if not stored_field.computed
+            if not stored_field.computed and stored_field.name not in secrets_of(entity)
         }
         for entity in entities
     }

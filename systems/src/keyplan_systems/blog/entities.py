@@ -209,7 +209,7 @@ class Credential(Entity):
 
     user_id: Id
     email: Email
-    password_hash: str | None = None
+    password_hash: str | None = Field(default=None, repr=False)
     providers: set[str] = Field(default_factory=set)
     changed_at: datetime = Field(default_factory=now)
     verified_at: datetime | None = None
@@ -227,8 +227,8 @@ class Session(Entity):
 
     user_id: Id
     session_id: Id = Field(default_factory=ulid)
-    secret_hash: str
-    previous_hash: str | None = None
+    secret_hash: str = Field(repr=False)
+    previous_hash: str | None = Field(default=None, repr=False)
     kind: Literal["browser", "token"] = "browser"
     label: str = Field(default="", max_length=200)
     epoch: int = 0

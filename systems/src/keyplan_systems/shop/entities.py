@@ -135,7 +135,7 @@ class Credential(Entity):
     """What a user signs in with: the hash of a password, apart from the profile, which is shown."""
 
     user_id: Id
-    password_hash: Annotated[str, StringConstraints(max_length=500)]
+    password_hash: Annotated[str, StringConstraints(max_length=500)] = Field(repr=False)
     changed_at: datetime = Field(default_factory=now)
 
     primary = Key("USER#{user_id}", "CREDENTIAL")

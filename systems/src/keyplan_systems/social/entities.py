@@ -88,7 +88,7 @@ class Credential(Entity):
     """What a user signs in with: the hash of a password, apart from the profile, which is shown."""
 
     user_id: Id
-    password_hash: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+    password_hash: Annotated[str, StringConstraints(min_length=1, max_length=500)] = Field(repr=False)
 
     primary = Key("user#{user_id}", "credential")
 
