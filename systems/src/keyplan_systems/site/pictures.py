@@ -6,11 +6,11 @@ it was taken, no second file behind its end. What is larger than a page can show
 
 from __future__ import annotations
 
-import io
-import warnings
-from typing import NamedTuple
-
-from PIL import Image, ImageOps, UnidentifiedImageError
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from keyplan.errors import Fault, Refused
 from keyplan_systems.site.files import name_of
@@ -18,9 +18,7 @@ from keyplan_systems.site.files import name_of
 __all__ = ["BYTES_MAX", "Picture", "picture_from"]
 
 BYTES_MAX = 8 * 1024 * 1024
-PIXELS_MAX = 25_000_000
-SIDE_MAX = 2400
-_FORMATS = ("JPEG", "PNG", "GIF", "WEBP")
+_PROCESS = Path(__file__).with_name("picture_process.py")
 
 
 class Picture(NamedTuple):
@@ -33,43 +31,21 @@ class Picture(NamedTuple):
 
 
 def picture_from(data: bytes, owner: str) -> Picture:
-    """The picture in what was sent. Raises Refused, at ``picture``, for what isn't one or is too large."""
+    """The picture in what was sent. Raises Refused, at ``picture``, for what isn't one or is too large.
+
+    It is decoded in a separate process, whose memory is returned when it ends (``picture_process.py``).
+    """
     if len(data) > BYTES_MAX:
         raise _refused(f"at most {BYTES_MAX // 1024 // 1024} MB; it has {len(data):,} bytes")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(data), formats=_FORMATS) as image:
-                if image.width * image.height > PIXELS_MAX:
-                    raise _refused(f"at most {PIXELS_MAX:,} pixels; it has {image.width * image.height:,}")
-                return _kept(image, owner)
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise _refused(f"at most {PIXELS_MAX:,} pixels") from None
-    except UnidentifiedImageError:
-        raise _refused("it is no picture in JPEG, PNG, GIF or WebP") from None
-    except (OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError):
-        raise _refused("the picture is damaged") from None
-
-
-def _kept(image: Image.Image, owner: str) -> Picture:
-    """The first picture of a file, upright, in JPEG if it was, else in PNG."""
-    is_photo = image.format == "JPEG"
-    image.draft("RGB", (SIDE_MAX, SIDE_MAX))  # a large photo is made smaller while it is read
-    upright = ImageOps.exif_transpose(image)
-    if upright.mode in {"P", "1"}:
-        upright = upright.convert("RGBA" if "transparency" in upright.info else "RGB")
-    upright.thumbnail((SIDE_MAX, SIDE_MAX))
-    has_holes = "A" in upright.getbands() or "transparency" in upright.info
-    mode = "RGB" if is_photo or not has_holes else "RGBA"
-    clean = Image.new(mode, upright.size)
-    clean.paste(upright.convert(mode))
-    buffer = io.BytesIO()
-    if is_photo:
-        clean.save(buffer, "JPEG", quality=85, optimize=True, progressive=True)
-    else:
-        clean.save(buffer, "PNG", optimize=True)
-    content = buffer.getvalue()
-    return Picture(name_of(content, "jpg" if is_photo else "png", owner), content, clean.width, clean.height)
+    command = [sys.executable, "-I", str(_PROCESS)]
+    done = subprocess.run(command, input=data, capture_output=True, check=False)  # noqa: S603 - our own file
+    if done.returncode != 0:
+        raise _refused("it takes too much memory or time to decode")
+    line, _, content = done.stdout.partition(b"\n")
+    head: dict[str, Any] = json.loads(line)
+    if "error" in head:
+        raise _refused(head["error"])
+    return Picture(name_of(content, head["ending"], owner), content, head["width"], head["height"])
 
 
 def _refused(message: str) -> Refused:
