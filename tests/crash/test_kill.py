@@ -330,13 +330,13 @@ def test_a_table_is_cleared_away_by_who_comes_next(tmp_path: Path, count: int) -
 
 
 EXPORTS = (
-    "import json, os, signal, sys; from keyplan.store import Engine; from keyplan.store.transfer import exports\n"
-    "write, left = exports.write_record, [5]\n"
+    "import json, os, signal, sys; from keyplan.store import Engine; from keyplan.store.transfer import table_exports\n"
+    "write, left = table_exports.write_record, [5]\n"
     "def written(*given):\n"
     "    left[0] -= 1\n"
     "    if not left[0]: os.kill(os.getpid(), signal.SIGKILL)\n"
     "    return write(*given)\n"
-    "exports.write_record = written\n"
+    "table_exports.write_record = written\n"
     "Engine.open(sys.argv[1], s3=sys.argv[2]).call('ExportTableToPointInTime', json.loads(sys.argv[3]))\n"
 )
 

@@ -5,7 +5,6 @@ within transactions, names that are taken, conditions on vectors.
 from __future__ import annotations
 
 import random
-from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -244,65 +243,6 @@ def test_a_new_replica_knows_what_was_removed_and_who_wrote_what_is_there() -> N
         table_id = database.table("orders").stored.layout.id
         known = database.storage.read(lambda reader: [reader.replicas.version(table_id, ("a", sk)) for sk in "1234"])
         assert [None if version is None else version[1] for version in known] == [EAST, EAST, EAST, None]
-
-
-def module(name: str) -> Any:
-    return import_module(f"keyplan.{name}")
-
-
-NUMBERS: dict[str, float] = {
-    "actions.describe_endpoints.CACHE_MINUTES": 1440,
-    "actions.describe_stream.SHARDS_MAX": 100,
-    "actions.list_backups._LIMIT": 100,
-    "actions.list_bulk_operations._RESULTS": 10,
-    "actions.list_contributor_insights._RESULTS_MAX": 100,
-    "actions.list_exports._RESULTS_MAX": 25,
-    "actions.list_imports._RESULTS": 10,
-    "actions.list_imports._TOKEN_GROUPS": 7,
-    "actions.list_streams.STREAMS_MAX": 100,
-    "actions.list_tables.NAMES_MAX": 100,
-    "actions.execute_statement._RANGES_OF_A_PAGE": 10,
-    "backups.SYSTEM_LIFETIME_S": 35 * 86_400,
-    "check.FINDINGS_MAX": 1000,
-    "describe.COUNTS_LIFETIME_S": 21_600,
-    "expiry.PAST_S_MAX": 157_680_000,
-    "history.PERIOD_DAYS_MAX": 35,
-    "listing._DIGITS": 16,
-    "s3.exports.ITEMS_OF_FILE": 25_000,
-    "s3.ion.DEPTH_MAX": 64,
-    "s3.jobs.LISTED_S": 7_776_000,
-    "s3.jobs.TOKEN_LIFETIME_S": 28_800,
-    "statement_keys._READS_MAX": 50,
-    "streams.reading.ITERATOR_S": 900,
-    "streams.shards.RETENTION_S": 86_400,
-    "streams.shards.SHARD_S": 14_400,
-    "streams.shards.OPEN_SHARDS_MAX": 16,
-    "throughput._DAY_S": 86_400,
-    "vectors._WRITE_BYTES_MIN": 1024,
-    "vectors._FLOAT_BYTES": 4,
-}
-"""What the service documents, or shows in its answers."""
-
-
-def test_numbers_that_the_service_documents() -> None:
-    clock = Clock()
-    with Engine.open(":memory:", clock=clock) as engine:
-        create(engine, StreamSpecification=STREAM)
-        put(engine, "a", "1")
-        lists = ("Backups", "BulkOperations", "ContributorInsights", "Exports", "Imports", "Streams", "Tables")
-        for operation in ("DescribeEndpoints", *(f"List{name}" for name in lists)):
-            engine.call(operation, {})
-        (stream,) = engine.call("ListStreams", {})["Streams"]
-        engine.call("DescribeStream", {"StreamArn": stream["StreamArn"]})
-        engine.call("DescribeTable", {"TableName": "orders"})
-        engine.call("ExecuteStatement", {"Statement": "SELECT * FROM orders WHERE pk = 'a'"})
-        engine.call("DescribeContinuousBackups", {"TableName": "orders"})
-        assert engine.check() == []
-        engine.sweep()
-        engine.tidy()
-    for name, number in NUMBERS.items():
-        place, _, constant = name.rpartition(".")
-        assert getattr(module(place), constant) == number, name
 
 
 def test_what_was_is_forgotten_with_the_end() -> None:
