@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, nodes
-from jinja2.compiler import CodeGenerator
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from keyplan_systems.site.assets import asset
 from keyplan_systems.site.filters import FILTERS
@@ -16,31 +15,13 @@ __all__ = ["environment"]
 _SHARED = "keyplan_systems.site"
 
 
-class _Joined(CodeGenerator):
-    """Jinja2's compiler, but that a block's text is joined once, and not handed piece by piece through each template
-    that the page extends.
-    """
-
-    def writeline(self, x: str, node: nodes.Node | None = None, extra: int = 0) -> None:
-        """Write a line of the template's code."""
-        if x.startswith("yield from "):
-            x = f"yield concat({x.removeprefix('yield from ')})"
-        super().writeline(x, node, extra)
-
-
-class _Environment(Environment):
-    """An environment whose templates are compiled so."""
-
-    code_generator_class = _Joined
-
-
 def environment(packages: tuple[str, ...], filters: Mapping[str, Callable[..., object]]) -> Environment:
-    """The templates of some packages, the first that has one before the others, and last those that all sites share.
+    """Return an environment with the templates of these packages, in order of precedence, then the shared ones.
 
-    Everything is escaped, and a name that isn't there is an error and not an empty text. All of them are compiled now,
-    and not in somebody's request.
+    Everything is escaped, an undefined name raises UndefinedError, and all templates are compiled before the first
+    request.
     """
-    made = _Environment(
+    made = Environment(
         loader=ChoiceLoader([PackageLoader(name) for name in (*packages, _SHARED)]),
         autoescape=True,
         undefined=StrictUndefined,
