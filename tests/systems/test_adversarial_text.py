@@ -9,10 +9,12 @@ import pytest
 
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.posts import first_paragraph, read_post
+from keyplan_systems.site.safety import left_out, safe
 from keyplan_systems.words import excerpt_from, plain_words
 
 MARKS = (
     *("`", "``a", "`a", "*", "**a", "*a", "_", "__a", "~~~\n", "```x\n"),
+    *("<b ", "<b", "<noscript", "<noscript>", "<!-- ", '<p a="', "<p a='\"", "<div>"),
     *("[", "![", "](", "[a](", "[](", "[^", "[]", "[[]", "(", ")", "<", "<a", "<!--", "&", "{{", "{%", "}}"),
     *("#", "# ", "> ", "- ", "a ", " ", "\t", "\n", "\\", "=\n", "\n- "),
 )
@@ -28,6 +30,8 @@ def test_a_repeated_mark_is_read_in_bounded_time(mark: str, before: str, tmp_pat
     assert len(excerpt_from(text)) <= SIZE
     assert len(plain_words(text)) <= 2 * SIZE
     assert first_paragraph(text) is None or first_paragraph(text) != ""
+    assert len(safe(text)) <= 6 * SIZE
+    assert sum(1 for _ in left_out(text)) <= SIZE
     file = tmp_path / "note.md"
     file.write_text(text, encoding="utf-8")
     with suppress(FrontMatterError):
@@ -45,3 +49,10 @@ def test_a_repeated_mark_is_read_in_bounded_time(mark: str, before: str, tmp_pat
 )
 def test_an_excerpt_has_no_marks(text: str, plain: str) -> None:
     assert first_paragraph(text) == plain
+
+
+def test_the_content_of_noscript_is_shown_as_html() -> None:
+    assert safe('<div><noscript><img src="/a.png" alt="A chart"></noscript></div>') == (
+        '<div><img src="/a.png" alt="A chart"></div>'
+    )
+    assert safe("<scr<noscript>ipt>alert(1)</scr</noscript>ipt>") == safe("<script>alert(1)</script>") == ""

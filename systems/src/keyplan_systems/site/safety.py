@@ -92,9 +92,14 @@ _CLEANER = nh3.Cleaner(
 )
 
 
+_NOSCRIPT = re.compile(r"</?noscript\b[^<>]*>", re.IGNORECASE)
+"""The tags go and their content stays: no script runs here, and the cleaner would show the content as text."""
+
+
 def safe(html: str) -> str:
-    """The HTML with what the lists let through."""
-    return _CLEANER.clean(_FORMATTING.sub(r"<\1>", html))
+    """Return the HTML with the allowed elements and attributes only."""
+    end = html.rfind(">") + 1  # behind it, each opening tag would be searched to the end of the text
+    return _CLEANER.clean(_NOSCRIPT.sub("", _FORMATTING.sub(r"<\1>", html[:end])) + html[end:])
 
 
 # What isn't let through
@@ -108,7 +113,8 @@ def left_out(html: str) -> Iterator[str]:
     """What ``safe`` takes away of HTML that somebody wrote, each time: elements, whose text stays unless it is a
     program's, and attributes, as ``<p align>``. Not ``rel``, which links get anew, and no comments.
     """
-    for element in _ELEMENT.finditer(_COMMENT.sub("", html)):
+    end = html.rfind("-->") + 3 if "-->" in html else 0  # an unclosed comment is read once
+    for element in _ELEMENT.finditer(_COMMENT.sub("", html[:end]) + html[end:]):
         tag = element[1].lower()
         if tag not in TAGS:
             yield f"<{element[1]}>"
