@@ -147,7 +147,7 @@ def test_field_goes_before_name(tmp_path: Path) -> None:
     ],
 )
 def test_draft(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
-    assert read(tmp_path, name, f"---\n{fields}\n---\n").draft is draft
+    assert read(tmp_path, name, f"---\n{fields}\n---\nText.\n").draft is draft
 
 
 @pytest.mark.parametrize(

@@ -214,13 +214,16 @@ def read_post(folder: Path, path: Path) -> Post:
     if language:
         message = f"a translation ({language}) of another file: a post of its own"
         said.append(Fault(shown(relative.as_posix()), message, "the CMS has several languages of an article"))
+    is_empty = not front.body.strip()
+    if is_empty:
+        said.append(Fault(shown(relative.as_posix()), "no text: a draft here", "write a text, then publish it"))
     moment, dated_by = _dated(fields, named[1] if named else None, permalink, shown(relative.as_posix()))
     return Post(
         path=shown(relative.as_posix()),
         title=fields.text("title") or _heading(front.body) or slug.replace("-", " ").replace("_", " ").capitalize(),
         slug=slug,
         date=moment,
-        draft="_drafts" in relative.parts or fields.is_draft() or hidden is not None,
+        draft="_drafts" in relative.parts or fields.is_draft() or hidden is not None or is_empty,
         authors=fields.people("author", "authors"),
         tags=fields.words("tag", "tags"),
         categories=fields.words("category", "categories"),

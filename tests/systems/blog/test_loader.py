@@ -526,8 +526,22 @@ def test_links_lead_to_headings_whose_ids_had_underscores(blog: Blog, tmp_path: 
 
 
 def test_eleventys_words_for_a_date_are_none(blog: Blog, tmp_path: Path) -> None:
-    (fault,) = loaded(blog, tmp_path, {"a.md": "---\ntitle: A\ndate: Last Modified\n---\nText.\n"}).faults
-    assert fault.message.startswith("no date: it has that of the file")
+    report = loaded(blog, tmp_path, {"a.md": "---\ntitle: A\ndate: Last Modified\n---\nText.\n"})
+    assert [fault.place for fault in report.faults] == ["a.md"]
+    assert report.counts["drafts"] == 1
+
+
+def test_files_without_a_date_or_a_text_become_drafts_and_are_reported(blog: Blog, tmp_path: Path) -> None:
+    files = {
+        "_index.md": 'template = "latest.html"\n',
+        "dated.md": "---\ndate: 2024-01-01\ntitle: Dated\n---\nText.\n",
+        "empty.md": "---\ndate: 2024-01-02\ntitle: Empty\n---\n\n",
+        "undated.md": "---\ntitle: Undated\n---\nText.\n",
+    }
+    report = loaded(blog, tmp_path, files)
+    assert [post.title for post in blog.latest_posts()] == ["Dated"]
+    assert report.counts["drafts"] == 2
+    assert {fault.place.partition(":")[0] for fault in report.faults} == {"_index.md", "empty.md", "undated.md"}
 
 
 def test_notes_and_tabs_in_a_list_are_its_items(blog: Blog, tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_a_failing_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
 
 def test_yaml_without_pyyaml(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One error that says what to install, not one fault a file; TOML doesn't need it."""
-    write(tmp_path, "toml.md", "+++\ntitle = 'T'\n+++\n")
+    write(tmp_path, "toml.md", "+++\ntitle = 'T'\n+++\nText.\n")
     frontmatter._yaml.cache_clear()
     monkeypatch.setitem(sys.modules, "yaml", None)
     assert loaded(cms, tmp_path) == LoadReport(1, [])

@@ -164,8 +164,11 @@ class _Import:
 
     # What a file says
 
-    def _moment(self, file: PostFile) -> datetime:
-        """When a post was published. What says so is counted; the file's own time is a guess, and reported."""
+    def _moment(self, file: PostFile) -> datetime | None:
+        """Return when a post was published, and count the source of the date.
+
+        A file's own time only tells when it was copied: such a post becomes a draft, and is reported.
+        """
         if file.date is not None:
             if file.dated_by in {"last change", "path", "address"}:
                 self.report.counts[f"posts dated by their {file.dated_by}"] += 1
@@ -175,9 +178,9 @@ class _Import:
             self.report.counts["posts dated by their first commit"] += 1
             return begun
         self.report.fault(
-            Fault(file.path, f"no date: it has that of the file, {file.modified:%Y-%m-%d}", "write date: 2026-11-21")
+            Fault(file.path, "no date: a draft here, since a file's own time isn't one", "write date: 2026-11-21")
         )
-        return file.modified
+        return None
 
     def _text(self, file: PostFile) -> str:
         """The text in plain Markdown, with links that lead where things are now."""
@@ -250,7 +253,9 @@ class _Import:
         """Bring the post of a file to what the file says. Raises FrontMatterError for what no post can hold."""
         names = file.authors or (NOBODY,)
         author, *others = (_author(self.design, key, self.site.people.get(key, key), self.users) for key in names)
-        made = self._moment(file)
+        published = self._moment(file)
+        is_draft = file.draft or published is None
+        made = published or file.modified
         text = self._text(file)
         post_id = stable_id(file.path, file.date)
         wanted = _post(
@@ -266,13 +271,13 @@ class _Import:
         )
         before = self._write(file, wanted, text)
         # What was published once, and taken back in the blog, stays so. A post of the future waits, as elsewhere.
-        if not file.draft and made <= now() and (before is None or before.post.published_at is None):
+        if not is_draft and made <= now() and (before is None or before.post.published_at is None):
             self.design.publish_as_of(post_id, made)
         self.loaded.add(post_id)
-        self.report.counts["drafts" if file.draft else "posts"] += 1
+        self.report.counts["drafts" if is_draft else "posts"] += 1
         for fault in file.said:
             self.report.fault(fault)
-        if not file.draft and made > now():
+        if not is_draft and made > now():
             self.report.counts["posts of the future, which are drafts"] += 1
         for name in file.not_taken():
             self.report.counts[f"fields left out: {name[:60]}"] += 1
