@@ -164,6 +164,30 @@ def test_a_cell_is_edited_by_keyboard_and_its_index_key_follows(
     assert len(school.pupils_of_year(7)) == 1
 
 
+@pytest.mark.parametrize("text", ["one\ntwo", "one\r\ntwo\r\n", "\nthree"])
+def test_line_ends_survive_a_cell(page: Page, served: tuple[str, str], school: School, text: str) -> None:
+    school.put(Course(course_id="lines", title=text))
+    show(page, served, "?view=data&entity=Course")
+    cell = page.get_by_role("button", name=re.compile(r"^Edit title: \s*(one|three)")).first
+    cell.click()
+    page.keyboard.press("Tab")
+    page.get_by_role("textbox", name="title of Course").wait_for(state="detached")
+    assert page.get_by_text("1 edit staged").count() == 0
+    cell.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("end")
+    page.keyboard.press("Enter")
+    page.get_by_text("1 edit staged").wait_for()
+    assert page.get_by_role("textbox", name="title of Course").count() == 0
+    page.get_by_role("button", name="Show what they do").click()
+    page.get_by_role("button", name="Save in one transaction").click()
+    page.get_by_text("Saved", exact=True).wait_for()
+    end = "\r\n" if "\r" in text else "\n"
+    assert school.get(Course, course_id="lines") == Course(course_id="lines", title=f"{text}{end}end")
+    school.delete(Course, course_id="lines")
+
+
 def test_items_go_out_and_come_back_changed(
     page: Page, served: tuple[str, str], school: School, tmp_path: Path
 ) -> None:

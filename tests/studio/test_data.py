@@ -29,6 +29,17 @@ def found(subject: Subject, *conditions: tuple[str, str, list[str]], **given: An
     return [row["key"]["sk"]["S"] for row in made["rows"]]
 
 
+@pytest.mark.parametrize("value", [{"N": "abc"}, {"B": "*"}, {"SS": []}, {"M": {"a": {"N": "x"}}}, {"X": "1"}])
+def test_preview_rejects_values_that_dynamodb_rejects(school: School, value: dict[str, Any]) -> None:
+    key = {"pk": {"S": "OTHER#1"}, "sk": {"S": "#"}}
+    school.store.transport.call("PutItem", {"TableName": "school", "Item": {**key, "note": {"S": "a"}}})
+    changed = {"do": "change", "key": key, "fields": {"note": value}}
+    created = {"do": "create", "item": {**key, "pk": {"S": "OTHER#2"}, "note": value}}
+    with pytest.raises(RequestError) as caught:
+        edit_json(of_design(school), [changed, created], save=False)
+    assert [fault.place for fault in caught.value.faults] == ["edits[0].note", "edits[1].note"]
+
+
 def test_an_entitys_items_are_found_and_no_others(subject: Subject) -> None:
     made = data_json(subject, {"entity": "Enrolment"})
     assert {row["kind"] for row in made["rows"]} == {"Enrolment"}

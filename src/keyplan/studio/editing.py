@@ -18,6 +18,8 @@ from keyplan.client.conversations import Conversation, Request
 from keyplan.client.target import Target
 from keyplan.client.transactions import send
 from keyplan.client.write_compiler import Operation, WriteCompiler
+from keyplan.dynamodb.values import check_value
+from keyplan.dynamodb.values.validation import ValueFault
 from keyplan.errors import Fault, KeyplanError, RequestError
 from keyplan.model.declared.actions import Action, Create, Delete, Update
 from keyplan.model.declared.entity import Entity
@@ -251,6 +253,7 @@ def _created_item(subject: Subject, item: Any) -> _Made:
     """An item as DynamoDB has it: through the write compiler where it is an entity's, else as it is."""
     if not isinstance(item, dict) or not all(isinstance(value, dict) and len(value) == 1 for value in item.values()):
         raise RequestError("the new item isn't one as DynamoDB has it", hint='write {"pk": {"S": "text"}, ...}')
+    _check_values(item)
     keys = [item.get(name, {}) for name in subject.table.key_names]
     if any(not isinstance(next(iter(key.values()), None), str) for key in keys):
         raise RequestError(f"the new item lacks its key: {', '.join(subject.table.key_names)}")
@@ -269,6 +272,18 @@ def _created_item(subject: Subject, item: Any) -> _Made:
         "ExpressionAttributeNames": {"#key": subject.table.partition.name},
     }
     return _Made([{"Put": put}], {identity(key_of(item, subject.table)): item})
+
+
+def _check_values(attributes: Mapping[str, Any]) -> None:
+    """Raises RequestError with every value that DynamoDB rejects: a preview shows only what can be saved."""
+    faults: list[Fault] = []
+    for name, value in attributes.items():
+        try:
+            check_value(value)
+        except ValueFault as error:
+            faults.append(Fault(name, error.message))
+    if faults:
+        raise RequestError("not valid", faults=faults)
 
 
 def _plainly(subject: Subject, kind: str, parameters: dict[str, Any], item: Item, after: Item | None) -> _Made:
@@ -291,6 +306,8 @@ def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: A
             )
         if value is not None and (not isinstance(value, dict) or len(value) != 1):
             raise RequestError(f"{name} isn't an attribute value", hint='write {"S": "text"} or {"N": "1"}')
+        if value is not None:
+            _check_values({name: value})
         if made.was.get(name) != item.get(name):
             raise RequestError(
                 f"changed meanwhile: {name}", hint="discard this edit, look again, and edit what is there now"

@@ -103,13 +103,15 @@ function Cell({ row, column, writable }) {
     const leave = (event, kept) => {
       if (editing.value !== place) return;
       editing.value = null;
-      const typed = event.target.value;
-      if (!kept || typed === before) return;
+      // A field shows each line end as \n: the stored ones are kept
+      const shown = before.replace(/\r\n?/g, "\n");
+      if (!kept || event.target.value === shown) return;
+      const typed = before.includes("\r\n") ? event.target.value.replaceAll("\n", "\r\n") : event.target.value;
       if (!row.fields) return change(row, column, rawValue(typed, stored));
       change(row, field, typed === "" && row.fields[field] !== "" ? null : typed);
     };
-    return html`<td class="cell"><input ref=${(node) => node && document.activeElement !== node && node.focus()} aria-label=${`${column} of ${row.kind}`} value=${before} onBlur=${(event) => leave(event, true)}
-      onKeyDown=${(event) => { if (event.key === "Enter" || event.key === "Escape") { returning = place; leave(event, event.key === "Enter"); } }} /></td>`;
+    return html`<td class="cell"><textarea rows=${Math.min(before.split("\n").length, 12)} title="Enter: done; Shift+Enter: a new line; Escape: as it was" ref=${(node) => node && document.activeElement !== node && node.focus()} aria-label=${`${column} of ${row.kind}`} value=${before} onBlur=${(event) => leave(event, true)}
+      onKeyDown=${(event) => { if ((event.key === "Enter" && !event.shiftKey) || event.key === "Escape") { event.preventDefault(); returning = place; leave(event, event.key === "Enter"); } }}></textarea></td>`;
   }
   const tag = stored && !row.fields ? Object.keys(stored)[0] : null;
   return html`<td class=${`cell${staged ? " staged" : ""}`} title=${text.slice(0, 500)}>${can
