@@ -9,6 +9,7 @@ import pytest
 
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.posts import first_paragraph, read_post
+from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.safety import left_out, safe
 from keyplan_systems.words import excerpt_from, plain_words
 
@@ -56,3 +57,16 @@ def test_the_content_of_noscript_is_shown_as_html() -> None:
         '<div><img src="/a.png" alt="A chart"></div>'
     )
     assert safe("<scr<noscript>ipt>alert(1)</scr</noscript>ipt>") == safe("<script>alert(1)</script>") == ""
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("mark", [" ", "\t", "#", " #", "{#a} ", "{#"])
+def test_a_long_heading_is_shown_in_bounded_time(mark: str) -> None:
+    text = f"# a{(mark * SIZE)[:SIZE]}b\n\nText."
+    assert without_title(text, "Another") == text
+    assert "Text." in render_markdown(text)
+
+
+@pytest.mark.parametrize("heading", ["# A title", "\n# A title #  ", "#\tA title"])
+def test_a_heading_that_repeats_the_title_is_not_shown(heading: str) -> None:
+    assert without_title(f"{heading}\n\nText.", "A title").strip() == "Text."

@@ -147,6 +147,8 @@ PAGE_IDS: tuple[str, ...] = ("main", "q")
 """Ids of the pages that texts stand on; others of theirs have an underscore, which no id of a heading has."""
 
 _OWN_ID = re.compile(r"[ \t]*\{#([\w.:-]{1,80})\}[ \t]*$")
+_OWN_ID_MAX = 200
+"""Characters at the end of a heading in which its id is looked for."""
 
 
 def _headings(state: StateCore) -> None:
@@ -175,8 +177,9 @@ def _heading_id(inline: Token, taken: dict[str, int]) -> str:
     children = inline.children or []
     own = None
     if children and children[-1].type == "text":
-        own = _OWN_ID.search(children[-1].content)
-        children[-1].content = _OWN_ID.sub("", children[-1].content)
+        start, end = children[-1].content[:-_OWN_ID_MAX], children[-1].content[-_OWN_ID_MAX:]
+        own = _OWN_ID.search(end)
+        children[-1].content = start + _OWN_ID.sub("", end)
     text = "".join(child.content for child in children if child.type in {"text", "code_inline"})
     plain = re.sub(r"[^\w\- ]|_", "", (own[1] if own else text).lower()).strip().replace(" ", "-")[:80] or "section"
     number = taken.get(plain, 0)
@@ -344,10 +347,9 @@ def _each(tokens: Sequence[Token]) -> Iterator[Token]:
         yield from _each(token.children or ())
 
 
-_FIRST_HEADING = re.compile(r"\s*#[ \t]+([^\n]*?)[ \t]*#*[ \t]*(?:\n|$)")
-
-
 def without_title(text: str, title: str) -> str:
-    """The text without a first heading that only says the title again, as many files begin."""
-    match = _FIRST_HEADING.match(text)
-    return text[match.end() :] if match is not None and match.group(1).strip() == title.strip() else text
+    """Return the text without a first heading that repeats the title."""
+    heading, _, rest = text.lstrip().partition("\n")
+    if not heading.startswith(("# ", "#\t")):
+        return text
+    return rest if heading[1:].rstrip().rstrip("#").strip() == title.strip() else text
