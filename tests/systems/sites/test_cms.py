@@ -248,6 +248,20 @@ def bearer(member: Visit) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
+def test_an_author_lists_no_drafts_of_others(cms: Cms, site: ServedSite, client: TestClient) -> None:
+    """Titles and excerpts of others' drafts are for editors."""
+    cms.create_article(Article(title="A secret title", slug="hidden", author_id="u_99", tags={"hush"}))
+    author, editor = (bearer(visit(site, literal)) for literal in ("author", "editor"))
+    lists = (
+        "articles_by_state?status=draft&limit=100",
+        "articles_by_author?author_id=u_99",
+        "articles_by_tag?tag=hush",
+    )
+    for pattern in lists:
+        assert "secret" not in client.get(f"/api/{pattern}", headers=author).text
+        assert "secret" in client.get(f"/api/{pattern}", headers=editor).text, pattern
+
+
 def test_drafts_never_go_over_the_public_api(cms: Cms, site: ServedSite, client: TestClient) -> None:
     draft = cms.create_article(Article(title="Draft", slug="hush", author_id="u_02", tags={"hush"}))
     cms.save_draft(draft.article_id, "a secret text", "u_02", title="A secret title")

@@ -86,14 +86,21 @@ def test_messages_are_between_two(people: dict[str, Visit]) -> None:
 
 def test_a_block_holds(people: dict[str, Visit]) -> None:
     ada, _, eve = people.values()
-    ada.get("/people/eve")
-    assert ada.send("/people/eve/block") == 200
+    eve.get("/people/ada")
+    assert eve.send("/people/ada/follow") == 200
     ada.get("/")
     ada.send("/posts", text="Another")
     post = ada.path
-    eve.get(post)
-    assert eve.send(f"{post}/comments", text="No") == 409
+    assert eve.get(post) == 200
+    ada.get("/people/eve")
+    assert ada.send("/people/eve/block") == 200
+    assert eve.get(post) == 404
+    assert eve.post(f"{post}/comments", {"csrf": eve.csrf(), "text": "No"}) == 404
+    assert eve.post(f"{post}/like", {"csrf": eve.csrf()}) == 404
+    eve.get("/")
+    assert not eve.says("Another")
     eve.get("/people/ada")
+    assert not eve.says("Another")
     assert eve.send("/people/ada/follow") == 409
     eve.get("/messages/ada")
     assert eve.send("/messages/ada", text="No") == 409

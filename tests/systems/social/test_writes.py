@@ -57,7 +57,7 @@ def test_sign_up_wants_a_handle_and_a_name(social: Social, handle: str, name: st
 def test_follow_and_unfollow(social: Social) -> None:
     recorder = recorded(social)
     social.follow("ann", "ben")
-    assert recorder.operations == [*["GetItem"] * 4, "TransactWriteItems"]
+    assert recorder.operations == [*["GetItem"] * 5, "TransactWriteItems"]
     social.follow("cid", "ben")
     ben, ann = social.profile("ben"), social.profile("ann")
     assert ben is not None

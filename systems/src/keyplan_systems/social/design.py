@@ -235,6 +235,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         """Like a post. Raises Refused for a second time, ItemNotFound."""
         post = yield from self._post(post_id)
         yield from self._user(user_id)
+        yield from self._not_blocked(post.user_id, user_id, "Social.like")
         if (yield from self.like_of.ask(post_id, user_id)) is not None:
             raise Refused(f"{user_id!r} likes post {post_id!r} already", place="Social.like")
         made = Like(post_id=post_id, user_id=user_id)

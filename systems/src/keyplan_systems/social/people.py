@@ -52,8 +52,8 @@ class PeopleWrites(Reads):
 
     @write("W17", attempts=10)
     def block(self, user_id: str, blocked_id: str) -> Writes[Block]:
-        """Want nothing of a user from now on: they can't follow, comment or write any more. Who follows them or is
-        followed by them stays so until ``unfollow``. Raises Refused for oneself, ItemNotFound.
+        """Block a user: neither of the two can read, follow, like, comment or write to the other. Followings between
+        them stay stored until ``unfollow``, and show nothing. Raises Refused for oneself, ItemNotFound.
         """
         if user_id == blocked_id:
             raise Refused("nobody blocks themselves", place="Social.block", hint="give two users")
@@ -104,8 +104,9 @@ class PeopleWrites(Reads):
         return user
 
     def _not_blocked(self, user_id: str, other_id: str, place: str) -> Writes:
-        """Raises Refused for whom a user blocks."""
-        if (yield from self.block_of.ask(user_id, other_id)) is not None:
+        """Raises Refused where one of two users blocks the other."""
+        of_other = yield from self.block_of.ask(user_id, other_id)
+        if of_other is not None or (yield from self.block_of.ask(other_id, user_id)) is not None:
             raise Refused("one of the two has blocked the other", place=place)
 
 

@@ -98,13 +98,14 @@ def make_site(cms: Cms, options: SiteOptions) -> ServedSite:
     return ServedSite(application, TablePolicy(site, rules(cms)), _told(site, cms))
 
 
-_OF_AUTHORS = (
-    *("articles_by_author", "articles_by_tag", "tags_of_article", "articles_by_state", "slug_holders", "translations"),
+_OF_WRITERS = (
+    *("article_with_latest", "article_versions", "article_history", "version_cards", "version_card"),
+    *("tags_of_article", "translations"),
 )
-_OF_WRITERS = ("article_with_latest", "article_versions", "article_history", "version_cards", "version_card")
 _OF_EDITORS = (
     *("retag", "edit", "archive", "unarchive", "delete_article", "publish_version", "unpublish"),
     *("schedule", "unschedule", "due_articles", "waiting_events", "event", "members", "revoke_preview"),
+    *("articles_by_state", "articles_by_tag", "slug_holders"),  # with titles and excerpts of others' drafts
 )
 
 
@@ -118,6 +119,10 @@ def rules(cms: Cms) -> dict[str, Rule]:
         article = cms.article(str(given["article_id"]))
         if article is None or not may_write(caller, article):
             raise ItemNotFound(f"you have no article {given['article_id']!r}", place="Cms.article")
+
+    def lists(caller: Person | None, given: dict[str, Any]) -> None:
+        if not (may_publish(caller) or (caller is not None and given["author_id"] == caller.user_id)):
+            raise ItemNotFound("an author lists articles of their own", place="Cms.articles_by_author")
 
     def creates(caller: Person | None, given: dict[str, Any]) -> None:
         article = given["article"]  # as JSON, in which a field may have its name or its attribute's
@@ -138,7 +143,7 @@ def rules(cms: Cms) -> dict[str, Rule]:
         **dict.fromkeys(("published_articles", "published_by_tag", "published_by_author"), Rule("anyone")),
         **dict.fromkeys(("article", "article_by_slug", "article_in_locale"), public),
         "article_version": Rule("anyone", shown=version_is_shown),
-        **dict.fromkeys(_OF_AUTHORS, Rule("author")),
+        "articles_by_author": Rule("author", check=lists),
         **dict.fromkeys(_OF_WRITERS, Rule("author", check=writes)),
         **dict.fromkeys(("save_draft", "restore_version", "share_preview"), Rule("author", ("created_by",), writes)),
         "create_article": Rule("author", check=creates),

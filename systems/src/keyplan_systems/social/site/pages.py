@@ -204,6 +204,9 @@ def act(turn: SocialTurn) -> Response:
                 return turn.go(f"/people/{turn.form['of']}/followers")
             case "block":
                 social.block(me, user.user_id)
+                for reader, author in ((me, user.user_id), (user.user_id, me)):
+                    if social.follows(reader, author) is not None:
+                        social.unfollow(reader, author)
             case "unblock":
                 social.unblock(me, user.user_id)
             case _:
