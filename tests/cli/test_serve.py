@@ -50,6 +50,16 @@ def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
     assert not (folder / "cms.db-wal").exists()
 
 
+def test_only_the_owner_reads_the_files_of_a_store(folder: Path) -> None:
+    before = set(folder.iterdir())
+    with serving(folder, "--sample", "5"):
+        modes = {
+            path.name: oct(path.stat().st_mode & 0o777) for path in set(folder.iterdir()) - before if path.is_file()
+        }
+    assert {"cms.db", "cms.db-wal", "cms.db-shm", "cms.db.secret"} <= modes.keys()
+    assert set(modes.values()) == {"0o600"}
+
+
 def test_the_studio_of_a_design_without_keys_has_its_plans(folder: Path) -> None:
     (folder / "store.py").write_text((Path(__file__).parent.parent / "planner" / "shop.py").read_text())
     with program("studio", "store.py:Store", "--port", "0", cwd=folder) as started:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,6 +76,7 @@ def command(
     from keyplan.cli.designs import find
 
     need_server()
+    os.umask(0o077)  # the store holds password hashes: only its owner reads it, its -wal and -shm, secrets and uploads
     result = find(name)
     maker = None if result.system is None else result.system.site
     public = None if origin is None else _origin(origin, maker)

@@ -13,6 +13,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from keyplan.errors import ConditionFailed
 from keyplan_systems.pages.people import PASSWORD_MIN, Person, mark_of
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.incoming import Form
@@ -38,7 +39,7 @@ def change(turn: Turn[Any]) -> Response:
     if form:
         with turn.site.hashing:
             if password_fits(person.password_hash, old):
-                turn.people.set_password(person.user_id, hash_password(new))
+                turn.people.replace_password(person, hash_password(new))
                 fresh = turn.people.person(person.user_id)
                 if fresh is not None:
                     turn.site.sign_in(turn.visitor, fresh)
@@ -69,7 +70,7 @@ def _write(turn: Turn[Any], login: str, origin: str) -> None:
     text = f"{int(time.time()) + LINK_SECONDS}.{mark_of(person)}.{person.user_id}"
     title = turn.site.look.title
     turn.site.joining.mail.send(
-        login,
+        person.email,
         f"A new password for {title}",
         f"Hello {person.name},\n\n"
         f"somebody, we hope it was you, has asked for a new password at {title}. Set it here within an hour:\n\n"
@@ -94,7 +95,10 @@ def reset(turn: Turn[Any]) -> Response:
     if not form:
         return turn.page("reset.html", 422, field="password", password_min=PASSWORD_MIN)
     with turn.site.hashing:
-        turn.people.set_password(person.user_id, hash_password(password))
+        try:
+            turn.people.replace_password(person, hash_password(password))
+        except ConditionFailed:  # another request used the link first
+            raise _over() from None
     turn.site.visitors.leave(turn.visitor)
     return turn.go("/sign-in", "reset")
 
@@ -105,9 +109,13 @@ def _whose(turn: Turn[Any], token: str) -> Person:
     until, mark, user_id = ("0", "", "") if text is None else text.split(".", 2)
     person: Person | None = turn.people.person(user_id) if int(until) > time.time() else None
     if person is None or mark_of(person) != mark:
-        text = "It was used already, or is over, or was cut short on its way. A new one takes a minute."
-        raise Problem(410, "This link doesn't work any more", text, (("Ask for a new one", "/password/forgotten"),))
+        raise _over()
     return person
+
+
+def _over() -> Problem:
+    text = "The link was used already, has expired or is incomplete."
+    return Problem(410, "This link doesn't work any more", text, (("Ask for a new one", "/password/forgotten"),))
 
 
 PAGES = (("/password", change_form, "person"),)

@@ -32,6 +32,8 @@ class Person:
     name: str
     password_hash: str = field(repr=False)
     roles: Collection[str] = ()
+    email: str = ""
+    """The stored email address, which mail goes to; empty where people sign in with something else."""
 
 
 class People(Protocol):
@@ -54,8 +56,8 @@ class People(Protocol):
         """Raises Refused with a fault of ``login`` for what can't be one, whoever has it."""
         ...
 
-    def set_password(self, user_id: str, password_hash: str) -> None:
-        """Give somebody another password."""
+    def replace_password(self, person: Person, password_hash: str) -> None:
+        """Replace the password. Raises ConditionFailed if it changed after ``person`` was read."""
         ...
 
     def join(self, login: str, name: str, password_hash: str) -> Person:
@@ -109,12 +111,18 @@ class StoredPeople(ABC, Generic[U]):
         """Store somebody new. Raises ValueTaken where somebody has the login."""
 
     @abstractmethod
-    def set_password(self, user_id: str, password_hash: str) -> None:
-        """Store another hash of a user's password; the sessions of the one before end."""
+    def replace_password(self, person: Person, password_hash: str) -> None:
+        """Store another password hash; sessions of the old one end. Raises ConditionFailed if the stored hash isn't
+        ``person.password_hash``.
+        """
 
     def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have none
         """What a user may do besides."""
         return ()
+
+    def email(self, user: U) -> str:  # noqa: ARG002 - the network has no addresses
+        """The stored email address of a user; empty for none."""
+        return ""
 
     def person(self, user_id: str) -> Person | None:
         """Somebody by their id."""
@@ -137,11 +145,13 @@ class StoredPeople(ABC, Generic[U]):
             user = self.add(login, name, password_hash)
         except ValueTaken:
             raise Refused("it is taken", faults=[Fault("login", self.taken)]) from None
-        return Person(user.user_id, user.name, password_hash, self.roles(user))
+        return Person(user.user_id, user.name, password_hash, self.roles(user), self.email(user))
 
     def _person(self, user: U | None) -> Person | None:
         kept = None if user is None else self.password_hash(user.user_id)
-        return None if user is None or kept is None else Person(user.user_id, user.name, kept, self.roles(user))
+        if user is None or kept is None:
+            return None
+        return Person(user.user_id, user.name, kept, self.roles(user), self.email(user))
 
 
 class Sessions:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from keyplan import Update, now
 from keyplan_systems.pages.people import Person, StoredPeople
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import User
+from keyplan_systems.shop.entities import Credential, User
 
 __all__ = ["ShopPeople", "merchant_of"]
 
@@ -46,9 +47,14 @@ class ShopPeople(StoredPeople[User]):
         self._shop.sign_up(user, password_hash)
         return user
 
-    def set_password(self, user_id: str, password_hash: str) -> None:
-        """Give somebody another password."""
-        self._shop.set_password(user_id, password_hash)
+    def replace_password(self, person: Person, password_hash: str) -> None:
+        """Replace a password, unless it changed after ``person`` was read."""
+        update = Update(Credential, user_id=person.user_id).set(password_hash=password_hash, changed_at=now())
+        self._shop.transact([update.only_if(password_hash=person.password_hash)])
+
+    def email(self, user: User) -> str:
+        """The address of a user, as stored."""
+        return user.email
 
     def roles(self, user: User) -> Collection[str]:
         """Whom a user sells for."""
