@@ -598,3 +598,22 @@ def test_no_item_of_a_file_is_put_together_without_end(
     file = Endless(start, again)
     with pytest.raises(formats.UnreadableError, match="longer than 200000"):
         list(formats.read_records(io.BufferedReader(file), kind, formats.Csv({})))
+
+
+def test_symbolic_links_do_not_lead_out_of_a_bucket(s3: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("secret")
+    (s3 / "bucket" / "file").symlink_to(outside / "secret")
+    (s3 / "bucket" / "folder").symlink_to(outside)
+    (s3 / "linked").symlink_to(outside)
+    bucket = Bucket(str(s3), "bucket")
+    assert bucket.keys("") == bucket.keys("folder/") == []
+    for key in ("file", "folder/secret"):
+        with pytest.raises(S3Error):
+            bucket.read(key, "NONE")
+        with pytest.raises(S3Error):
+            bucket.put(key, b"overwritten")
+    with pytest.raises(S3Error):
+        Bucket(str(s3), "linked")
+    assert (outside / "secret").read_text() == "secret"

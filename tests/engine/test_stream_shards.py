@@ -306,3 +306,13 @@ def test_all_shards_are_looked_at_when_records_go() -> None:
     kept: Any = _Kept([StoredShard(number, None, 0, 9, START, 0, at) for number, at in closed.items()])
     assert trim_stream(kept, 1, now_s) == 40
     assert (kept.dropped, kept.trimmed) == ([1, 3], {2: 20, 4: 40})
+
+
+@pytest.mark.parametrize("kind", ["AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"])
+@pytest.mark.parametrize("digits", [21, 40])
+def test_a_sequence_number_beyond_any_record(engine: Engine, kind: str, digits: int) -> None:
+    arn = streamed(engine)
+    put(engine, "a")
+    (shard,) = shards(engine.call, arn)
+    params = {"StreamArn": arn, "ShardId": shard["ShardId"], "ShardIteratorType": kind, "SequenceNumber": "9" * digits}
+    assert refused(engine, "GetShardIterator", params)[0] == "ValidationException"

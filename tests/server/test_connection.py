@@ -268,11 +268,11 @@ def test_a_client_that_ends_has_its_answers(monkeypatch: pytest.MonkeyPatch, dra
 
 
 def test_a_connection_is_late_by_what_it_is_doing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request has 20 seconds from its first byte, and half a second more for each byte of its body; an idle
-    connection, and an answer that isn't read, 300; while the server answers, there is no hurry.
+    """A request has 20 seconds from its first byte, and half a second more for each byte of its body; a connection
+    without a first request 20; an idle one, and an answer that isn't read, 300; there is no limit on the server's time.
     """
     played = Played(monkeypatch)
-    assert played.late_after() == 300
+    assert played.late_after() == 20
     played.now += 100
     data = request("GetItem", b"x" * 40)
     played.receive(data[:10])
@@ -304,8 +304,8 @@ def test_a_connection_is_late_by_what_it_is_doing(monkeypatch: pytest.MonkeyPatc
 def test_late_connections_end_and_idle_ones_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
     (slow, slow_wire), (idle, idle_wire) = played.opened(), played.opened()
-    _, refused_wire = played.opened()
-    assert refused_wire.ended == "aborted"
+    idle.data_received(request("GetItem", b"before"))
+    played.answer()
     assert Connections(played.all.service, LIMITS, played.all.open).open is played.all.open
     assert played.all.open == {played.connection, slow, idle}
     slow.data_received(b"POST")
@@ -322,6 +322,20 @@ def test_late_connections_end_and_idle_ones_are_closed(monkeypatch: pytest.Monke
     assert (played.wire.ended, played.pending) == ("", played.pending)
     played.answer()
     assert (played.wire.ended, len(played.wire.written)) == ("closed", 2)
+
+
+def test_a_new_connection_replaces_the_one_that_was_idle_longest(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = Played(monkeypatch)
+    played.now += 1
+    (asking, asking_wire), (idle, idle_wire) = played.opened(), played.opened()
+    asking.data_received(b"POST")
+    newcomer, newcomer_wire = played.opened()
+    assert (played.wire.ended, asking_wire.ended, idle_wire.ended) == ("aborted", "", "")
+    idle.data_received(b"POST")
+    newcomer.data_received(b"POST")
+    _, refused_wire = played.opened()
+    assert (refused_wire.ended, newcomer_wire.ended) == ("aborted", "")
+    assert played.all.open == {asking, idle, newcomer}
 
 
 @pytest.mark.parametrize("size", [400, 1000, 2000])

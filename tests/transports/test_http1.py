@@ -91,6 +91,7 @@ def test_more_than_the_answer_behind_its_last_part() -> None:
         b"HTTP/1.1 two OK\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 200 OK\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
         b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyplan.client.transports.http1 import ReplyReader
+from keyplan.client.transports.http1 import Reply, ReplyReader
 from keyplan.client.transports.responses import Failure, Kind, answer_of
 from keyplan.dynamodb.service_errors import (
     ConditionalCheckFailedException,
@@ -109,3 +109,12 @@ def test_any_body_at_all(status: int, body: bytes) -> None:
     assert read is not None
     with suppress(Failure):
         assert isinstance(answer_of(read), dict)
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"Item": []}', b'{"Attributes": 1}', b'{"Items": {}}', b'{"LastEvaluatedKey": "x"}']
+)
+def test_members_of_the_wrong_json_type(body: bytes) -> None:
+    with pytest.raises(Failure, match="garbled") as caught:
+        answer_of(Reply(200, {}, body, keep=True))
+    assert caught.value.lost

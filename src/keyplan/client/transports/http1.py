@@ -112,7 +112,10 @@ class ReplyReader:
             name, colon, value = line.partition(b":")
             if not colon:
                 raise ProtocolViolation(f"a header of the answer isn't one: {line[:60]!r}")
-            headers[name.lower()] = value.strip()
+            name, value = name.lower(), value.strip()
+            if name == b"content-length" and headers.get(name, value) != value:
+                raise ProtocolViolation("the answer has two different Content-Length headers")
+            headers[name] = value
         self._keep = first.startswith(b"HTTP/1.1") and headers.get(b"connection", b"").lower() != b"close"
         self._measure(headers)
         self._headers = headers

@@ -90,6 +90,8 @@ _CLASSES: dict[str, type[DynamoDBError]] = {
     if inspect.isclass(var) and issubclass(var, DynamoDBError) and var.__name__ == var.type
 }
 _TEXT_MAX = 200
+_MEMBER_TYPES: dict[str, type] = {"Attributes": dict, "Item": dict, "Items": list, "LastEvaluatedKey": dict}
+"""Members that the client reads, whose JSON type is the same in the response of every operation."""
 
 
 def answer_of(reply: Reply) -> dict[str, Any]:
@@ -109,6 +111,10 @@ def answer_of(reply: Reply) -> dict[str, Any]:
         raise Failure(_garbled(f"it isn't JSON: {_shown(body)}"), Kind.TRANSIENT, lost=True) from None
     if answer.__class__ is not dict:
         raise Failure(_garbled(f"it is no object: {_shown(body)}"), Kind.TRANSIENT, lost=True)
+    for name, expected in _MEMBER_TYPES.items():
+        if name in answer and answer[name].__class__ is not expected:
+            text = f"{name} is {type(answer[name]).__name__}, expected {expected.__name__}: {_shown(body)}"
+            raise Failure(_garbled(text), Kind.TRANSIENT, lost=True)
     return answer
 
 

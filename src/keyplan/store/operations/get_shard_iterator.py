@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyplan.dynamodb.service_errors import ValidationException, one_or_more
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
+from keyplan.store.storage.key_layouts import ROW_MAX
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.storage.stream_rows import Changes, StoredShard, StoredStream
 from keyplan.store.streams.stream_reading import (
@@ -70,6 +71,8 @@ def _after(changes: Changes, stream: StoredStream, shard: StoredShard, request: 
     if int(sequence) < int(starting_sequence(shard)) or (ending is not None and int(sequence) > int(ending)):
         raise ValidationException("Invalid SequenceNumber for the shard")
     after = position_before(sequence) if kind == "AT_SEQUENCE_NUMBER" else position_at(sequence)
+    if after > ROW_MAX:
+        raise ValidationException("Invalid SequenceNumber for the shard")
     if after < horizon:
         raise trimmed()
     return after

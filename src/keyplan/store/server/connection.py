@@ -48,6 +48,17 @@ class Connections:
         for connection in [each for each in self.open if each.is_late(now)]:
             connection.abort()
 
+    def end_longest_idle(self) -> bool:
+        """End the connection that has waited longest for a request, to make room for a new one. False if every
+        connection has a request in progress.
+        """
+        idle = min((each for each in self.open if each.is_idle), key=lambda each: each.idle_since, default=None)
+        if idle is None:
+            return False
+        self.open.discard(idle)
+        idle.abort()
+        return True
+
     def close_idle(self) -> None:
         """Begin to close: those that wait for a request end now, the others after their answer."""
         self.is_closing = True
@@ -78,6 +89,7 @@ class Connection(asyncio.Protocol):
         self._is_draining = False
         self._began = time.monotonic()
         self._is_receiving = False
+        self._has_sent = False
         self._head_bytes = 0
         """Of a head that isn't complete."""
         self._in_head = True
@@ -89,7 +101,7 @@ class Connection(asyncio.Protocol):
         """Take the connection, or turn it away when there are too many."""
         self._transport = transport
         self._transport.max_size = _READ_BYTES
-        if len(self._all.open) >= self._limits.connections_max:
+        if len(self._all.open) >= self._limits.connections_max and not self._all.end_longest_idle():
             self._transport.abort()
             return
         self._all.open.add(self)
@@ -113,7 +125,7 @@ class Connection(asyncio.Protocol):
             self._drain(len(data))
             return
         if not self._is_receiving:
-            self._is_receiving = True
+            self._is_receiving = self._has_sent = True
             self._began = time.monotonic()
         self._head_bytes += len(data)  # a request that ends in this data sets it to zero
         try:
@@ -273,6 +285,17 @@ class Connection(asyncio.Protocol):
 
     # --- ending
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the client has sent nothing of a request that the server hasn't answered."""
+        is_busy = self._is_answering or self._is_receiving or self._is_draining or self._is_write_paused
+        return not is_busy and not self._waiting
+
+    @property
+    def idle_since(self) -> float:
+        """When its last answer was complete, or when it was opened, on time.monotonic()."""
+        return self._began
+
     def is_late(self, now: float) -> bool:
         """Whether it has kept the server waiting for too long."""
         passed_s = now - self._began
@@ -283,6 +306,8 @@ class Connection(asyncio.Protocol):
         if self._is_receiving and not self._waiting:
             granted_s = self._body_bytes / self._limits.body_bytes_per_s_min
             return passed_s > self._limits.request_s_max + granted_s
+        if not self._has_sent:  # the first request has less time than later ones: silent connections go soon
+            return passed_s > self._limits.request_s_max
         return passed_s > self._limits.idle_s_max
 
     def abort(self) -> None:

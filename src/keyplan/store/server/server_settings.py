@@ -29,12 +29,14 @@ class Limits:
     buffered_bytes_max: int = 256 * 1024 * 1024
     """Bodies that are being received, of all connections of one process together."""
     connections_max: int = 4096
-    """Of one process. Who comes then is turned away at once."""
+    """Of one process. A new connection then takes the place of the one that has been idle longest, and is closed if all
+    of them have requests in progress.
+    """
     request_s_max: float = 20.0
     """A request must have arrived that long after its first byte, plus what ``body_bytes_per_s_min`` grants."""
     body_bytes_per_s_min: int = 32 * 1024
     idle_s_max: float = 300.0
-    """A connection without a request, and an answer that its client doesn't read."""
+    """A connection without a request after its first one, and an answer that its client doesn't read."""
     pipelined_max: int = 64
     """Requests of one connection that wait; then nothing more is read from it."""
     shutdown_s_max: float = 10.0

@@ -59,7 +59,7 @@ class Bucket:
                 "S3NoSuchBucket", f"The specified bucket does not exist: {name}. The store has no folder for buckets"
             )
         self._path = Path(folder) / name
-        if not os.path.isdir(self._path):  # noqa: PTH112 - a Path raises when a name is too long
+        if not os.path.isdir(self._path) or self._path.is_symlink():  # noqa: PTH112 - a Path raises when a name is too long
             raise S3Error("S3NoSuchBucket", f"The specified bucket does not exist: {name}, in {folder}")
 
     def keys(self, prefix: str) -> list[tuple[str, int]]:
@@ -70,7 +70,9 @@ class Bucket:
         if root is None or not os.path.isdir(root):  # noqa: PTH112
             return []
         result = [
-            (path.relative_to(self._path).as_posix(), path.stat().st_size) for path in root.rglob("*") if path.is_file()
+            (path.relative_to(self._path).as_posix(), path.stat().st_size)
+            for path in root.rglob("*")
+            if path.is_file() and self._is_inside(path)
         ]
         return sorted(
             (key, size) for key, size in result if key.startswith(prefix) and not key.startswith(f"{PARTIAL}/")
@@ -151,7 +153,17 @@ class Bucket:
             return None
         if "\0" in key or any(part in {"", ".", ".."} for part in parts) or len(key.encode(errors="replace")) > 1024:
             return None
-        return self._path.joinpath(*parts)
+        path = self._path.joinpath(*parts)
+        return path if self._is_inside(path) else None
+
+    def _is_inside(self, path: Path) -> bool:
+        """Whether a path is in the bucket after its symbolic links are resolved. A link to a file or folder outside of
+        the bucket would let a request read or overwrite any file of the user.
+        """
+        try:
+            return path.resolve().is_relative_to(self._path.resolve())
+        except (OSError, RuntimeError, ValueError):  # too long, links in a circle, not encodable
+            return False
 
 
 class _Digesting:
