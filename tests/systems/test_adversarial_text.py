@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from keyplan_systems.frontmatter import FrontMatterError
+from keyplan_systems.marks import as_html, shown_raw
 from keyplan_systems.posts import first_paragraph, read_post
 from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.safety import left_out, safe
@@ -70,3 +72,11 @@ def test_a_long_heading_is_shown_in_bounded_time(mark: str) -> None:
 @pytest.mark.parametrize("heading", ["# A title", "\n# A title #  ", "#\tA title"])
 def test_a_heading_that_repeats_the_title_is_not_shown(heading: str) -> None:
     assert without_title(f"{heading}\n\nText.", "A title").strip() == "Text."
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("mark", ["\\(", "$", "$a", "[[", ":a", "^^a", "~a", "==a", "++a", "{==a", "*[a", "![", " "])
+def test_marks_of_other_renderers_are_read_in_bounded_time(mark: str) -> None:
+    text = (mark * SIZE)[:SIZE]
+    assert sum(shown_raw(text).values()) <= SIZE
+    assert len(as_html(text, Counter(), Counter())) <= 20 * SIZE

@@ -21,7 +21,7 @@ _KEY = re.compile(
 )
 
 _SHOWN_RAW = (
-    ("mathematics", re.compile(r"\$\$|\\\\?[(\[](?=[^\n]*\\\\?[)\]])")),
+    ("mathematics", re.compile(r"\$\$|\\\\?[(\[](?=[^\n]{0,400}\\\\?[)\]])")),
     ("mathematics", re.compile(r"(?<![\\$\w])\$(?=[^$\n]*[\\_^=])(?=[^\s$])[^$\n]{1,200}(?<=[^\s\\])\$(?![\w$])")),
     ("[[…]]", re.compile(r"\[\[(?=[^\[\]\n]+\]\])")),
     ("an emoji's name", re.compile(r"(?:^|(?<=[\s(>*]))(?::[+-]1:|:[a-z][a-z0-9_+-]{2,30}:)(?![\w:/])", re.MULTILINE)),
