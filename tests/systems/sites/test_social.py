@@ -10,6 +10,7 @@ import pytest
 from keyplan.web import app
 from keyplan.web.mounting import Beside
 from keyplan_systems.pages.application import ServedSite
+from keyplan_systems.site.limits import Limit, RateLimiter
 from keyplan_systems.social import Social
 from keyplan_systems.social.entities import conversation_of
 from keyplan_systems.social.site.making import make_site
@@ -294,3 +295,20 @@ def test_the_api_knows_who_asks(social: Social, site: ServedSite, people: dict[s
             given = {"post_id": post.post_id, "created_at": at, "comment_id": said.comment_id}
             assert post_as(who, "delete_comment", **given) == status
         assert post_as("ada", "delete_post", post_id=post.post_id) == 204
+
+
+def test_writes_of_the_api_count_against_the_limit_of_the_site(
+    social: Social, site: ServedSite, people: dict[str, Visit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limiters = site.application.state.site.limiters
+    monkeypatch.setitem(limiters, "write", RateLimiter(Limit(attempts=3, seconds=600), lambda: 0.0))
+    client = TestClient(Beside(app(social, hosts=("testserver",), policy=site.policy), site.application))
+    ada, bob = (
+        {"authorization": "Bearer " + people[handle].client.cookies["social_session"].strip('"')}
+        for handle in ("ada", "bob")
+    )
+    answers = [client.post("/api/publish", json={"text": "x"}, headers=ada) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert answers[-1].headers["retry-after"] == "200"
+    assert client.get("/api/feed", headers=ada).status_code == 200
+    assert client.post("/api/publish", json={"text": "x"}, headers=bob).status_code == 200

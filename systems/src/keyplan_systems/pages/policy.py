@@ -14,7 +14,7 @@ from typing import Any
 
 from starlette.requests import HTTPConnection
 
-from keyplan.errors import AccessRefused, ItemNotFound
+from keyplan.errors import AccessRefused, ItemNotFound, TooManyRequests
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.site import SmallSite
 
@@ -93,10 +93,18 @@ class TablePolicy:
         return {} if caller is None else dict.fromkeys(self.filled(pattern), caller.user_id)
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: Person | None) -> dict[str, Any]:
-        """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
+        """Return the arguments to call with. A write counts against the site's limit for forms. Raises AccessRefused,
+        TooManyRequests, and ItemNotFound for items that the caller can't access.
+        """
         rule = self.rules[pattern]
         if rule.who not in {"anyone", "person"} and (caller is None or rule.who not in caller.roles):
             raise AccessRefused(f"{pattern} is for those who are {rule.who}", place=pattern)
+        if pattern in self.site.design.compiled.writes:
+            wait = self.site.wait_seconds("write", "anonymous" if caller is None else caller.user_id)
+            if wait:
+                error = TooManyRequests("too many writes", place=pattern, hint=f"wait {wait:.0f} seconds")
+                error.retry_after_s = max(1, round(wait + 0.5))
+                raise error
         if rule.check is not None:
             rule.check(caller, arguments)
         return arguments
