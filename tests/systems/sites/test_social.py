@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from keyplan.errors import Refused
 from keyplan.web import app
 from keyplan.web.mounting import Beside
 from keyplan_systems.pages.application import ServedSite
@@ -258,6 +259,33 @@ def test_the_api_hides_what_is_private(social: Social, site: ServedSite) -> None
     for path in ("notifications", "follow_requests"):
         assert client.get(f"/api/{path}?user_id={owner}", headers=bearer).status_code == 400
         assert client.get(f"/api/{path}", headers=bearer).status_code == 200
+
+
+def test_a_block_ends_reading_and_liking_in_both_directions(social: Social, site: ServedSite) -> None:
+    served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
+    visit = join(site, "reader")
+    bearer = {"authorization": "Bearer " + visit.client.cookies["social_session"].strip('"')}
+    user = social.user_by_handle("reader")
+    assert user is not None
+    reader, client = user.user_id, TestClient(served)
+    for private in (True, False):
+        for direction in (1, -1):
+            writer = social.sign_up(f"writer{private}{direction + 1}", "Writer").user_id
+            social.follow(reader, writer)
+            social.set_private(writer, private)
+            post = social.publish(writer, "hush").post_id
+            asked = (f"posts_of_user?user_id={writer}", f"post_by_id?post_id={post}", "feed")
+            assert all("hush" in client.get(f"/api/{path}", headers=bearer).text for path in asked)
+            blocker, blocked = (writer, reader)[::direction]
+            social.block(blocker, blocked)
+            for path in asked:
+                assert "hush" not in client.get(f"/api/{path}", headers=bearer).text, path
+            visit.get("/")
+            assert not visit.says("hush")
+            assert client.post("/api/like", json={"post_id": post}, headers=bearer).status_code == 404
+            with pytest.raises(Refused):
+                social.like(post, reader)
+            assert "like" not in {heard.kind for heard in social.notifications(writer)}
 
 
 def test_the_api_knows_who_asks(social: Social, site: ServedSite, people: dict[str, Visit]) -> None:

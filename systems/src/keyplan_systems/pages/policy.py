@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.requests import HTTPConnection
 
+from keyplan import Page
 from keyplan.errors import AccessRefused, ItemNotFound, TooManyRequests
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.site import SmallSite
@@ -119,6 +120,8 @@ class TablePolicy:
             return answer
         if isinstance(answer, list):
             return [value for value in answer if is_shown(caller, value)]
+        if isinstance(answer, Page):
+            return replace(answer, items=[value for value in answer.items if is_shown(caller, value)])
         if not is_shown(caller, answer):
             raise ItemNotFound("it isn't there", place=pattern)
         return answer

@@ -40,7 +40,7 @@ LOOK = Look(
 _OF_POSTS = ("post_by_id", "comments_on_post", "likes_of_post")
 _OF_USERS = ("posts_of_user", "followers", "following", "follows")
 _OWN = (
-    *("feed", "conversations", "membership", "mark_read", "publish", "unlike", "like_of", "follow"),
+    *("conversations", "membership", "mark_read", "publish", "unlike", "like_of", "follow"),
     *("unfollow", "send_message", "edit_profile", "set_private", "block", "unblock", "blocks", "block_of"),
     *("ask_to_follow", "follow_requests", "accept_request", "decline_request", "remove_follower"),
     *("notifications", "notifications_seen", "see_notifications"),
@@ -114,6 +114,7 @@ def rules(social: Social) -> dict[str, Rule]:
         **dict.fromkeys(_OF_POSTS, Rule("anyone", check=seeing.post)),
         **dict.fromkeys(_OF_USERS, Rule("anyone", check=seeing.user)),
         **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
+        "feed": Rule("person", own=("user_id",), shown=seeing.entry),
         **dict.fromkeys(("comment", "like"), Rule("person", own=("user_id",), check=seeing.post)),
         "request_of": Rule("person", own=("follower_id",)),
         "messages": Rule("person", check=in_conversation),

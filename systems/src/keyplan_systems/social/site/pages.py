@@ -43,7 +43,8 @@ def feed(turn: SocialTurn) -> Response:
         return turn.page("welcome.html")
     social = turn.design
     page = social.feed(turn.person.user_id, cursor=turn.cursor)
-    return turn.page("feed.html", posts=page.items, cursor=page.cursor, users=_users(social, page.items))
+    posts = [entry for entry in page.items if may_see(social, turn.person, entry.user_id)]
+    return turn.page("feed.html", posts=posts, cursor=page.cursor, users=_users(social, posts))
 
 
 def _users(social: Social, things: Iterable[Post | Comment]) -> dict[str, User]:

@@ -8,6 +8,7 @@ from typing import Any
 from keyplan.errors import ItemNotFound
 from keyplan_systems.pages.people import Person
 from keyplan_systems.social.design import Social
+from keyplan_systems.social.entities import Post
 
 __all__ = ["Seeing", "blocks_between", "may_see"]
 
@@ -46,3 +47,7 @@ class Seeing:
         post = self._social.post_by_id(str(given["post_id"]))
         if post is not None and not may_see(self._social, caller, post.user_id):
             raise ItemNotFound(f"there is no post {given['post_id']!r}", place="Social.post_by_id")
+
+    def entry(self, caller: Person | None, entry: Any) -> bool:
+        """Whether a post appears in the caller's feed."""
+        return isinstance(entry, Post) and may_see(self._social, caller, entry.user_id)
