@@ -288,6 +288,23 @@ def test_a_block_ends_reading_and_liking_in_both_directions(social: Social, site
             assert "like" not in {heard.kind for heard in social.notifications(writer)}
 
 
+def test_writes_of_the_api_count_against_the_limit_of_the_site(
+    social: Social, site: ServedSite, people: dict[str, Visit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limiters = site.application.state.site.limiters
+    monkeypatch.setitem(limiters, "write", RateLimiter(Limit(attempts=3, seconds=600), lambda: 0.0))
+    client = TestClient(Beside(app(social, hosts=("testserver",), policy=site.policy), site.application))
+    ada, bob = (
+        {"authorization": "Bearer " + people[handle].client.cookies["social_session"].strip('"')}
+        for handle in ("ada", "bob")
+    )
+    answers = [client.post("/api/publish", json={"text": "x"}, headers=ada) for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert answers[-1].headers["retry-after"] == "200"
+    assert client.get("/api/feed", headers=ada).status_code == 200
+    assert client.post("/api/publish", json={"text": "x"}, headers=bob).status_code == 200
+
+
 def test_the_api_knows_who_asks(social: Social, site: ServedSite, people: dict[str, Visit]) -> None:
     served = Beside(app(social, hosts=("testserver",), policy=site.policy), site.application)
     ids = {user.handle: user.user_id for name in people if (user := social.user_by_handle(name))}
@@ -323,20 +340,3 @@ def test_the_api_knows_who_asks(social: Social, site: ServedSite, people: dict[s
             given = {"post_id": post.post_id, "created_at": at, "comment_id": said.comment_id}
             assert post_as(who, "delete_comment", **given) == status
         assert post_as("ada", "delete_post", post_id=post.post_id) == 204
-
-
-def test_writes_of_the_api_count_against_the_limit_of_the_site(
-    social: Social, site: ServedSite, people: dict[str, Visit], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limiters = site.application.state.site.limiters
-    monkeypatch.setitem(limiters, "write", RateLimiter(Limit(attempts=3, seconds=600), lambda: 0.0))
-    client = TestClient(Beside(app(social, hosts=("testserver",), policy=site.policy), site.application))
-    ada, bob = (
-        {"authorization": "Bearer " + people[handle].client.cookies["social_session"].strip('"')}
-        for handle in ("ada", "bob")
-    )
-    answers = [client.post("/api/publish", json={"text": "x"}, headers=ada) for _ in range(4)]
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
-    assert answers[-1].headers["retry-after"] == "200"
-    assert client.get("/api/feed", headers=ada).status_code == 200
-    assert client.post("/api/publish", json={"text": "x"}, headers=bob).status_code == 200
