@@ -231,7 +231,7 @@ def test_no_store_and_no_network_is_imported() -> None:
     code = "import sys; from keyplan.cli.group import cli; cli(['check', 'cms'], standalone_mode=False)"
     code += "; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    unwanted = {"apsw", "keyplan.engine", "keyplan.web.application", "starlette", "hypothesis", "botocore", "ssl"}
+    unwanted = {"apsw", "keyplan.store", "keyplan.web.application", "starlette", "hypothesis", "botocore", "ssl"}
     assert unwanted.isdisjoint(done.stdout.split())
 
 

@@ -32,7 +32,7 @@ _numbers = itertools.count()
 @cache
 def server_address() -> str:
     """Our server in a process of its own; gives its address."""
-    if importlib.util.find_spec("keyplan.server") is None:
+    if importlib.util.find_spec("keyplan.store.server") is None:
         pytest.skip("this Keyplan has no server")
     process = Process([sys.executable, "-c", _SERVER], stdout=subprocess.PIPE)
     atexit.register(_stop, process)

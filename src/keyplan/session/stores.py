@@ -1,7 +1,7 @@
 """Stores: what a design is opened on, embedded or remote; its table, its hooks, and closing it.
 
 Opening one compares its table with the design's, and makes it where it may. What is asked of a store is in
-``keyplan.client``; the embedded one is ``keyplan.engine``.
+``keyplan.client``; the embedded one is ``keyplan.store``.
 """
 
 from __future__ import annotations
