@@ -61,6 +61,7 @@ class Bucket:
         self._path = Path(folder) / name
         if not os.path.isdir(self._path) or self._path.is_symlink():  # noqa: PTH112 - a Path raises when a name is too long
             raise S3Error("S3NoSuchBucket", f"The specified bucket does not exist: {name}, in {folder}")
+        self._resolved = self._path.resolve()
 
     def keys(self, prefix: str) -> list[tuple[str, int]]:
         """The keys of the objects that begin with a prefix, in order, each with its size in bytes."""
@@ -161,7 +162,7 @@ class Bucket:
         the bucket would let a request read or overwrite any file of the user.
         """
         try:
-            return path.resolve().is_relative_to(self._path.resolve())
+            return path.resolve().is_relative_to(self._resolved)
         except (OSError, RuntimeError, ValueError):  # too long, links in a circle, not encodable
             return False
 

@@ -43,7 +43,8 @@ def feed(turn: SocialTurn) -> Response:
         return turn.page("welcome.html")
     social = turn.design
     page = social.feed(turn.person.user_id, cursor=turn.cursor)
-    posts = [entry for entry in page.items if may_see(social, turn.person, entry.user_id)]
+    shown = {name: may_see(social, turn.person, name) for name in {entry.user_id for entry in page.items}}
+    posts = [entry for entry in page.items if shown[entry.user_id]]
     return turn.page("feed.html", posts=posts, cursor=page.cursor, users=_users(social, posts))
 
 

@@ -10,14 +10,14 @@ from keyplan_systems.pages.people import Person
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Post
 
-__all__ = ["Seeing", "blocks_between", "may_see"]
+__all__ = ["Seeing", "may_see"]
 
 
 def may_see(social: Social, person: Person | None, user_id: str) -> bool:
     """Whether a visitor may read a user's posts, followers and followings. A block hides them from both users."""
     if person is not None and person.user_id == user_id:
         return True
-    if person is not None and blocks_between(social, person.user_id, user_id):
+    if person is not None and _blocks_between(social, person.user_id, user_id):
         return False
     user = social.profile(user_id)
     if user is None or not user.private:
@@ -25,7 +25,7 @@ def may_see(social: Social, person: Person | None, user_id: str) -> bool:
     return person is not None and social.follows(person.user_id, user_id) is not None
 
 
-def blocks_between(social: Social, user_id: str, other_id: str) -> bool:
+def _blocks_between(social: Social, user_id: str, other_id: str) -> bool:
     """Whether one of two users blocks the other."""
     return social.block_of(user_id, other_id) is not None or social.block_of(other_id, user_id) is not None
 
