@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,6 @@ from starlette.testclient import TestClient
 
 from keyplan.errors import Fault, Refused
 from keyplan_systems.blog.site import application
-from keyplan_systems.blog.site.rendering import blog_environment
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site import highlighting, markdown
 from keyplan_systems.site.incoming import Form, local_path
@@ -296,10 +294,3 @@ def test_wherever_one_goes_on_to_is_on_this_site(text: str) -> None:
     assert path.startswith("/")
     assert not path.startswith(("//", "/\\"))
     assert path.isprintable()
-
-
-def test_the_text_of_a_block_is_not_handed_on_piece_by_piece() -> None:
-    made = blog_environment()
-    for name in ("post.html", "base.html", "frame.html"):
-        source = Path(str(made.get_template(name).filename)).read_text(encoding="utf-8")
-        assert "yield from" not in made.compile(source, name, raw=True)
