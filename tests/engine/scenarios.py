@@ -139,10 +139,6 @@ FIRST = {"pk": s("a"), "sk": s("0")}
 NONE = {"Code": "None"}
 
 
-def limit_fault(value: str, place: str, rule: str) -> dict[str, str]:
-    return fault(f"1 validation error detected: Value '{value}' at '{place}' failed to satisfy constraint: {rule}")
-
-
 def reason(message: str) -> dict[str, str]:
     return {"Code": "ValidationError", "Message": f"One or more parameter values were invalid: {message}"}
 

@@ -12,7 +12,7 @@ import pytest
 
 from keyplan.store import Engine
 from keyplan.store.transfer import bulk_operations as bulk
-from tests.engine.support import answer, create, get, n, put, s
+from tests.engine.support import answer, create, get, index, n, put, s
 
 
 @pytest.fixture
@@ -204,3 +204,34 @@ def test_an_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch
     assert get(engine, "2", "1") is None
     refused = answer(engine, "CancelBulkOperation", {"BulkOperationArn": asked[0]})
     assert refused["error"] == "ValidationException"
+
+
+def test_a_bulk_operation_goes_on_when_indexes_change_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bucket" / "in").mkdir(parents=True)
+    records = [{"Item": {"pk": s("a"), "sk": s(str(number)), "x": s("x")}} for number in range(3)]
+    (tmp_path / "bucket" / "in" / "1").write_text("".join(json.dumps(record) + "\n" for record in records))
+    source = {"S3Bucket": "bucket", "S3KeyPrefix": "in/", "InputFormat": "DYNAMODB_JSON"}
+    output = {"S3Bucket": "bucket", "S3KeyPrefix": "/out/", "OutputType": ["ERROR"]}
+    asked = {"TableName": "orders", "InputS3Configuration": source, "OutputS3Configuration": output}
+    path = tmp_path / "store.db"
+    by_x = {
+        "AttributeDefinitions": [{"AttributeName": "x", "AttributeType": "S"}],
+        "GlobalSecondaryIndexUpdates": [{"Create": index("ByX", "x")}],
+    }
+    with Engine.open(path, s3=str(tmp_path)) as engine, Engine.open(path) as other:
+        create(engine)
+        write = bulk._write
+
+        def change_and_write(*given: Any) -> None:
+            monkeypatch.setattr(bulk, "_write", write)
+            other.call("UpdateTable", {"TableName": "orders", **by_x})
+            write(*given)
+
+        monkeypatch.setattr(bulk, "_write", change_and_write)
+        arn = engine.call("StartBulkPutItems", asked)["BulkOperationDescription"]["BulkOperationArn"]
+        told = engine.call("DescribeBulkOperation", {"BulkOperationArn": arn})["BulkOperationDescription"]
+        assert (told["BulkOperationStatus"], told["ProcessedItemCount"], told["FailedItemCount"]) == ("COMPLETED", 3, 0)
+        assert engine.call("Scan", {"TableName": "orders", "IndexName": "ByX"})["Count"] == 3
+        assert engine.check() == []

@@ -238,20 +238,6 @@ def test_what_cannot_be_written_fails_later(engine: Engine, s3: Path, bucket: st
     assert [*(s3 / "bucket").rglob("*")] == []
 
 
-def test_keys_of_objects_have_1024_bytes_at_most(s3: Path) -> None:
-    folder = Bucket(str(s3), "bucket")
-    longest = "/".join([*["\xe9" * 100] * 5, "a" * 19])
-    assert len(longest.encode()) == 1024
-    folder.put(longest, b"body")
-    assert folder.keys("") == [(longest, 4)]
-    with pytest.raises(S3Error, match="can't"):
-        folder.put(f"{longest}a", b"body")
-    for nowhere in ("\ud800/a", "../a", f"{longest}a", "a"):  # half a letter is in no file's name
-        assert folder.keys(nowhere) == []
-        with pytest.raises(S3Error, match="does not exist"):
-            folder.read(nowhere, "NONE")
-
-
 def test_a_token_names_one_export(engine: Engine, clock: Clock) -> None:
     create(engine)
     keep_history(engine)
@@ -416,41 +402,6 @@ def books(**more: Any) -> dict[str, Any]:
     return parameters("books", **key, **more)
 
 
-def test_json_as_the_documentation_shows_it(engine: Engine, s3: Path) -> None:
-    """ "Amazon S3 import formats for DynamoDB": one item a line."""
-    shown = (
-        '{"Item":{"Authors":{"SS":["Author1","Author2"]},"Dimensions":{"S":"8.5 x 11.0 x 1.5"},'
-        '"ISBN":{"S":"333-3333333333"},"Id":{"N":"%d"},"InPublication":{"BOOL":false},"PageCount":{"N":"600"},'
-        '"Price":{"N":"2000"},"ProductCategory":{"S":"Book"},"Title":{"S":"Book 103 Title"}}}\n'
-    )
-    (s3 / "bucket" / "books").write_text("".join(shown % number for number in (103, 104, 105)))
-    done = start_import(engine, TableCreationParameters=books())
-    assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 3)
-    result = pages(engine, "Scan", {"TableName": "books"})
-    assert json.loads(shown % 103)["Item"] in result
-
-
-def test_csv_as_the_documentation_shows_it(engine: Engine, s3: Path) -> None:
-    """ "Amazon S3 import formats for DynamoDB": all but the keys are texts."""
-    (s3 / "bucket" / "books.csv").write_text(
-        "Authors,Dimensions,ISBN,Id,InPublication,PageCount,Price,ProductCategory,Title\n"
-        '"Author1,Author2",8.5 x 11.0 x 1.5,333-3333333333,103,FALSE,600,2000,Book,Book 103 Title\n'
-    )
-    done = start_import(engine, InputFormat="CSV", TableCreationParameters=books())
-    assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 1)
-    assert pages(engine, "Scan", {"TableName": "books"})[0] == {
-        "Authors": s("Author1,Author2"),
-        "Dimensions": s("8.5 x 11.0 x 1.5"),
-        "ISBN": s("333-3333333333"),
-        "Id": n(103),
-        "InPublication": s("FALSE"),
-        "PageCount": s("600"),
-        "Price": s("2000"),
-        "ProductCategory": s("Book"),
-        "Title": s("Book 103 Title"),
-    }
-
-
 def test_ion_as_the_documentation_shows_it(engine: Engine, s3: Path) -> None:
     one_line = BOOK.replace("\n", " ").replace("103", "104")
     (s3 / "bucket" / "books").write_text(f"{BOOK}\n\n{one_line}\n")
@@ -465,17 +416,6 @@ def test_a_line_without_an_item_ends_its_object(engine: Engine, s3: Path, bad: b
     done = start_import(engine)
     assert (done["ImportStatus"], done["FailureCode"]) == ("FAILED", "ItemValidationError")
     assert (done["ProcessedItemCount"], done["ImportedItemCount"], done["ErrorCount"]) == (3, 2, 1)
-
-
-@pytest.mark.parametrize(("compression", "pack"), [("NONE", bytes), ("GZIP", gzip.compress), ("ZSTD", pack_zstd)])
-def test_what_is_read_is_measured_unpacked(
-    engine: Engine, s3: Path, compression: str, pack: Callable[[bytes], bytes]
-) -> None:
-    body = line("a") + b"\n  \n" + line("b", long=s("x" * 100_000))
-    (s3 / "bucket" / "1").write_bytes(pack(body))
-    (s3 / "bucket" / "2").write_bytes(pack(line("c")))
-    done = start_import(engine, InputCompressionType=compression)
-    assert done["ProcessedSizeBytes"] == len(body) + len(line("c"))
 
 
 def test_an_import_begins_with_nothing_measured(engine: Engine) -> None:

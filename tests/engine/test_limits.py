@@ -143,38 +143,6 @@ def test_an_entry_that_stays_in_its_place_is_written_once(engine: Engine) -> Non
     assert engine.check() == []
 
 
-def test_a_remembered_question_is_asked_with_its_own_values(engine: Engine) -> None:
-    """The second request with the same text takes the short way; it must find and refuse the same."""
-    create(engine)
-    for pk in "ab":
-        for sk in range(4):
-            put(engine, pk, str(sk))
-
-    def ask(**values: Any) -> dict[str, Any]:
-        return answer(
-            engine,
-            "Query",
-            {
-                "TableName": "orders",
-                "KeyConditionExpression": "#p = :p AND sk BETWEEN :s AND :t",
-                "ExpressionAttributeNames": {"#p": "pk"},
-                "ExpressionAttributeValues": {f":{name}": value for name, value in values.items()},
-            },
-        )
-
-    for _ in range(2):
-        assert [item["sk"]["S"] for item in ask(p=s("a"), s=s("1"), t=s("2"))["Items"]] == ["1", "2"]
-        assert [item["pk"]["S"] for item in ask(p=s("b"), s=s("0"), t=s("0"))["Items"]] == ["b"]
-        assert "lower bound" in ask(p=s("a"), s=s("2"), t=s("1"))["message"]
-        assert "schema type" in ask(p=n(1), s=s("1"), t=s("2"))["message"]
-        assert "empty string" in ask(p=s(""), s=s("1"), t=s("2"))["message"]
-        assert "unused in expressions" in ask(p=s("a"), s=s("1"), t=s("2"), u=s("x"))["message"]
-        assert "not defined" in ask(p=s("a"), s=s("1"))["message"]
-        assert "empty" in ask(p={}, s=s("1"), t=s("2"))["message"]
-    same = s("1")
-    assert [item["sk"]["S"] for item in ask(p=s("a"), s=same, t=same)["Items"]] == ["1"]
-
-
 def test_a_token_lasts_ten_minutes() -> None:
     now = [1000.0]
     with Engine.open(":memory:", clock=lambda: now[0]) as engine:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
 from typing import Any
 
 import pytest
 
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine, LongError
-from keyplan.store.items import write_outcome as judging
 from keyplan.store.items.write_outcome import UnjudgedError
-from keyplan.store.storage import connections
 from tests.engine.support import answer, create, get, n, put, s
 
 KEY = {"pk": s("a"), "sk": s("1")}
@@ -72,50 +68,6 @@ def test_a_long_read_is_given_up(engine: Engine, name: str, params: dict[str, An
     assert engine.call_briefly(name, params) == engine.call(name, params)
 
 
-def test_many_small_items_take_long_too(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    create(engine)
-    for start in range(0, 6500, 25):
-        puts = [{"PutRequest": {"Item": {"pk": s("a"), "sk": s(str(start + number))}}} for number in range(25)]
-        engine.call("BatchWriteItem", {"RequestItems": {"orders": puts}})
-    for more in ({"FilterExpression": "x = y"}, {"ProjectionExpression": "sk"}):
-        with pytest.raises(LongError):
-            engine.call_briefly("Scan", {"TableName": "orders", **more})
-    # Nothing lies in this segment, and each row is asked.
-    segment = {"TableName": "orders", "Segment": 999_999, "TotalSegments": 1_000_000}
-    assert engine.call_briefly("Scan", segment)["Count"] == 0
-    monkeypatch.setattr(connections, "_SEGMENT_BYTES", 10 * connections._SEGMENT_BYTES)
-    with pytest.raises(LongError):
-        engine.call_briefly("Scan", segment)
-    assert engine.call("Scan", segment)["Count"] == 0
-    assert engine.call_briefly("Scan", {"TableName": "orders"})["Count"] == 6500
-
-
-@pytest.mark.parametrize(("name", "params"), WRITES)
-def test_large_items_are_judged_while_no_transaction_is_open(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str, params: dict[str, Any]
-) -> None:
-    large(engine)
-    judge = judging.judge
-    open_: list[int] = []
-
-    def noting(write: Any, result: Any) -> Any:
-        open_.append(engine._storage._writing_thread)
-        return judge(write, result)
-
-    monkeypatch.setattr(judging, "judge", noting)
-    engine.call(name, params)
-    assert open_ == [0]
-    assert count_of(engine) == n(1)
-    put(engine, "a", "1", c=n(5))
-    open_.clear()
-    before = engine.statements
-    engine.call(name, params)
-    assert len(open_) == 1
-    assert open_[0] != 0
-    # A small one costs no statement more: begin, find, replace, commit.
-    assert engine.statements - before == 4
-
-
 @pytest.mark.parametrize("times", [1, 2, 3, 9])
 def test_what_others_change_meanwhile_is_judged_anew(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, times: int
@@ -159,35 +111,6 @@ def test_a_large_write_among_others_of_one_commit(engine: Engine) -> None:
     assert outcomes[:2] + outcomes[3:] == [{}, {}, {}]
     assert isinstance(outcomes[2], DynamoDBError)
     assert count_of(engine) == n(1)
-
-
-def calls_of(engine: Engine, name: str, params: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    """How many functions are called, Python's own among them, and the answer."""
-    count = 0
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
-
-    sys.setprofile(note)
-    try:
-        answered = answer(engine, name, params)
-    finally:
-        sys.setprofile(None)
-    return count, answered
-
-
-@pytest.mark.parametrize("part", ["a{}=x", "a{}=list_append(x,x)", "x[{}]=x", "x[{}]=list_append(x,x)"])
-def test_an_update_that_multiplies_an_item_is_not_measured_to_its_end(part: str) -> None:
-    counts: list[int] = []
-    with Engine.open(":memory:") as engine:
-        large(engine)
-        for times in (5, 80):
-            text = "SET " + ",".join(part.format(number) for number in range(times))
-            count, result = calls_of(engine, "UpdateItem", {**OF_KEY, "UpdateExpression": text})
-            assert result["message"] == "Item size to update has exceeded the maximum allowed size"
-            counts.append(count)
-    assert counts[1] < 1.1 * counts[0]
 
 
 def test_large_sets_are_not_repeated(engine: Engine) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keyplan.errors import StoreError
 from keyplan.store import Engine
-from keyplan.store import engine as module
 
 TABLE = "things"
 
@@ -85,15 +82,3 @@ def test_what_an_old_form_refuses_is_judged_by_the_new_one(path: str, name: str)
             assert answer["Count"] == 1
         else:
             assert engine.call("GetItem", {"TableName": TABLE, "Key": {"pk": ITEM["pk"]}})["Item"] == ITEM
-
-
-def test_what_can_not_be_finished_is_logged_and_raises_nothing(
-    path: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def fails(database: object) -> None:
-        raise StoreError("a disk that is full")
-
-    monkeypatch.setattr(module, "go_on_filling", fails)
-    with Engine.open(path) as engine, caplog.at_level(logging.ERROR, "keyplan"):
-        engine._go_on()
-    assert "What was left half done can't be finished: a disk that is full" in caplog.text

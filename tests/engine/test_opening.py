@@ -244,3 +244,14 @@ def test_a_fork_leaves_the_parents_connections_alone(path: str) -> None:
         put(engine, "a", "after")
         assert get(engine, "a", "child") is not None
         assert engine.check() == []
+
+
+def test_a_file_in_another_journal_mode_gets_a_write_ahead_log(path: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+    file = sqlite3.connect(path)
+    file.execute("PRAGMA journal_mode = DELETE")
+    file.close()
+    with Engine.open(path) as engine:
+        put(engine, "a", "1")
+        assert Path(f"{path}-wal").exists()

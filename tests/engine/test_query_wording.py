@@ -173,7 +173,6 @@ def test_a_value_that_is_none_is_told_as_one_of_the_position_before_expressions_
 EQ_NONE = {"x": {"ComparisonOperator": "EQ"}}
 ARGUMENTS = "One or more parameter values were invalid: Invalid number of argument(s) for the EQ ComparisonOperator"
 PUT_OF_HALF_A_KEY = {"PutRequest": {"Item": {"pk": s("a")}}}
-DELETE_OF_NOTHING: dict[str, Any] = {"DeleteRequest": {"Key": {"pk": {}}}}
 TWICE = "One or more parameter values were invalid: Duplicate value in attribute name: x"
 SYNTAX = 'Invalid FilterExpression: Syntax error; token: "<EOF>", near: "="'
 

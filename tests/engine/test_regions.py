@@ -487,3 +487,26 @@ def test_a_replica_that_somebody_else_has_filled_is_done(regions: Regions) -> No
     put(west, "1", 1)
     finish_joining(west._database, TableWork("orders", 999, begin_work()))
     assert items(west) == {"1": "1"}
+
+
+def test_a_replica_leaves_its_group_with_all_that_was_written() -> None:
+    leave = {"Disassociate": {"RegionName": WEST, "DisassociationMode": "WAIT_FOR_REPLICATION"}}
+    with Regions.open(":memory:", [EAST, WEST, SOUTH], lag_ms=1e9) as regions:
+        east, west, south = (regions.engines[name] for name in (EAST, WEST, SOUTH))
+        create(east)
+        for region in (WEST, SOUTH):
+            replicas(east, {"Create": {"RegionName": region}})
+        put(east, "1", 1)
+        assert items(west) == {}
+        assert "can only be requested in the region" in replicas(east, leave)["message"]
+        assert "only replica update" in replicas(west, leave, {"Delete": {"RegionName": EAST}})["message"]
+        assert "only replica update" in replicas(west, {**leave, "Update": {"RegionName": EAST}})["message"]
+        assert "disassociation protection is enabled" in replicas(west, leave)["message"]
+        west.call("UpdateTable", {"TableName": "orders", "DisassociationProtectionEnabled": False})
+        assert "error" not in replicas(west, leave)
+        others = [
+            [each["RegionName"] for each in described(engine).get("Replicas", ())] for engine in (east, west, south)
+        ]
+        assert others == [[SOUTH], [], [EAST]]
+        assert items(west) == {"1": "1"}
+        assert "not part of the global table" in replicas(west, leave)["message"]

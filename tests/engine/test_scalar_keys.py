@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
-from tests.engine.support import answer, create, n
+from tests.engine.support import answer, create, n, s
 from tests.engine.test_wording import INVALID, KEY, TABLE, V, message
 
 
@@ -105,3 +105,24 @@ def test_a_transaction_tells_of_the_get_that_looks_into_a_key(engine: Engine) ->
     result = answer(engine, "TransactGetItems", {"TransactItems": [get]})
     assert result["error"] == "TransactionCanceledException"
     assert result["CancellationReasons"] == [{"Code": "ValidationError", "Message": f"{SCALARS}IndexKey: g"}]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "is_refused"),
+    [
+        ({"h": n(5)}, True),
+        ({"h": s("")}, True),
+        ({"h": s("x" * 1025)}, True),
+        ({"g": s("x" * 2049)}, True),
+        ({"g": s("x" * 2048), "h": s("x" * 1024)}, False),
+    ],
+)
+def test_each_attribute_of_an_index_key_has_its_type_and_length(
+    engine: Engine, attributes: dict[str, Any], is_refused: bool
+) -> None:
+    update = {
+        "UpdateExpression": "SET " + ", ".join(f"{name} = :{name}" for name in attributes),
+        "ExpressionAttributeValues": {f":{name}": value for name, value in attributes.items()},
+    }
+    for operation, params in (("PutItem", {"Item": {**KEY, **attributes}}), ("UpdateItem", {"Key": KEY, **update})):
+        assert ("error" in answer(engine, operation, {**TABLE, **params})) is is_refused

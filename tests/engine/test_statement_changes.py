@@ -10,8 +10,6 @@ import pytest
 from keyplan.store import Engine
 from keyplan.store.statements import statement_plans as statements
 from keyplan.store.statements import statement_updates as statement_changes
-from keyplan.store.statements.statement_plans import write_of
-from keyplan.store.statements.statement_updates import change_of
 from tests.engine.support import answer, create, n, put, s
 
 KEYED = "WHERE pk = 'a' AND sk = '1'"
@@ -107,28 +105,6 @@ def test_answers_are_those_of_any_write(
     assert result == run(engine, statement, parameters)
     monkeypatch.setattr(statements, "plan_of", lambda _: None)
     assert result == run(engine, statement, parameters)
-
-
-def test_a_text_is_planned_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned: list[str] = []
-
-    def counting(*arguments: Any, **more: Any) -> Any:
-        planned.append(arguments[1].table_name)
-        return write_of(*arguments, **more)
-
-    monkeypatch.setattr(statement_changes, "write_of", counting)
-    for statement, parameters in CHANGES:
-        misses = change_of.cache_info().misses
-        change = change_of(statement)
-        assert change is not None, statement
-        run(engine, statement, parameters)
-        assert change_of(statement) is change
-        assert change_of.cache_info().misses - misses <= 1
-    assert planned == []
-    for statement, parameters in LEFT_TO_OTHERS:
-        run(engine, statement, parameters)
-        assert planned, statement
-        planned.clear()
 
 
 def test_a_table_that_was_made_anew(engine: Engine) -> None:

@@ -24,7 +24,6 @@ import pytest
 import keyplan
 from keyplan.errors import StoreError
 from keyplan.store import Engine, check_file
-from keyplan.store.storage import connections, sql
 from keyplan.store.storage.sqlite import Storage
 from tests.engine.consumer import Checkpoints, consume
 from tests.engine.support import create, get, index, n, put, s
@@ -116,24 +115,6 @@ def test_a_new_wal_is_no_other_one(path: str) -> None:
 
 
 # --- two at once
-
-
-def test_a_file_that_another_is_making_is_not_foreign(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other one comes between our two looks, at the application id and at what is in the file: they must be one."""
-    looked = connections._identity
-    other = threading.Thread(target=lambda: Storage.file(path).close())
-
-    def interrupted(connection: apsw.Connection) -> tuple[int, bool]:
-        monkeypatch.undo()
-        application = connection.pragma("application_id")
-        other.start()
-        other.join(0.5)  # it waits for us, if all is well
-        return application, looked(connection)[1]
-
-    monkeypatch.setattr(connections, "_identity", interrupted)
-    Storage.file(path).close()
-    other.join()
-    assert check_file(path) == []
 
 
 def _open_and_write(path: str, name: str, start: Any) -> None:
@@ -249,31 +230,6 @@ def test_a_store_in_memory_that_was_at_work_says_so(path: str) -> None:
 
 
 # --- waiting
-
-
-def test_a_lock_is_waited_for_once(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind another thread and then behind another process: together no longer than the timeout."""
-    now = [1000.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + max(seconds, 0.01)))
-    storage = Storage.file(path, busy_timeout_s=10.0)
-    storage.write(lambda writer: None)
-    other = apsw.Connection(path)
-    other.execute("BEGIN IMMEDIATE")
-    acquire = storage._writers.acquire
-
-    def slow(timeout_s: float) -> bool:
-        now[0] += 8.0  # another thread had it
-        return acquire(timeout_s)
-
-    monkeypatch.setattr(storage._writers, "acquire_at_once", lambda: False)
-    monkeypatch.setattr(storage._writers, "acquire", slow)
-    with pytest.raises(StoreError, match="held the store's write lock"):
-        storage.write(lambda writer: None)
-    assert 9.5 < now[0] - 1000.0 < 10.5
-    other.execute("ROLLBACK")
-    other.close()
-    storage.close()
 
 
 def test_the_wal_is_small_again_after_a_long_reader(path: str) -> None:
@@ -500,49 +456,6 @@ def test_processes_renew_a_file_together(tmp_path: Path) -> None:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 4
     assert json.dumps([str(finding) for finding in check_file(path)]) == "[]"
-
-
-@pytest.mark.parametrize("body", ["[1]", '"x"', "5", "null"])
-@pytest.mark.parametrize("raw_items", [True, False])
-def test_what_is_json_and_no_object_is_damaged(path: str, tmp_path: Path, body: str, raw_items: bool) -> None:
-    """Also where it isn't known what was written."""
-    (tmp_path / "s3" / "bucket").mkdir(parents=True)
-    with Engine.open(path) as engine:
-        create(engine, GlobalSecondaryIndexes=[index("ByG", "g"), index("Keys", "g", "h", projection="KEYS_ONLY")])
-        recovery = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
-        engine.call("UpdateContinuousBackups", {"TableName": "orders", **recovery})
-        put(engine, "a", "1", g=s("g"), h=s("h"))
-        name = sql.items_name(engine.database.known_tables()[0].stored.layout)
-    spoil(path, f"UPDATE {name} SET body = CAST('{body}' AS BLOB), checksum = NULL")
-    with Engine.open(path, raw_items=raw_items, s3=tmp_path / "s3") as engine:
-        key = {"pk": s("a"), "sk": s("1")}
-        page = {"TableName": "orders", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
-        statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
-        asked: list[tuple[str, dict[str, Any]]] = [
-            ("GetItem", {"TableName": "orders", "Key": key}),
-            ("GetItem", {"TableName": "orders", "Key": key, "ProjectionExpression": "g"}),
-            ("Query", {**page, "IndexName": "ByG"}),
-            ("Query", {**page, "IndexName": "ByG", "Limit": 1}),
-            ("Query", {**page, "IndexName": "Keys"}),
-            ("Scan", {"TableName": "orders"}),
-            ("Scan", {"TableName": "orders", "FilterExpression": "attribute_exists(g)"}),
-            ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [key]}}}),
-            ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": "orders", "Key": key}}]}),
-            ("ExecuteStatement", {"Statement": statement}),
-            ("BatchExecuteStatement", {"Statements": [{"Statement": statement}]}),
-            ("ExecuteTransaction", {"TransactStatements": [{"Statement": statement}]}),
-            ("DeleteItem", {"TableName": "orders", "Key": key, "ReturnValues": "ALL_OLD"}),
-        ]
-        for operation, request_ in asked:
-            with pytest.raises(StoreError, match="A stored item is damaged"):
-                engine.call(operation, request_)
-        arn = engine.call("DescribeTable", {"TableName": "orders"})["Table"]["TableArn"]
-        begun = engine.call("ExportTableToPointInTime", {"TableArn": arn, "S3Bucket": "bucket"})["ExportDescription"]
-        export = engine.call("DescribeExport", {"ExportArn": begun["ExportArn"]})["ExportDescription"]
-        assert export["ExportStatus"] == "FAILED"
-        assert "A stored item is damaged" in export["FailureMessage"]
-        put(engine, "a", "1")
-        assert engine.check() == []
 
 
 @pytest.mark.parametrize("is_json", [True, False])

@@ -12,7 +12,6 @@ from tests.engine.support import answer, create, get, n, pages, put, s
 
 AB = attributes(pk="S", sk="S", a="S", b="S")
 UNITS = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
-NO_BILLING = {"BillingMode": None}
 
 REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
     (

@@ -318,3 +318,20 @@ def test_a_failed_condition_costs(clock: Clock) -> None:
         condition = {**item("a"), "ConditionExpression": "attribute_not_exists(pk)"}
         assert refusal(engine, "PutItem", condition).type == "ConditionalCheckFailedException"
         assert refusal(engine, "PutItem", condition).type == "ProvisionedThroughputExceededException"
+
+
+def test_a_batch_of_statements_and_a_transaction_report_each_throttled_part(clock: Clock) -> None:
+    statements = [{"Statement": f"SELECT * FROM orders WHERE pk = 'a' AND sk = '{number}'"} for number in range(4)]
+    gets = [{"Get": {"TableName": name, "Key": {"pk": s("a"), "sk": s("1")}}} for name in ("orders", "other")]
+    with opened(clock, **provisioned(1, 9)) as engine:
+        create(engine, "other")
+        responses = engine.call("BatchExecuteStatement", {"Statements": statements})["Responses"]
+        codes = [each.get("Error", {}).get("Code") for each in responses]
+        assert codes == [None, None, "ProvisionedThroughputExceeded", "ProvisionedThroughputExceeded"]
+        error = refusal(engine, "TransactGetItems", {"TransactItems": gets})
+        assert [each["Code"] for each in error.fields["CancellationReasons"]] == [
+            "ProvisionedThroughputExceeded",
+            "None",
+        ]
+        clock.now_s += 1
+        engine.call("TransactGetItems", {"TransactItems": gets})

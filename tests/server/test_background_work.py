@@ -3,50 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
-from keyplan.store.server.worker_threads import AtOnce, Resting, Threads, Work
+from keyplan.store.server.worker_threads import AtOnce, Threads, Work
 
 USUAL_S = 0.125
-
-
-@pytest.fixture
-def usual() -> Iterator[None]:
-    """Threads take turns as seldom as nobody else has them do."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(USUAL_S)
-    yield
-    sys.setswitchinterval(before)
-    gc.enable()
-
-
-@pytest.mark.usefixtures("usual")
-def test_the_collector_rests_until_the_last_large_request_is_answered() -> None:
-    resting = Resting()
-    sys.setswitchinterval(USUAL_S * 2)  # as it is when the first one comes, and not when the server began
-    for _ in range(2):
-        with resting:
-            assert not gc.isenabled()
-            assert sys.getswitchinterval() < USUAL_S / 10
-            with resting:
-                assert not gc.isenabled()
-            assert not gc.isenabled()
-            assert sys.getswitchinterval() < USUAL_S / 10
-        assert gc.isenabled()
-        assert sys.getswitchinterval() == USUAL_S * 2
-
-
-@pytest.mark.usefixtures("usual")
-def test_a_large_request_that_fails_leaves_nothing_resting() -> None:
-    with pytest.raises(KeyError), Resting():
-        raise KeyError("one")
-    assert gc.isenabled()
-    assert sys.getswitchinterval() == USUAL_S
 
 
 @pytest.mark.parametrize(
@@ -85,12 +49,6 @@ def test_what_is_slow_is_done_once_it_is_known_to_be(work: Work, slow: Work | No
     asyncio.run(beside())
     assert answers == [*expected, *expected]
     assert threads == [threading.get_ident()] * len(expected)
-
-
-def test_changes_of_tables_without_an_event_loop() -> None:
-    answers: list[bytes] = []
-    AtOnce().submit_change(lambda: b"created", answers.append)
-    assert answers == [b"created"]
 
 
 class _Gate:

@@ -159,3 +159,19 @@ def test_a_head_without_end() -> None:
     assert not tunnel.feed(b"x" * 1000)
     with pytest.raises(OSError, match="answered"):
         tunnel.feed(b"x" * HEAD_BYTES_MAX)
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://proxy", Proxy("proxy", 80)),
+        ("proxy:8080", Proxy("proxy", 8080)),
+        ("http://me@proxy", Proxy("proxy", 80, "bWU6")),
+        ("http://m%40e:a%3Ab@proxy:1", Proxy("proxy", 1, "bUBlOmE6Yg==")),
+        ("http://:x@proxy", Proxy("proxy", 80, "Ong=")),
+    ],
+)
+def test_what_a_proxys_address_says(address: str, expected: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    assert proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes", {})) == expected

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 
 from keyplan.dynamodb.values import AttributeValue, ValueFault, check_item, check_value
-from keyplan.dynamodb.values import validation as check
 from tests.expressions.strategies import items
 
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
@@ -158,21 +157,3 @@ def test_many_members_are_compared_in_parts(tag: str) -> None:
         repeated[second] = repeated[first]
         with pytest.raises(ValueFault, match="contains duplicates"):
             check_value({tag: repeated})
-
-
-def test_many_members_are_compared_in_small_sets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A set that grows is made anew in one go, while which nobody else has a turn."""
-    made: list[set[Any]] = []
-
-    class Noted(set[Any]):
-        def __init__(self, *content: Any) -> None:
-            super().__init__(*content)
-            made.append(self)
-
-    monkeypatch.setattr(check, "set", Noted, raising=False)
-    members = [f"{number:06x}" for number in range(100_000)]
-    assert check_value({"SS": members}) == {"SS": members}
-    assert sum(map(len, made)) == len(members)
-    assert max(map(len, made)) < 30_000
-    with pytest.raises(ValueFault, match="contains duplicates"):
-        check_value({"SS": [*members, members[7]]})

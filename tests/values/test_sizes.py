@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from keyplan.dynamodb.values import AttributeValue, check_item, item_size, value_size
+from keyplan.dynamodb.values.sizes import item_size_up_to
 from tests.expressions.strategies import items
 
 # Measured on DynamoDB Local by the largest item that still fits beside the value.
@@ -99,3 +100,12 @@ def test_numbers_with_zeros_on_either_side() -> None:
 def test_an_item_is_the_sum_of_its_names_and_values(item: dict[str, Any]) -> None:
     normal = check_item(item)
     assert item_size(normal) == sum(len(name.encode()) + plain_size(value) for name, value in normal.items())
+
+
+@given(items)
+def test_a_size_is_exact_up_to_a_bound_and_more_than_the_bound_otherwise(item: dict[str, Any]) -> None:
+    normal = check_item(item)
+    size = item_size(normal)
+    for most in (0, size // 2, *range(max(0, size - 8), size + 2)):
+        measured = item_size_up_to(normal, most)
+        assert measured == size if size <= most else most < measured <= size
