@@ -255,7 +255,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     """Make anew each key that the changes touch, and pin what it takes from the instance."""
     names = set(changes)
     keys = (entity.primary, *entity.index_keys, *entity.claims)
-    inputs = {key: entity.read_for(key, before) | entity.read_for(key, after) for key in keys}
+    inputs = {key: entity.inputs_of(key) for key in keys}
     if _moved(entity, entity.primary, before, after):
         raise _names_its_item(entity, next(iter(sorted(inputs[entity.primary] & names)), "key"))
     touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]

@@ -158,7 +158,7 @@ class Subject:
             return True
         if not stored.computed:
             return False
-        inputs = entity.dependence.inputs(name)
+        inputs = entity.inputs(name)
         return bool(inputs) and all(kind_of(entity.fields[text].annotation) in {datetime, date} for text in inputs)
 
     def documents(self, entity: CompiledEntity) -> Iterator[StoredField]:

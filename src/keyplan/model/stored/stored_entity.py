@@ -25,7 +25,7 @@ from keyplan.model.declared.declaration_errors import lowered
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, slots_of, unbounded
 from keyplan.model.declared.key_styles import Label
-from keyplan.model.stored.computed_fields import Dependence
+from keyplan.model.stored.computed_fields import fields_read
 from keyplan.model.stored.field_codec import Decoder, Encoder
 from keyplan.model.stored.item_reading import reader_of, reads_by_json
 from keyplan.model.stored.key_formats import as_utc
@@ -80,6 +80,7 @@ class CompiledEntity:
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._kind_adapters: dict[str, TypeAdapter[Any]] = {}
         self._inputs: dict[CompiledKey, frozenset[str]] = {}
+        self._reads: dict[str, frozenset[str]] = {}
         self._validate = cls.__pydantic_validator__.validate_python
         self._computed = [field.name for field in self.fields.values() if field.computed]
         plain = [field for field in self.fields.values() if not field.computed]
@@ -223,16 +224,19 @@ class CompiledEntity:
         )
 
     def inputs_of(self, key: CompiledKey) -> frozenset[str]:
-        """The plain fields that can decide where an item stands under a key: a computed field counts as what it reads,
-        and as every field where that can't be recorded.
-        """
+        """The plain fields that decide an item's place under a key; of a computed field, the fields that it reads."""
         known = self._inputs.get(key)
-        if known is None:  # asked at each update; a computed field is tried once
-            inputs = {name for name in key.fields if not self.fields[name].computed}
-            for name in key.fields - inputs:
-                inputs |= self.dependence.inputs(name)
-            known = self._inputs[key] = frozenset(inputs)
+        if known is None:
+            known = self._inputs[key] = frozenset().union(*map(self.inputs, key.fields))
         return known
+
+    def inputs(self, name: str) -> frozenset[str]:
+        """A plain field itself; of a computed field, the fields that it reads."""
+        if not self.fields[name].computed:
+            return frozenset({name})
+        if name not in self._reads:
+            self._reads[name] = fields_read(self.cls, name)
+        return self._reads[name]
 
     def writes_itself(self, key: CompiledKey, name: str) -> bool:
         """Whether a change of a field makes a key anew by itself: the field is a number, and stands in the key as the
@@ -243,23 +247,6 @@ class CompiledEntity:
         places = [attribute for attribute, template in key.attributes if name in template.fields]
         own = all(attribute.name == stored.attribute and attribute.type == "N" for attribute in places)
         return plain and own and bool(places) and not any(self.fields[each].computed for each in key.fields)
-
-    def read_for(self, key: CompiledKey, field_values: Mapping[str, Any]) -> frozenset[str]:
-        """The plain fields that decide where the item with these values stands under a key: of a computed field, what
-        it reads of this very item besides what it was seen to read of others.
-        """
-        inputs = self.inputs_of(key)
-        if not self._computed:
-            return inputs
-        reads = (self.dependence.reads(name, field_values) for name in key.fields if self.fields[name].computed)
-        return inputs.union(*reads)
-
-    @cached_property
-    def dependence(self) -> Dependence:
-        """What the computed fields are made of."""
-        return Dependence(
-            self.cls, {field.name: field.annotation for field in self.fields.values() if not field.computed}
-        )
 
     def field_values(self, instance: Entity) -> dict[str, Any]:
         """All fields of an instance, computed ones included and made anew: what a cached property keeps may be of

@@ -1,7 +1,6 @@
 """The fields of an entity as they are stored: attribute names, codecs, defaults.
 
-How items are made and read with them is in ``entity.py`` and ``reading.py``; what a computed field is made of, in
-``dependence.py``.
+How items are written and read with them is in ``stored_entity.py`` and ``item_reading.py``.
 """
 
 from __future__ import annotations

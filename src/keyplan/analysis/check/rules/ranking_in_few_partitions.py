@@ -83,7 +83,7 @@ def _defaulted(entity: CompiledEntity, name: str) -> bool:
 
 def _changing(subject: Subject, entity: CompiledEntity, ranked: str) -> list[str]:
     """The writes that change the number by which a key sorts."""
-    inputs = {ranked, *entity.dependence.inputs(ranked)} if entity.fields[ranked].computed else {ranked}
+    inputs = {ranked, *entity.inputs(ranked)}
     return [
         written.pattern.name
         for written in subject.writes
