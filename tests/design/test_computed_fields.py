@@ -70,8 +70,8 @@ class Computed(Entity):
 
     @computed_field  # type: ignore[prop-decorator]
     @property
-    def by_lambda(self) -> str:
-        return "".join((lambda: self.a)() for _ in range(2))
+    def by_lambda(self) -> int:
+        return max(range(2), key=lambda _: self.a)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -146,19 +146,6 @@ def test_forms_that_do_not_fit_are_faults_of_the_design() -> None:
     assert "stands within it" in said["Wrong.inner"]
 
 
-def test_a_pair_that_loses_something_is_a_fault() -> None:
-    class Loud(Entity):
-        name: str
-        word: Annotated[str, Stored(write=str.upper, read=str)] = ""
-
-        primary = Key("LOUD#{name}", "HEAD")
-
-    with pytest.raises(DesignError, match="read back as"):
-
-        class Louds(Design):
-            table = Table("louds", entities=[Loud])
-
-
 def test_what_a_pair_loses_of_some_values_is_gone_from_the_answer_of_a_write_too() -> None:
     class Trimmed(Entity):
         name: str

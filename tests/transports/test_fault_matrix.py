@@ -79,7 +79,7 @@ def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
         if isinstance(outcome, StoreError):
             if not unknown(call, fault):
                 faults.append(f"{name}: {outcome}")
-            elif "it isn't known whether" not in outcome.message or effect > 1:
+            elif "is unknown" not in outcome.message or effect > 1:
                 faults.append(f"{name}: effect {effect}, outcome: {outcome}")
         elif unknown(call, fault):
             faults.append(f"{name}: it gives {outcome!r}, and can't know")

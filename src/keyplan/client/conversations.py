@@ -17,7 +17,9 @@ from keyplan.errors import KeyplanError
 
 __all__ = [
     "AsyncTransport",
+    "ByToken",
     "Conversation",
+    "Idempotent",
     "Observer",
     "Pause",
     "Request",
@@ -37,6 +39,20 @@ class Request(NamedTuple):
 
     operation: str
     parameters: dict[str, Any]
+
+
+class Idempotent(str):
+    """The name of the operation of a request that has the same effect when it is sent twice: a transport may repeat it
+    after a lost response. A plain UpdateItem isn't repeated.
+    """
+
+    __slots__ = ()
+
+
+class ByToken(Idempotent):
+    """The same, since the item keeps the request's token, and its condition expects that it doesn't yet."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from keyplan.client.conversations import Conversation, Pause, Request
+from keyplan.client.conversations import ByToken, Conversation, Idempotent, Pause, Request
 from keyplan.client.write_compiler import Operation, no_repeats
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX, TRANSACT_ACTIONS_MAX, TRANSACT_BYTES_MAX
 from keyplan.dynamodb.values import item_size
@@ -35,6 +35,7 @@ __all__ = ["Refusal", "pause_before_retry", "send"]
 CONFLICTS_MAX = 8
 
 _OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+_IDEMPOTENT, _BY_TOKEN = Idempotent("UpdateItem"), ByToken("UpdateItem")
 _FAILURES: dict[str, type[WriteFailed]] = {"item": ConditionFailed, "new": ItemExists, "claim": ValueTaken}
 
 
@@ -84,8 +85,11 @@ def _send_one(
     parameters = operation.parameters
     if returned is not None:
         parameters = {**parameters, "ReturnValues": returned}
+    name = _OPERATIONS[operation.kind]
+    if operation.kind == "Update" and operation.idempotent and returned != "ALL_OLD":
+        name = _IDEMPOTENT if operation.token is None else _BY_TOKEN
     try:
-        response: dict[str, Any] = yield Request(_OPERATIONS[operation.kind], parameters)
+        response: dict[str, Any] = yield Request(name, parameters)
     except DynamoDBError as error:
         if error.type != "ConditionalCheckFailedException":
             raise
@@ -223,7 +227,7 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
             text = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
             wrong.append(f"{name} is {text}, expected {_shown(expected)}")
     said = "; ".join(wrong) or "its condition doesn't hold"
-    return Fault("", f"{operation.description.partition(' ')[2]}: {said}", "read it again, and decide anew")
+    return Fault("", f"{operation.description.partition(' ')[2]}: {said}", "read the item again before you retry")
 
 
 def _decoded(stored: StoredField, tag: str, value: Any) -> Any:

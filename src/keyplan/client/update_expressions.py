@@ -122,9 +122,7 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
 
 
 def _refuse_repetition(entity: CompiledEntity, update: CompiledUpdate, token: str) -> None:
-    """The item hasn't the token yet. The clause stands last: the transport knows by it that the request may be sent
-    again.
-    """
+    """The item doesn't have the token yet."""
     if entity.tokens is not None:
         name = update.name(entity.tokens.attribute)
         update.clauses.append(f"NOT contains({name}, {update.value({'S': token})})")

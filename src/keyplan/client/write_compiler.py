@@ -16,7 +16,20 @@ from keyplan.client.update_expressions import compile_update
 from keyplan.errors import ArgumentError, KeyplanError, RequestError, shown
 from keyplan.model.compiled.compiled_filters import translate_mapping
 from keyplan.model.compiled.conditions import translate
-from keyplan.model.declared.actions import Action, Batch, Check, Condition, Create, Delete, Previous, Put, Update
+from keyplan.model.declared.actions import (
+    Action,
+    Add,
+    Append,
+    Batch,
+    Check,
+    Condition,
+    Create,
+    Delete,
+    Previous,
+    Put,
+    Update,
+    Within,
+)
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity, reject_unknown
@@ -121,6 +134,8 @@ class Operation:
     """What is raised where its condition doesn't hold since nothing is stored under its key."""
     token: str | None = None
     """What the item keeps once it is carried out: it isn't carried out again then."""
+    idempotent: bool = True
+    """Whether carrying it out twice has the effect of once: not for what adds to or appends to what is stored."""
 
     @property
     def description(self) -> str:
@@ -314,7 +329,7 @@ class WriteCompiler:
         ):
             if added:
                 operation.parameters[member] = {**operation.parameters.get(member, {}), **added}
-        operations = [operation if action.token is None else replace(operation, token=action.token)]
+        operations = [replace(operation, token=action.token, idempotent=_is_idempotent(entity, action))]
         for claim, before, after in change.claims:
             if before is not None:
                 operations.append(self._release(entity, claim, before, key))
@@ -424,6 +439,16 @@ class WriteCompiler:
         if members:
             whole["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         return Operation(kind, whole, entity, role, key, expected)
+
+
+def _is_idempotent(entity: CompiledEntity, action: Update) -> bool:
+    """Whether an update sets what it changes, or its token tells whether it was carried out."""
+    if action.token is not None:
+        return True
+    changes = list(action.changes.values())
+    changes += [part for change in changes if isinstance(change, Within) for _, part in change.changes]
+    counts_version = entity.version is not None and isinstance(action.target, type)
+    return not counts_version and not any(isinstance(change, Add | Append) for change in changes)
 
 
 def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:

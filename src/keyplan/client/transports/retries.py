@@ -1,24 +1,24 @@
-"""Retries, as AWS's SDKs make them in their standard mode, and when none may be made.
+"""Retries: how often, after which pauses, and of which requests.
 
-At most four attempts; before each a random pause (full jitter) of up to 25 ms that doubles, a second where the store
-throttles; and a quota that all calls share, so that a store in trouble isn't flooded with retries. Source: "Retry
-behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB are those of botocore 1.44.
+As the AWS SDKs' standard mode: at most four attempts; before each a random pause (full jitter) of up to 25 ms that
+doubles, of a second where the store throttles; and a quota that all calls share, so that a store in trouble isn't
+flooded with retries. Source: "Retry behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB are
+those of botocore 1.44.
 
-Where we depart from them: an answer that was lost isn't followed by a second try of a write that isn't the same when
-it is made twice (an Add, an Append), and a condition that fails after an answer was lost isn't taken for the truth,
-since the first try may have made it so. Both are a StoreError that says so. An update with a token (``Update.once``)
-is sent again: the item itself says whether it was carried out.
+Different from the SDKs: after a lost response, only a request that is idempotent is repeated (see ``Idempotent``), and
+a condition that fails on the second attempt doesn't count, since the first attempt may have caused it. Both raise a
+StoreError: the outcome is unknown.
 """
 
 from __future__ import annotations
 
 import random
-import re
 import threading
 import time
 from collections.abc import Mapping
 from typing import Any
 
+from keyplan.client.conversations import ByToken, Idempotent
 from keyplan.client.transports.responses import Failure, Kind
 from keyplan.errors import KeyplanError, StoreError
 
@@ -33,9 +33,6 @@ PAUSE_SECONDS_MAX = 20.0
 
 _WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 _CONDITIONAL = frozenset({"PutItem", "UpdateItem", "DeleteItem"})
-_CUMULATES = re.compile(r"[-+]|\blist_append\b", re.IGNORECASE)
-_ADDS = re.compile(r"\bADD\b", re.IGNORECASE)
-_NOT_YET = re.compile(r"(?:^|\bAND )NOT contains\((#\w+), (:\w+)\)$")
 
 
 class Quota:
@@ -68,39 +65,16 @@ class Quota:
 
 
 def repeatable(operation: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether a request can be carried out twice with the effect of once."""
-    if operation == "TransactWriteItems":
-        return "ClientRequestToken" in parameters
-    if operation in {"PutItem", "UpdateItem"} and parameters.get("ReturnValues") == "ALL_OLD":
-        return False  # a second try would meet what the first one left
-    if _has_token(parameters):
-        return True
-    text = parameters.get("UpdateExpression", "")
-    if _CUMULATES.search(text):
-        return False
-    numbers = any("N" in value for value in parameters.get("ExpressionAttributeValues", {}).values())
-    return not (numbers and _ADDS.search(text))  # adding to a set twice is adding once
-
-
-def _has_token(parameters: Mapping[str, Any]) -> bool:
-    """Whether an update puts a token into its item, and expects that it isn't there yet: as ``Update.once`` does."""
-    condition: str = parameters.get("ConditionExpression", "")
-    match = _NOT_YET.search(condition)
-    if match is None or re.search(r"\bOR\b", _outside(condition)):
-        return False
-    names, given = parameters.get("ExpressionAttributeNames", {}), parameters.get("ExpressionAttributeValues", {})
-    token = given.get(match[2], {}).get("S")
-    own = {placeholder for placeholder, name in names.items() if name == names.get(match[1])}
-    added = re.findall(r"(#\w+) (:\w+)", parameters.get("UpdateExpression", "").partition("ADD ")[2])
-    return any(name in own and token in given.get(value, {}).get("SS", ()) for name, value in added)
-
-
-def _outside(condition: str) -> str:
-    """A condition without what stands in parentheses."""
-    inner = re.compile(r"\([^()]*\)")
-    while inner.search(condition):
-        condition = inner.sub("", condition)
-    return condition
+    """Whether a request has the same effect, and the same response, when it is sent twice."""
+    match operation:
+        case "TransactWriteItems":
+            return "ClientRequestToken" in parameters
+        case "UpdateItem":
+            return isinstance(operation, Idempotent)
+        case "PutItem":
+            return parameters.get("ReturnValues") != "ALL_OLD"
+        case _:
+            return True
 
 
 class Attempts:
@@ -151,7 +125,7 @@ class Attempts:
     def _last(self, error: KeyplanError, *, lost: bool = False) -> KeyplanError:
         """The error to end with."""
         failed = getattr(error, "type", None) == "ConditionalCheckFailedException"
-        if self.lost and failed and self._operation in _CONDITIONAL and not _has_token(self._parameters):
+        if self.lost and failed and self._operation in _CONDITIONAL and not isinstance(self._operation, ByToken):
             return self._unknown(error)
         if (lost or self.lost) and self._operation in _WRITES and isinstance(error, StoreError):
             return self._unknown(error)
@@ -159,8 +133,8 @@ class Attempts:
 
     def _unknown(self, error: KeyplanError) -> StoreError:
         return StoreError(
-            f"it isn't known whether {self._operation} was carried out: {error.message}",
-            hint="call it again, with the same token"
-            if _has_token(self._parameters)
-            else "read the item, and decide anew",
+            f"the outcome of {self._operation} is unknown: {error.message}",
+            hint="call it again with the same token"
+            if isinstance(self._operation, ByToken)
+            else "read the item before you retry",
         )

@@ -23,8 +23,7 @@ from keyplan.model.declared.keys import Key, Unique
 from keyplan.model.declared.table import Table
 from keyplan.model.stored.key_formats import Format, format_for
 from keyplan.model.stored.key_templates import DELIMITER, Literal_, Template, Variable, split_template
-from keyplan.model.stored.pydantic_values import Form
-from keyplan.model.stored.round_trip import comeback_faults
+from keyplan.model.stored.pydantic_values import Form, unwritable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField, held_in_key, stored_fields
 from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute
@@ -91,11 +90,28 @@ class _EntityCompiler:
         named = tuple(claim for claim in claims if claim is not None)
         stored = tuple(self.stored.values())
         indexed = tuple(self._indexed(primary))
-        made = CompiledEntity(self.cls, primary, tuple(index_keys), named, labels, stored, indexed)
-        for name, problem in comeback_faults(made):
-            self.fault(name, problem)
+        self._check_serializers()
         faults.extend(self.faults)
-        return None if self.faults else made
+        return (
+            None
+            if self.faults
+            else CompiledEntity(self.cls, primary, tuple(index_keys), named, labels, stored, indexed)
+        )
+
+    def _check_serializers(self) -> None:
+        """Each field can be written. That values read back equal is checked by ``keyplan.testing.verify``."""
+        for name in self.cls.__pydantic_decorators__.model_serializers:
+            self.fault(
+                name,
+                Problem(
+                    "an entity is stored field by field, which a model_serializer of the whole can't be part of",
+                    "serialize single fields (field_serializer), or move them into a nested model",
+                ),
+            )
+        for field in self.stored.values():
+            problem = unwritable(field.annotation, field.form)
+            if problem is not None:
+                self.fault(field.name, problem)
 
     def _indexed(self, primary: CompiledKey) -> Iterator[IndexedAttribute]:
         """The attributes of its items that indexes have in their keys: of its fields, and whatever an item may have

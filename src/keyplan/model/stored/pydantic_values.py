@@ -2,8 +2,8 @@
 
 Texts, numbers, moments, days, UUIDs, enums, and lists, sets, maps and models of them have a form of their own in
 DynamoDB (``codec.py``), which filters, keys and updates know. Everything else is what pydantic says: time spans,
-addresses, paths and URLs, ``PlainSerializer`` and ``field_serializer``, values of any type. That they come back is
-tried when the entity is compiled (``comeback.py``).
+addresses, paths and URLs, ``PlainSerializer`` and ``field_serializer``, values of any type. That these values read back
+equal is checked by ``keyplan.testing.verify``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,26 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
-from pydantic import BaseModel, Json, TypeAdapter, ValidationError
-from pydantic.errors import PydanticUserError
+from pydantic import (
+    BaseModel,
+    EncodedBytes,
+    EncodedStr,
+    Json,
+    Secret,
+    SecretBytes,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyplan.dynamodb import values
 from keyplan.dynamodb.values import AttributeValue
 from keyplan.errors import ArgumentError
-from keyplan.model.declared.fields import is_alias, kind_of
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.fields import is_alias, kind_of, layers
 
 __all__ = [
     "Form",
@@ -40,6 +51,7 @@ __all__ = [
     "members_of",
     "plain_of",
     "undeclared",
+    "unwritable",
 ]
 
 
@@ -187,6 +199,39 @@ def takes_nothing(annotation: Any) -> bool:
         return TypeAdapter(annotation).validate_python(None) is None
     except (PydanticUserError, ValueError, TypeError, AttributeError):
         return False
+
+
+def unwritable(annotation: Any, form: Form) -> Problem | None:
+    """Why values of a type can't be stored as pydantic writes them: it masks, decodes or doesn't know them."""
+    hint = "store it in another type, or give it a serializer and a validator that read it back"
+    if any(layer is Json or type(layer) in _DECODED for layer in layers(annotation)):
+        return Problem("its validator doesn't take the values that it returns: an instance is validated again", hint)
+    if form is not Form.DUMPED:
+        return None
+    if holds(annotation, lambda part: _is_subclass(get_origin(part) or part, _SECRETS)):
+        return Problem("pydantic masks secrets when it writes them", hint)
+    try:
+        _adapter_of(annotation).json_schema(mode="serialization")
+    except PydanticInvalidForJsonSchema as error:
+        return Problem(f"pydantic has no JSON form for it: {error.message.splitlines()[0]}", hint)
+    except (PydanticUserError, TypeError, NameError):
+        pass
+    return None
+
+
+_SECRETS = (Secret, SecretStr, SecretBytes)
+_DECODED = frozenset({EncodedBytes, EncodedStr, Json})
+
+
+def _is_subclass(value: Any, classes: tuple[type[Any], ...]) -> bool:
+    return isinstance(value, type) and issubclass(value, classes)
+
+
+def _adapter_of(annotation: Any) -> TypeAdapter[Any]:
+    try:
+        return TypeAdapter(annotation, config={"arbitrary_types_allowed": True})
+    except PydanticUserError:  # the type has a configuration of its own
+        return TypeAdapter(annotation)
 
 
 # Writing
