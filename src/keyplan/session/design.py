@@ -21,7 +21,7 @@ from keyplan.model.declared.actions import Action, Delete, Previous, Put, Update
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.table import Table
 from keyplan.model.deferral import is_deferred
-from keyplan.model.scopes import local_names
+from keyplan.model.source_code import local_names
 
 if TYPE_CHECKING:
     from keyplan.client.crud import Verbs

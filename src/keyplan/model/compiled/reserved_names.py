@@ -6,6 +6,7 @@ Names that DynamoDB reserves need no care: every attribute stands behind a place
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from types import FunctionType
 from typing import Any
@@ -20,6 +21,7 @@ from keyplan.model.declared.key_styles import Label
 from keyplan.model.declared.keys import Key, Unique
 from keyplan.model.declared.patterns import Pattern
 from keyplan.model.declared.table import Table
+from keyplan.model.source_code import definition_of
 from keyplan.model.stored.stored_fields import StoredField
 
 __all__ = ["attribute_problems", "entity_problems", "forgotten_problems", "pattern_problem"]
@@ -41,7 +43,7 @@ def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
     """The methods of a design that promise an answer and have no body, and aren't patterns: nothing would say so."""
     members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
     for name, value in members.items():
-        if isinstance(value, FunctionType) and _has_no_body(value) and _promises(value):
+        if isinstance(value, FunctionType) and _promises(value) and _has_no_body(value):
             yield (
                 name,
                 Problem(
@@ -51,27 +53,13 @@ def forgotten_problems(cls: type[Any]) -> Iterator[tuple[str, Problem]]:
             )
 
 
-def _nothing() -> None: ...
-
-
-async def _nothing_awaited() -> None: ...
-
-
-def _documented() -> None:
-    """Compiled otherwise: the text is its first constant."""
-
-
-async def _documented_and_awaited() -> None:
-    """The same."""
-
-
-_BODIES = {each.__code__.co_code for each in (_nothing, _nothing_awaited, _documented, _documented_and_awaited)}
-"""What this very interpreter makes of no body."""
-
-
 def _has_no_body(function: FunctionType) -> bool:
-    code = function.__code__
-    return code.co_code in _BODIES and set(code.co_consts) <= {None, function.__doc__}
+    """Whether a method's body is ``...``, ``pass`` or its docstring."""
+    definition = None if function.__code__.co_names else definition_of(function)
+    return definition is not None and all(
+        isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        for node in definition.body
+    )
 
 
 def _promises(function: FunctionType) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 from functools import cached_property
 from types import FunctionType
 from typing import Any
 
 from pydantic import BaseModel
+
+from keyplan.model.source_code import definition_of
 
 __all__ = ["fields_read"]
 
@@ -64,11 +65,8 @@ def _is_name(node: ast.AST, name: str) -> bool:
 
 def _body(function: FunctionType) -> ast.FunctionDef | None:
     """The source of a function of one instance. None where it can't be found or has an unknown decorator."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    except (OSError, TypeError, SyntaxError, IndexError):
-        return None
-    if not isinstance(tree, ast.FunctionDef) or tree.name != function.__name__ or not tree.args.args:
+    tree = definition_of(function)
+    if not isinstance(tree, ast.FunctionDef) or not tree.args.args:
         return None
     decorators = {_decorator(node) for node in tree.decorator_list}
     return tree if decorators <= _DECORATORS else None

@@ -1,17 +1,30 @@
-"""Names that are local to the function in which a design is declared, for annotations that are texts until they are
-read.
+"""What the source of a function says: its definition as a syntax tree, and the local names around a class that is
+declared in a function.
 
-A text of an annotation is resolved by its module's names; those of a function are known only while it runs. Which
-function it is, says the method itself, by its qualified name: not who happens to call.
+Annotations of such a class are texts that the module's names don't resolve. The names of a function are known only
+while it runs, so its frame is read; which function that is, the method's qualified name says.
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any
 
-__all__ = ["local_names"]
+__all__ = ["definition_of", "local_names"]
+
+
+def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The definition of a function, decorators included. None where its source can't be read."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    node = tree.body[0] if tree.body else None
+    found = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function.__name__
+    return node if found else None
 
 
 def local_names(functions: Iterable[Callable[..., Any]]) -> dict[str, Any]:
