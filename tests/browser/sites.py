@@ -18,7 +18,7 @@ import uvicorn
 
 from keyplan.systems import SiteOptions, system
 from keyplan.web import app
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from tests.repository.files import ROOT
 from tests.systems.support import silent
 

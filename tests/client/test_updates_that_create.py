@@ -32,8 +32,7 @@ from keyplan import (
     write,
 )
 from keyplan.errors import ConditionFailed, UpdateRefused
-from keyplan.testing.invariants import check_invariants
-from keyplan.testing.stored_world import scan
+from keyplan.testing.stored_world import check_invariants, scan
 from tests.client.support import record
 
 GSI = Index("GSI", "gsipk", "gsisk")

@@ -46,8 +46,7 @@ from keyplan.errors import (
     ValueTaken,
     WriteFailed,
 )
-from keyplan.testing.invariants import check_invariants
-from keyplan.testing.stored_world import scan
+from keyplan.testing.stored_world import check_invariants, scan
 from tests.client.support import record
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")

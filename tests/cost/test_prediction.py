@@ -35,9 +35,8 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
 from keyplan.systems import system, system_names
 from keyplan.testing.costs import metering
-from keyplan.testing.missing_items import Missed, watched
-from keyplan.testing.model import Model
-from keyplan.testing.pattern_arguments import Asker
+from keyplan.testing.model import Missed, Model, watched
+from keyplan.testing.pattern_checks import Asker
 from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Call, Change, Erase, Step, Steps, Write
 from keyplan.testing.stored_world import identity_of, scan

@@ -19,11 +19,10 @@ from pydantic import computed_field
 from keyplan import Cursor, Design, Entity, Index, Key, KeyStyle, Page, Range, Table, read
 from keyplan.client.conversations import Request
 from keyplan.testing import verify
-from keyplan.testing.missing_items import Missed, key_fields_of
-from keyplan.testing.model import Model
+from keyplan.testing.model import Missed, Model, key_fields_of
 from keyplan.testing.oracle import Oracle
 from keyplan.testing.report import RunningCounts
-from keyplan.testing.shrinking import smallest
+from keyplan.testing.steps import smallest
 from keyplan.testing.stored_world import Row, World
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")

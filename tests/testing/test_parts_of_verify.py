@@ -23,8 +23,7 @@ from keyplan.planner import Plan
 from keyplan.planner.plans import Verified
 from keyplan.testing import Clock, opened
 from keyplan.testing import plan_verification as planned
-from keyplan.testing.missing_items import Missed, watched
-from keyplan.testing.model import Model
+from keyplan.testing.model import Missed, Model, watched
 from keyplan.testing.oracle import Oracle
 from keyplan.testing.pattern_checks import Checker
 from keyplan.testing.report import Report, RunningCounts

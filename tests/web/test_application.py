@@ -12,7 +12,7 @@ from keyplan import errors
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 from keyplan.web import app
 from keyplan.web.application import application
-from keyplan.web.statuses import status_of
+from keyplan.web.request_parsing import status_of
 from tests.web.library import Library
 from tests.web.support import TestClient
 

@@ -21,11 +21,11 @@ from starlette.requests import Request as Asked
 from keyplan.errors import RequestError, TooManyRequests
 from keyplan.web import api, tracing
 from keyplan.web.api import error_response
+from keyplan.web.application import Beside
 from keyplan.web.connections import Bounds, allow_many_files
-from keyplan.web.mounting import Beside
+from keyplan.web.openapi import _Lenient
 from keyplan.web.origins import is_foreign, named_host
 from keyplan.web.request_parsing import BODY_BYTES_MAX, FIELDS_MAX, query_pairs, read_body
-from keyplan.web.schemas import _Lenient
 from tests.web.library import Library
 from tests.web.support import TestClient
 

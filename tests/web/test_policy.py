@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from keyplan.errors import AccessRefused, StoreError
 from keyplan.web import app
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan.web.openapi import openapi
 from tests.web.library import Library
 from tests.web.support import TestClient

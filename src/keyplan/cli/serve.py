@@ -127,8 +127,7 @@ def _application(
     """What is served: the API alone, or beside the site that the system has. And what the site tells."""
     try:
         from keyplan.systems import SiteOptions
-        from keyplan.web.application import application
-        from keyplan.web.mounting import Beside
+        from keyplan.web.application import Beside, application
 
         hosts = (HOST, "localhost", *([] if origin is None else [str(urlsplit(origin).hostname)]))
         if maker is None or secret is None:

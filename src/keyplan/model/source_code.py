@@ -23,8 +23,9 @@ def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFu
     except (OSError, TypeError, SyntaxError):
         return None
     node = tree.body[0] if tree.body else None
-    found = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function.__name__
-    return node if found else None
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function.__name__:
+        return node
+    return None
 
 
 def local_names(functions: Iterable[Callable[..., Any]]) -> dict[str, Any]:

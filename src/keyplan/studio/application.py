@@ -27,8 +27,7 @@ from keyplan.studio.access import Access
 from keyplan.studio.actions import Studio, run
 from keyplan.studio.pages import MODULES, STATIC, page_html
 from keyplan.web.api import JsonResponse
-from keyplan.web.request_parsing import read_object
-from keyplan.web.statuses import status_of
+from keyplan.web.request_parsing import read_object, status_of
 
 __all__ = ["Beside", "studio_application"]
 

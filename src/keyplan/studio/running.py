@@ -17,8 +17,8 @@ from keyplan.studio.maps import path_json
 from keyplan.studio.paths import Path, example_arguments, read_path, write_path
 from keyplan.studio.sampling import sample
 from keyplan.studio.subject import Subject
-from keyplan.web.forms import fields
-from keyplan.web.schemas import Schemas
+from keyplan.web.design_page import fields
+from keyplan.web.openapi import Schemas
 
 __all__ = ["changes_json", "form_json", "needed", "run_json", "stored_items"]
 

@@ -19,11 +19,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from keyplan.testing.clocks import Clock
     from keyplan.testing.costs import assert_cost
-    from keyplan.testing.factories import Maker
     from keyplan.testing.report import PatternReport, Report
-    from keyplan.testing.stores import opened, sweep, throttled
+    from keyplan.testing.stores import Clock, Maker, opened, sweep, throttled
     from keyplan.testing.verifying import verify
 
 __all__ = [
@@ -39,8 +37,8 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Clock": "clocks",
-    "Maker": "factories",
+    "Clock": "stores",
+    "Maker": "stores",
     "PatternReport": "report",
     "Report": "report",
     "assert_cost": "costs",

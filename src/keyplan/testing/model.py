@@ -6,13 +6,14 @@ model is read anew from the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.client.conversations import converse
+from keyplan.client.conversations import Conversation, Request, converse, relay
+from keyplan.dynamodb.values import Item
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,
@@ -23,17 +24,17 @@ from keyplan.errors import (
     TransactionFailed,
     ValueTaken,
 )
+from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.actions import Add, Append, Discard, Include
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.key_templates import Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
-from keyplan.testing.missing_items import Missed, key_fields_of, watched
 from keyplan.testing.report import RunningCounts
 from keyplan.testing.steps import Call, Change, Copy, Erase, Family, Step, Write
 from keyplan.testing.stored_world import World, identity_of, scan
 
-__all__ = ["Model"]
+__all__ = ["Missed", "Model", "key_fields_of", "watched"]
 
 Identity = tuple[Any, ...]
 
@@ -359,3 +360,59 @@ def _applied(value: Any, change: Any) -> Any:
             return {*(value or ())} - set(change.elements)
         case _:
             return change
+
+
+_KEYED = ("Update", "Delete", "ConditionCheck")
+
+
+class Missed:
+    """The primary keys that a conversation named: those found missing, and those that a failed write needed."""
+
+    def __init__(self) -> None:
+        self.keys: list[Item] = []
+
+    def answered(self, step: Request | list[Request], answer: Any) -> None:
+        """Note the keys of reads that found nothing."""
+        requests, answers = ([step], [answer]) if isinstance(step, Request) else (step, answer)
+        for request, response in zip(requests, answers, strict=True):
+            if request.operation == "GetItem" and "Item" not in response:
+                self.keys.append(request.parameters["Key"])
+
+    def failed(self, step: Request | list[Request]) -> None:
+        """Note the keys of a write that was refused: any of them may be what it misses."""
+        for request in [step] if isinstance(step, Request) else step:
+            self.keys.extend(_written_keys(request))
+
+
+def _written_keys(request: Request) -> Iterator[Item]:
+    parameters = request.parameters
+    if request.operation in {"UpdateItem", "DeleteItem"}:
+        yield parameters["Key"]
+    for action in parameters.get("TransactItems", ()):
+        for kind in _KEYED:
+            if kind in action:
+                yield action[kind]["Key"]
+
+
+def watched(conversation: Conversation[Any], missed: Missed) -> Conversation[Any]:
+    """The conversation, with what it misses noted, and without its pauses: nobody else writes here, so that waiting
+    changes nothing.
+    """
+
+    def observe(step: Request | list[Request], answer: Any, error: Exception | None) -> None:
+        if error is None:
+            missed.answered(step, answer)
+        else:
+            missed.failed(step)
+
+    return relay(conversation, observe, pauses=False)
+
+
+def key_fields_of(design: CompiledDesign, key: Item) -> tuple[CompiledEntity, Mapping[str, Any]] | None:
+    """The entity whose primary key this is, and the field values in it; None for a claim, or a stranger's key."""
+    for entity in design.entities.values():
+        if entity.primary.matches(key):
+            values = entity.primary.values(key)
+            if values is not None and values.keys() >= {*entity.key_fields}:
+                return entity, values
+    return None

@@ -6,8 +6,9 @@ away. Carrying steps out, and knowing what they must lead to, is ``model.py``'s 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.testing.samples import strategy_for
 
-__all__ = ["Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write"]
+__all__ = ["Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write", "smallest"]
 
 RUNS = 6
 RUN_MAX = 12
@@ -231,3 +232,70 @@ def _built(entity: CompiledEntity, values: Mapping[str, Any]) -> Entity | None:
         return entity.cls.model_validate(dict(values), by_name=True)
     except ValidationError:
         return None
+
+
+SECONDS_MAX = 20.0
+"""How long a failure is made smaller before it is reported."""
+NUMBERS = 3
+"""A smaller store is asked so many sets of questions before it passes for one that doesn't fail."""
+
+Fails = Callable[[list[Step], int], AssertionError | None]
+
+
+def smallest(steps: list[Step], number: int, fails: Fails) -> AssertionError | None:
+    """The failure of as few of the steps as will do; None when it doesn't come again.
+
+    ``number`` chooses the questions.
+    """
+    failure = fails(steps, number)
+    if failure is None:
+        return None
+    deadline = time.monotonic() + SECONDS_MAX
+    size = max(len(steps) // 2, 1)
+    while time.monotonic() < deadline:
+        for candidate in _without(steps, size) if size else _simpler(steps):
+            result = _failure(candidate, number, fails)
+            if result is not None:
+                steps, (number, failure) = candidate, result
+                break
+            if time.monotonic() >= deadline:
+                break
+        else:
+            if not size:
+                break
+            size //= 2
+    return failure
+
+
+def _failure(steps: list[Step], number: int, fails: Fails) -> tuple[int, AssertionError] | None:
+    for other in range(number, number + NUMBERS):
+        failure = fails(steps, other)
+        if failure is not None:
+            return other, failure
+    return None
+
+
+def _without(steps: list[Step], size: int) -> Iterator[list[Step]]:
+    """The steps without a run of ``size`` of them; the last ones are left out first."""
+    for start in range(len(steps) - size, -1, -size):
+        yield [*steps[:start], *steps[start + size :]]
+
+
+def _simpler(steps: list[Step]) -> Iterator[list[Step]]:
+    for position, step in enumerate(steps):
+        for simpler in _parts(step):
+            yield [*steps[:position], simpler, *steps[position + 1 :]]
+
+
+def _parts(step: Step) -> Iterator[Step]:
+    """A step's simpler forms."""
+    match step:
+        case Family():
+            yield Write(step.instance, create=bool(step.entity.claims))
+            for position in range(len(step.changes)):
+                yield replace(step, changes=[element for at, element in enumerate(step.changes) if at != position])
+        case Copy() | Change() if len(step.changes) > 1:
+            for named in step.changes:
+                yield replace(step, changes={name: value for name, value in step.changes.items() if name != named})
+        case _:
+            return

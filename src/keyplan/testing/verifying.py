@@ -28,15 +28,12 @@ from keyplan.model.declared.parameters import Page
 from keyplan.model.declared.patterns import ReadMethod
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
-from keyplan.testing.invariants import check_invariants
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
-from keyplan.testing.pattern_arguments import Asker, entities_of_plan
-from keyplan.testing.pattern_checks import Checker
+from keyplan.testing.pattern_checks import Asker, Checker, entities_of_plan
 from keyplan.testing.report import PatternReport, Report, RunningCounts
-from keyplan.testing.shrinking import smallest
-from keyplan.testing.steps import Step, Steps
-from keyplan.testing.stored_world import record, scan
+from keyplan.testing.steps import Step, Steps, smallest
+from keyplan.testing.stored_world import check_invariants, record, scan
 
 __all__ = ["looked_at", "verify"]
 

@@ -28,9 +28,8 @@ from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.session.design import Design
 from keyplan.web.policy import Offer
-from keyplan.web.request_parsing import object_of, query_pairs, read_body
+from keyplan.web.request_parsing import object_of, query_pairs, read_body, status_of
 from keyplan.web.request_queue import in_turn
-from keyplan.web.statuses import status_of
 from keyplan.web.tracing import traced
 
 __all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response", "problem"]

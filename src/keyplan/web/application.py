@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.resources import files
+from threading import Event
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route, Router
+from starlette.types import Receive, Scope, Send
 
 from keyplan.errors import KeyplanError, UnknownPattern
 from keyplan.session.design import Design
@@ -22,7 +24,7 @@ from keyplan.web.policy import Offer, Policy
 from keyplan.web.request_checks import Guard
 from keyplan.web.tracing import examples
 
-__all__ = ["application"]
+__all__ = ["Beside", "application"]
 
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _CODES = {
@@ -118,3 +120,49 @@ async def _keyplan_error(_request: Request, error: Exception) -> Response:
 async def _unexpected(_request: Request, _error: Exception) -> Response:
     # The error itself goes on to the server that runs the application, which logs it.
     return problem(500, "InternalError", "the server failed; its log says why")
+
+
+class Beside:
+    """Two applications as one. The API keeps the addresses that it has, but for ``/``; the site has all others.
+
+    The API begins first and ends last, since it closes the design that the site uses. ``site.state.beside`` is this
+    object, so that what a site does in the background can wait until it ``is_idle``: no request is being answered.
+    """
+
+    def __init__(self, api: Starlette, site: Starlette) -> None:
+        self.api = api
+        self.site = site
+        paths = [route.path for route in api.routes if isinstance(route, Route) and route.path != "/"]
+        self._places = frozenset(path for path in paths if "{" not in path)
+        self._folders = tuple(path.partition("{")[0] for path in paths if "{" in path)
+        self.is_idle = Event()
+        self.is_idle.set()
+        self._in_flight = 0
+        site.state.beside = self
+        self._router = Router(routes=[Mount("/", self._either)], lifespan=self._lifespan)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or begin and end."""
+        if scope["type"] == "lifespan":
+            await self._router(scope, receive, send)
+        else:
+            await self._either(scope, receive, send)
+
+    async def _either(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope.get("path", "")
+        is_api = path in self._places or path.startswith(self._folders)
+        self._in_flight += 1
+        self.is_idle.clear()
+        try:
+            await (self.api if is_api else self.site)(scope, receive, send)
+        finally:
+            self._in_flight -= 1
+            if self._in_flight == 0:
+                self.is_idle.set()
+
+    @asynccontextmanager
+    async def _lifespan(self, _application: Starlette) -> AsyncGenerator[None]:
+        async with AsyncExitStack() as stack:
+            for starlette in (self.api, self.site):
+                await stack.enter_async_context(starlette.router.lifespan_context(starlette))
+            yield

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.client.conversations import Request, Transport
-from keyplan.testing.invariants import check_invariants
-from keyplan.testing.stored_world import scan
+from keyplan.testing.stored_world import check_invariants, scan
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import (
     CO_AUTHORS_MAX,

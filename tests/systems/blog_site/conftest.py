@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from starlette.applications import Starlette
 
 from keyplan.web import app
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.application import site_application

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from httpx import Response
 
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, Session, User
 from keyplan_systems.blog.site.site import Site

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from keyplan import now
 from keyplan.web import api as endpoints
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.access import WHO
 from keyplan_systems.blog.design import Blog

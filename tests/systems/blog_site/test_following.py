@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.site import Site

@@ -10,7 +10,7 @@ from httpx import Response
 from starlette.applications import Starlette
 
 from keyplan import now
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, Session, User
 from keyplan_systems.blog.site.application import site_application

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keyplan.web import app
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.cms import Article, Cms
 from keyplan_systems.cms.differences import LINES_MAX, differences
 from keyplan_systems.cms.entities import MAIN, Preview

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from keyplan import Design
 from keyplan.systems import system
 from keyplan.web import app
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from tests.repository.files import ROOT
 from tests.systems.sites.support import OPTIONS
 from tests.web.support import TestClient

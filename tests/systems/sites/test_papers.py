@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from keyplan.web import app
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.papers import Author, Paper, PaperDetails, Papers
 from keyplan_systems.papers.sample import sample

@@ -14,7 +14,7 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.web import app
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.shop import Shop
 from keyplan_systems.shop.entities import HELD, Merchant, PostalAddress, Product

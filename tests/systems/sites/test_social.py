@@ -9,7 +9,7 @@ import pytest
 
 from keyplan.errors import Refused
 from keyplan.web import app
-from keyplan.web.mounting import Beside
+from keyplan.web.application import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.site.limits import Limit, RateLimiter
 from keyplan_systems.social import Social

@@ -1,6 +1,6 @@
 """What a check finds: findings, their severity, and the report they stand in.
 
-How they are shown to machines is in ``forms.py``, and to people in the command line.
+How they are shown to machines is in ``design_page.py``, and to people in the command line.
 """
 
 from __future__ import annotations
