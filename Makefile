@@ -13,7 +13,7 @@ export PIP_BUILD_CONSTRAINT := constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog bench-studio differential designs crash sdks docs vendored pictures system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog bench-studio differential designs crash sdks docs site vendored pictures system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -110,6 +110,9 @@ sdks: $(VENV)/.dev ## Run programs of the AWS CLI, aioboto3, aiodynamo, PynamoDB
 docs: $(VENV)/.dev ## Write the parts of docs/ that are made from the code
 	$(BIN)/python -m tests.repository.made_pages
 	$(BIN)/python -m tests.check.made_pages
+
+site: $(VENV)/.dev ## Build the documentation site into .cache/website/site, and check every link
+	$(BIN)/python -m website.build
 
 vendored: ## Fetch the studio's JavaScript libraries anew, in the versions that .ci/vendored lists
 	.ci/vendored

@@ -1,9 +1,10 @@
 """The examples of a page: its fenced blocks of Python and of console commands, and running them.
 
 A block marked ``python`` is a program of its own; one marked ``python continues`` goes on where the block before it
-ended. A block marked ``text`` right behind it is what it prints. In a block marked ``console`` the lines with
-``$ keyplan`` are run, and the lines below one are its output; ``...`` stands for anything. Other commands
-are only shown.
+ended. A block marked ``python file=NAME`` is a file of that name, which later commands find. A block marked ``text``
+right behind a program is what it prints. In a block marked ``console`` the lines with ``$ keyplan`` are run, and
+``$ python`` with the name of such a file, or ``-m pytest``; the lines below one are its output; ``...`` stands for
+anything. Other commands are only shown.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ class Block:
     line: int
     follows: bool
 
+    @property
+    def file(self) -> str | None:
+        """The name of the file that the block is, if it is one."""
+        return next((word.removeprefix("file=") for word in self.words if word.startswith("file=")), None)
+
 
 @dataclass
 class Program:
@@ -66,8 +72,16 @@ class Command:
     """One command of a console block, and the output shown below it."""
 
     line: int
-    arguments: list[str]
+    words: list[str]
     shown: str
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that the page shows, for the commands after it."""
+
+    name: str
+    text: str
 
 
 def blocks_of(path: Path) -> list[Block]:
@@ -87,7 +101,7 @@ def programs_of(path: Path) -> list[Program]:
     """The Python programs of a page."""
     programs: list[Program] = []
     for block, after in pairwise([*blocks_of(path), None]):
-        if block is None or block.language != "python":
+        if block is None or block.language != "python" or block.file:
             continue
         if "continues" not in block.words:
             programs.append(Program(block.line))
@@ -96,15 +110,25 @@ def programs_of(path: Path) -> list[Program]:
     return programs
 
 
-def commands_of(path: Path) -> Iterator[Command]:
-    """The commands of ``keyplan`` on a page."""
+def _runs(words: list[str], files: set[str]) -> bool:
+    if words[0] == "python":
+        return words[1] in files or words[1:3] == ["-m", "pytest"]
+    return words[0] == "keyplan" and not _goes_on(words[1:])
+
+
+def commands_of(path: Path) -> Iterator[Command | File]:
+    """The commands of a page that are run, and the files that they need, in order."""
+    files: set[str] = set()
     for block in blocks_of(path):
+        if block.file:
+            files.add(block.file)
+            yield File(block.file, block.text)
         if block.language != "console":
             continue
         for match in re.finditer(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
             words = shlex.split(match.group(1), comments=True)
-            if words[0] == "keyplan" and not _goes_on(words[1:]):
-                yield Command(block.line, words[1:], match.group(2))
+            if _runs(words, files):
+                yield Command(block.line, words, match.group(2))
 
 
 def as_shown(output: str, shown: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import botocore.credentials  # type: ignore[import-untyped]
 import pytest
+from moto import mock_aws
 
 from keyplan.client.transports.credentials import (
     Credentials,
@@ -133,3 +134,11 @@ def test_a_refresh_that_fails() -> None:
     source = FromBotocore(lambda: botocore.credentials.DeferredRefreshableCredentials(refresh, "test"))
     with pytest.raises(StoreError, match="the SSO session has ended"):
         source.current()
+
+
+def test_aws_is_refused_while_mock_aws_is_active() -> None:
+    """moto intercepts botocore's requests only: ours would reach AWS."""
+    with mock_aws(), pytest.raises(StoreError, match="mock_aws is active"):
+        find_credentials(AWS)
+    with mock_aws():
+        assert find_credentials(LOCAL).current().access_key == "FOOBARKEY"

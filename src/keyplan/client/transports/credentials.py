@@ -31,6 +31,10 @@ class Credentials(NamedTuple):
 
 NOBODY = Credentials("keyplan", "keyplan")
 """What requests to an endpoint of plain HTTP are signed with where nothing is configured: local stores take anyone."""
+MOCK_ACCESS_KEY = "FOOBARKEY"
+"""The access key that moto's ``mock_aws`` puts into the environment while it is active. moto replaces botocore's
+requests and not ours, so a design that is opened on AWS then would send its requests to AWS.
+"""
 
 
 class Source(Protocol):
@@ -143,6 +147,11 @@ def find_credentials(location: Location, environment: Mapping[str, str] = os.env
 
     An endpoint of plain HTTP that names no profile needs none. Raises StoreError.
     """
+    if location.on_aws and environment.get("AWS_ACCESS_KEY_ID") == MOCK_ACCESS_KEY:
+        raise StoreError(
+            f"{location.url}: moto's mock_aws is active, and it can't intercept Keyplan's requests to AWS",
+            hint="open the design on ':memory:' in tests, or on moto's server (dynamodb+http://127.0.0.1:PORT/TABLE)",
+        )
     if location.profile is None:
         if from_environment(environment) is not None:
             return FromEnvironment(environment)

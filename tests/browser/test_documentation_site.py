@@ -1,0 +1,63 @@
+"""The documentation site builds with warnings as errors, and its search finds the page that a reader looks for."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from website.build import build
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytest.importorskip("zensical", reason="zensical isn't installed: it builds the documentation site")
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The site's address. Building it checks every link and anchor."""
+    handler = functools.partial(_Quiet, directory=str(build()))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+def first_result(page: Page, site: str, query: str) -> str:
+    """The heading of the first result of a search, with the page that it is on."""
+    page.goto(site, wait_until="networkidle")
+    page.keyboard.press("/")
+    page.keyboard.type(query)
+    result = page.locator("ol li a", has=page.locator("mark, b, em, u")).first
+    result.wait_for()
+    return result.inner_text()
+
+
+@pytest.mark.parametrize(("query", "expected"), [("hot partition", "Hot partition"), ("tutorial", "Tutorial")])
+def test_search_finds_the_page(browser: Browser, site: str, query: str, expected: str) -> None:
+    """A search for a term of the field shows the section about it first."""
+    page = browser.new_page()
+    page.set_default_timeout(10_000)
+    assert expected in first_result(page, site, query)
+    page.close()
+
+
+def test_pages_load_nothing_from_other_hosts(browser: Browser, site: str) -> None:
+    """Fonts and scripts are on the site itself."""
+    page = browser.new_page()
+    foreign: list[str] = []
+    page.on("request", lambda request: None if request.url.startswith(site) else foreign.append(request.url))
+    page.goto(f"{site}designing/", wait_until="networkidle")
+    assert foreign == []
+    page.close()
