@@ -8,7 +8,7 @@ import pytest
 
 from keyplan.dynamodb.service_errors import ValidationException
 from keyplan.store import Engine
-from keyplan.store.list_pages import page_of
+from keyplan.store.operations.common import page_of
 from tests.engine.support import answer, create
 
 

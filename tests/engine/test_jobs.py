@@ -93,7 +93,7 @@ def test_a_process_with_the_number_of_one_that_ended_is_another(
     with Engine.open(tmp_path / "store.db", s3=s3) as engine:
         with monkeypatch.context() as patch:
             patch.setattr(imports, "_write", killed)
-            patch.setattr("keyplan.store.processes._started", lambda _number: "the first start")
+            patch.setattr("keyplan.store.background_work._started", lambda _number: "the first start")
             with pytest.raises(KilledError):
                 start_import(engine)
         (arn,) = [each["ImportArn"] for each in engine.call("ListImports", {})["ImportSummaryList"]]

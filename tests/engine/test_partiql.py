@@ -11,7 +11,7 @@ import pytest
 from keyplan.dynamodb.partiql import Lowering
 from keyplan.store import Engine
 from keyplan.store.statements import statement_plans as statements
-from keyplan.store.statements.statement_gets import get_of
+from keyplan.store.statements.single_item_statements import get_of
 from tests.engine.support import answer, create, index, n, s
 
 BAD = "Statement wasn't well formed, can't be processed: "

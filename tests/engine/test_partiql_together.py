@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
-from keyplan.store.statements import statement_gets
-from keyplan.store.statements.statement_gets import get_of
+from keyplan.store.statements import single_item_statements as statement_gets
+from keyplan.store.statements.single_item_statements import get_of
 from keyplan.store.statements.statement_plans import read_of
 from tests.engine.support import answer, create, index, n, put, s
 from tests.engine.test_partiql import BAD, KEYED, engine

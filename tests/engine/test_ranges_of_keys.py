@@ -13,7 +13,7 @@ from keyplan.dynamodb.expressions import KeyCondition, KeyTerm
 from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 from keyplan.dynamodb.values import key_text
 from keyplan.store import Engine
-from keyplan.store.queries.key_bounds import bounds_of, contains
+from keyplan.store.queries import bounds_of, contains
 from tests.engine.support import answer, create, n, s
 
 BYTES = [bytes(each) for length in (1, 2, 3) for each in product((0, 1, 2, 3, 254, 255), repeat=length)]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine, Regions
+from keyplan.store.background_work import begin_work
 from keyplan.store.chunked_work import TableWork
-from keyplan.store.processes import begin_work
 from keyplan.store.replication.replica_backfill import finish_joining
 from keyplan.store.replication.replicas import _set_regions
 from tests.engine.support import answer, create, n, s

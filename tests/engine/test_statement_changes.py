@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from keyplan.store import Engine
+from keyplan.store.statements import single_item_statements as statement_changes
 from keyplan.store.statements import statement_plans as statements
-from keyplan.store.statements import statement_updates as statement_changes
 from tests.engine.support import answer, create, n, put, s
 
 KEYED = "WHERE pk = 'a' AND sk = '1'"

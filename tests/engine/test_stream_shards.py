@@ -9,8 +9,7 @@ import pytest
 
 from keyplan.store import Engine
 from keyplan.store.storage.stream_rows import StoredShard
-from keyplan.store.streams.stream_lifecycle import trim_stream
-from keyplan.store.streams.stream_shards import children
+from keyplan.store.streams import children, trim_stream
 from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
 from tests.engine.streaming import (

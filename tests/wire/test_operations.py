@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.dynamodb.operations.registry import OPERATIONS
-from keyplan.dynamodb.operations.statement_requests import only_selects
+from keyplan.dynamodb.operations.registry import OPERATIONS, only_selects
 from keyplan.dynamodb.service_errors import SerializationException, ValidationException
 
 KEY = {"pk": {"S": "a"}}

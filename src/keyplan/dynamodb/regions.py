@@ -8,8 +8,6 @@ from __future__ import annotations
 import difflib
 from typing import NamedTuple
 
-__all__ = ["LOCAL_REGION", "PARTITIONS", "REGIONS", "Partition", "near_region", "partition_of"]
-
 LOCAL_REGION = "us-east-1"
 """What requests to other endpoints are signed for where no region is given: such stores don't look at it."""
 

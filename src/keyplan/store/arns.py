@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["REGION", "arn_of", "key_arn", "log_group_arn", "stream_arn"]
-
 REGION = "local"
 """The region of a store that is one for all of them."""
 _ACCOUNT = "000000000000"

@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from keyplan.errors import KeyplanError
+from keyplan.store.background_work import begin_work, end_work, is_given_up
 from keyplan.store.database import Database
-from keyplan.store.processes import begin_work, end_work, is_given_up
 from keyplan.store.state_delays import Definition, is_left_undone
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.table import Table
@@ -24,7 +24,7 @@ from keyplan.store.tables.table import Table
 T = TypeVar("T")
 W = TypeVar("W")
 Worker: TypeAlias = Mapping[str, Any]
-"""The note of who does a work (``keyplan.store.processes``)."""
+"""The note of who does a work (``keyplan.store.background_work``)."""
 WorkerOf: TypeAlias = Callable[[Mapping[str, Any]], Worker | None]
 """Who does a work on a table, by its definition; None where nobody has to."""
 

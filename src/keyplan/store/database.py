@@ -13,8 +13,7 @@ from keyplan.errors import KeyplanError
 from keyplan.store.background_work import Inline, Runner
 from keyplan.store.items.stored_items import decode, or_carefully
 from keyplan.store.items.write_outcome import UnjudgedError
-from keyplan.store.simulation.index_lag import IndexLag
-from keyplan.store.simulation.throttling import Meter
+from keyplan.store.simulation import IndexLag, Meter
 from keyplan.store.state_delays import (
     States,
     check_readable,
@@ -28,12 +27,11 @@ from keyplan.store.state_delays import (
 from keyplan.store.storage.key_layouts import TableRecord
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Reader, Writer
-from keyplan.store.streams.stream_recording import Recorder
-from keyplan.store.streams.stream_shards import ShardLife
+from keyplan.store.streams import Recorder, ShardLife
 from keyplan.store.tables.item_keys import check_key_values
+from keyplan.store.tables.resources import clear_waste, forget_note, forget_table
 from keyplan.store.tables.table import Table, read_table
 from keyplan.store.tables.table_description import Counts
-from keyplan.store.tables.table_removal import clear_waste, forget_note, forget_table
 
 _log = logging.getLogger("keyplan.engine")
 
@@ -47,7 +45,7 @@ class Realism:
     throttles: bool = False
     """Refuse what exceeds the throughput of tables, indexes and partitions (``store.simulation.throttling``)."""
     index_lag_ms: float = 0.0
-    """How many milliseconds after a write an index shows it (``keyplan.store.simulation.index_lag``)."""
+    """How many milliseconds after a write an index shows it (``keyplan.store.simulation``)."""
     settle_s: float = 0.0
     """How many seconds tables and indexes are being created, changed and deleted (``keyplan.store.state_delays``)."""
 

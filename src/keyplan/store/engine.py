@@ -4,6 +4,7 @@ just changed.
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import time
@@ -13,10 +14,17 @@ from typing import Any, Literal
 
 import orjson
 
-from keyplan.dynamodb.expressions import ExpressionFault
+from keyplan.dynamodb.expressions import ExpressionFault, UpdateFault
 from keyplan.dynamodb.operations.registry import OPERATIONS, Operation, unknown_operation
-from keyplan.dynamodb.service_errors import RequestFault, TransactionCanceledException, ValidationException
-from keyplan.dynamodb.values import ValueFault
+from keyplan.dynamodb.operations.shape_errors import Wording, wording_for
+from keyplan.dynamodb.service_errors import (
+    CountFault,
+    RequestFault,
+    SerializationException,
+    TransactionCanceledException,
+    ValidationException,
+)
+from keyplan.dynamodb.values import TOO_DEEP, ValueFault
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 from keyplan.store import work_budget as effort
 from keyplan.store.background_work import Behind
@@ -26,7 +34,6 @@ from keyplan.store.backups.restoring import go_on_restoring
 from keyplan.store.control_plane.index_backfill import go_on_filling
 from keyplan.store.control_plane.time_to_live import REMOVED_TOGETHER, go_on_expiring, sweep
 from keyplan.store.database import Database, Group, Realism
-from keyplan.store.error_messages import check_unicode, error_of
 from keyplan.store.integrity_check import Finding, check_storage
 from keyplan.store.items.stored_items import SIGNS_OF_DAMAGE, carefully, decode
 from keyplan.store.items.write_outcome import UnjudgedError
@@ -36,8 +43,7 @@ from keyplan.store.state_delays import is_left_undone
 from keyplan.store.storage.key_layouts import StaleTableError
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.sqlite_errors import unreadable
-from keyplan.store.streams.stream_lifecycle import needs_trimming, trim
-from keyplan.store.streams.stream_shards import SHARD_S, ShardLife
+from keyplan.store.streams import SHARD_S, ShardLife, needs_trimming, trim
 
 _log = logging.getLogger("keyplan.engine")
 
@@ -368,3 +374,50 @@ def _is_of_schema(fault: Exception) -> bool:
     if isinstance(fault, TransactionCanceledException):
         return any(reason["Code"] == "ValidationError" for reason in fault.fields["CancellationReasons"])
     return isinstance(fault, (ValidationException, ExpressionFault)) and not isinstance(fault, RequestFault)
+
+
+ENVELOPE = "1 validation error detected: "
+
+
+_NO_UNICODE = "A string of the request is not valid Unicode"
+
+
+def check_unicode(params: Any) -> None:
+    """Refuse a request with half a character in one of its strings. It is looked for where something failed that may
+    come of it: strings are neither stored nor looked up without being encoded.
+
+    Raises:
+        SerializationException: it has one.
+    """
+    try:
+        json.dumps(params, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise SerializationException(_NO_UNICODE) from None
+
+
+def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
+    """The error of DynamoDB that a fault of a request becomes."""
+    if isinstance(fault, UnicodeEncodeError):
+        return SerializationException(_NO_UNICODE)
+    if isinstance(fault, UpdateFault):
+        return ValidationException(fault.message)
+    if isinstance(fault, CountFault) or not isinstance(fault, (ExpressionFault, ValueFault, ValidationException)):
+        return fault
+    try:
+        # The service reads the whole request before it judges any of it.
+        operation.check_types(params)
+    except SerializationException as wrong_type:
+        return wrong_type
+    if not isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
+        return fault
+    wording = operation.wording
+    if fault.message == TOO_DEEP and operation.depth_wording is not None:
+        wording = operation.depth_wording
+    return ValidationException(worded(fault, wording_for(wording, params)))
+
+
+def worded(fault: ExpressionFault | ValueFault | RequestFault, wording: Wording) -> str:
+    """What is wrong with a request by itself, in these words."""
+    if wording == "older":
+        return fault.older
+    return f"{ENVELOPE}{fault.message}" if wording == "enveloped" else fault.message

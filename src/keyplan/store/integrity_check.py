@@ -19,7 +19,7 @@ from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.tables.item_keys import NO_SORT, Key, entry_of
 from keyplan.store.tables.table import Index, Table, VectorIndex, read_table
-from keyplan.store.vectors.vector_indexes import vector_entry_of
+from keyplan.store.vectors import vector_entry_of
 
 FINDINGS_MAX = 1000
 

@@ -27,7 +27,7 @@ from keyplan.store.storage.key_layouts import Row
 from keyplan.store.storage.replica_rows import Noted
 from keyplan.store.storage.sqlite_errors import unreadable
 from keyplan.store.storage.storage_transactions import Reader, Writer
-from keyplan.store.tables.global_tables import replication_of
+from keyplan.store.tables.resources import replication_of
 from keyplan.store.tables.table import Table
 
 _TOGETHER = 200

@@ -25,7 +25,7 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
     table_not_found,
 )
-from keyplan.store.processes import has_ended, is_given_up, this_process
+from keyplan.store.background_work import has_ended, is_given_up, this_process
 from keyplan.store.throughput import check_maximum
 
 SETTLING = "Settling"

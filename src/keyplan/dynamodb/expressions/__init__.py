@@ -26,6 +26,7 @@ from keyplan.dynamodb.expressions.binding import (
     read_condition,
 )
 from keyplan.dynamodb.expressions.expression_errors import ExpressionFault, UpdateFault
+from keyplan.dynamodb.expressions.expression_rules import RESERVED_WORDS
 from keyplan.dynamodb.expressions.key_conditions import (
     KeyCondition,
     KeyConditionFault,
@@ -34,10 +35,8 @@ from keyplan.dynamodb.expressions.key_conditions import (
     check_key_names,
 )
 from keyplan.dynamodb.expressions.placeholders import CheckedPlaceholders, Placeholders
-from keyplan.dynamodb.expressions.printer import to_text
-from keyplan.dynamodb.expressions.reserved_words import RESERVED_WORDS
-from keyplan.dynamodb.expressions.statement_size import statement_bytes
-from keyplan.dynamodb.expressions.updates import WRONG_TYPE
+from keyplan.dynamodb.expressions.tree import to_text
+from keyplan.dynamodb.expressions.updates import WRONG_TYPE, statement_bytes
 
 __all__ = [
     "RESERVED_WORDS",

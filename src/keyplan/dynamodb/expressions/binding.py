@@ -24,24 +24,6 @@ from keyplan.dynamodb.expressions.placeholders import Placeholders
 from keyplan.dynamodb.expressions.updates import Evaluation, bind_value
 from keyplan.dynamodb.values import AttributeValue, Item
 
-__all__ = [
-    "BoundCondition",
-    "BoundProjection",
-    "BoundUpdate",
-    "Expression",
-    "bind_condition",
-    "bind_key_condition",
-    "bind_paths",
-    "bind_projection",
-    "bind_update",
-    "check_key_condition",
-    "parse_condition",
-    "parse_projection",
-    "parse_update",
-    "project_attributes",
-    "read_condition",
-]
-
 _CACHED_TEXTS_MAX = 2048
 _REMOVING = (tree.Remove, tree.Delete)
 Expression: TypeAlias = str | tree.Condition

@@ -25,8 +25,6 @@ from keyplan.dynamodb.expressions.paths import Getter
 from keyplan.dynamodb.expressions.placeholders import Placeholders
 from keyplan.dynamodb.values import AttributeValue, Item, less, same
 
-__all__ = ["ORDERED", "Predicate", "bind_predicate"]
-
 Predicate: TypeAlias = Callable[[Item], bool]
 
 ORDERED = frozenset({"S", "N", "B"})

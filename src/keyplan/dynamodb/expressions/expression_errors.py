@@ -6,8 +6,6 @@ the item it met. Which API error they become is the engine's business (both are 
 
 from __future__ import annotations
 
-__all__ = ["ExpressionFault", "UpdateFault"]
-
 
 class ExpressionFault(ValueError):
     """An expression or a placeholder that DynamoDB refuses. ``message`` is the whole text of the service, ``older``

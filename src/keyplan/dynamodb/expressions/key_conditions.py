@@ -17,16 +17,6 @@ from keyplan.dynamodb.expressions.paths import resolve
 from keyplan.dynamodb.expressions.placeholders import Placeholders
 from keyplan.dynamodb.values import AttributeValue
 
-__all__ = [
-    "KeyCondition",
-    "KeyConditionFault",
-    "KeyTerm",
-    "PartitionMissedFault",
-    "check_key_names",
-    "narrow",
-    "read_terms",
-]
-
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _INVALID = "Invalid KeyConditionExpression: "
 _CONDITION = f"{_INVALID}Invalid condition in KeyConditionExpression: "

@@ -14,8 +14,6 @@ from keyplan.dynamodb.expressions.paths import Getter, Steps, getter, resolve, s
 from keyplan.dynamodb.expressions.placeholders import Placeholders
 from keyplan.dynamodb.values import AttributeValue
 
-__all__ = ["Bound", "bind_arguments", "bind_operand", "check_distinct", "check_type", "refuse_type"]
-
 SIZED = frozenset({"S", "B", "SS", "NS", "BS", "L", "M"})
 
 

@@ -15,8 +15,6 @@ from keyplan.dynamodb.expressions.paths import Steps
 from keyplan.dynamodb.values import AttributeValue, Item
 from keyplan.dynamodb.values.validation import CONTAINER_DEPTH_MAX
 
-__all__ = ["INVALID_PATH", "REMOVED", "Write", "write_all"]
-
 TOO_DEEP = "Nesting Levels have exceeded supported limits"
 _MEMBERS_MAX = 400 * 1024
 """Of all that an update writes; each takes a byte, so that an item with more is too large in any case."""

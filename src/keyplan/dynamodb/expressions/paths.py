@@ -15,8 +15,6 @@ from keyplan.dynamodb.expressions.expression_errors import ExpressionFault
 from keyplan.dynamodb.expressions.placeholders import Placeholders
 from keyplan.dynamodb.values import AttributeValue, Item
 
-__all__ = ["Getter", "Steps", "check_overlaps", "getter", "resolve", "select", "show"]
-
 Steps: TypeAlias = tuple[str | int, ...]
 Getter: TypeAlias = Callable[[Item], AttributeValue | None]
 

@@ -13,8 +13,6 @@ from keyplan.dynamodb.expressions.expression_errors import ExpressionFault
 from keyplan.dynamodb.values import AttributeValue, ValueFault, check_value, name_fault, value_size
 from keyplan.dynamodb.values.validation import SHORT_NAME
 
-__all__ = ["CheckedPlaceholders", "Placeholders"]
-
 KEY_BYTES_MAX = 255
 _CHARACTER_BYTES_MAX = 4
 _TEXTS = frozenset({"S", "N", "B"})

@@ -1,35 +1,14 @@
-"""The trees of expressions: frozen, hashable, with the placeholders as written. One class a form of the
-grammar.
+"""The trees of expressions: frozen, hashable, with the placeholders as written. Each form of the grammar is one class.
 
-Parsing makes them, ``to_text`` prints them, binding turns them into functions. They hold no names or values.
+``parse_*`` makes them, ``to_text`` prints what parsing reads as the same tree, binding turns them into functions. They
+hold no names or values.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TypeAlias
-
-__all__ = [
-    "Action",
-    "Add",
-    "And",
-    "Arithmetic",
-    "Between",
-    "Call",
-    "Compare",
-    "Condition",
-    "Delete",
-    "In",
-    "Not",
-    "Operand",
-    "Or",
-    "Path",
-    "Projection",
-    "Remove",
-    "Set",
-    "Update",
-    "Value",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +141,75 @@ class Update:
     """The actions of an update expression in the order of the text; those of one section stand together."""
 
     actions: tuple[Action, ...]
+
+
+Printable = Condition | Operand | Projection | Update
+
+_SECTIONS: dict[type[Action], str] = {
+    Set: "SET",
+    Remove: "REMOVE",
+    Add: "ADD",
+    Delete: "DELETE",
+}
+
+
+def to_text(expression: Printable) -> str:
+    """The text of an expression's tree, with parentheses only where its form needs them."""
+    match expression:
+        case Projection(paths):
+            return ", ".join(map(_operand, paths))
+        case Update(actions):
+            return " ".join(
+                f"{_SECTIONS[section]} {', '.join(map(_action, group))}"
+                for section, group in groupby(actions, key=type)
+            )
+        case Path() | Value() | Arithmetic():
+            return _operand(expression)
+        case _:
+            return _condition(expression)
+
+
+def _condition(condition: Condition) -> str:
+    match condition:
+        case Or(conditions):
+            return " OR ".join(_within(inner, Or) for inner in conditions)
+        case And(conditions):
+            return " AND ".join(_within(inner, Or, And) for inner in conditions)
+        case Not(inner):
+            return f"NOT {_within(inner, Or, And)}"
+        case Compare(operator, left, right):
+            return f"{_operand(left)} {operator} {_operand(right)}"
+        case Between(operand, low, high):
+            return f"{_operand(operand)} BETWEEN {_operand(low)} AND {_operand(high)}"
+        case In(operand, options):
+            return f"{_operand(operand)} IN ({', '.join(map(_operand, options))})"
+        case Call():
+            return _operand(condition)
+
+
+def _within(condition: Condition, *weaker: type[Condition]) -> str:
+    text = _condition(condition)
+    return f"({text})" if isinstance(condition, weaker) else text
+
+
+def _operand(operand: Operand) -> str:
+    match operand:
+        case Path(parts):
+            first, *rest = parts
+            return str(first) + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
+        case Value(name):
+            return name
+        case Call(function, arguments):
+            return f"{function}({', '.join(map(_operand, arguments))})"
+        case Arithmetic(operator, left, right):
+            return f"{_operand(left)} {operator} {_operand(right)}"
+
+
+def _action(action: Action) -> str:
+    match action:
+        case Set(path, value):
+            return f"{_operand(path)} = {_operand(value)}"
+        case Remove(path):
+            return _operand(path)
+        case Add(path, value) | Delete(path, value):
+            return f"{_operand(path)} {value.name}"

@@ -16,8 +16,6 @@ import orjson
 from keyplan.dynamodb.operations.shapes import Flag, ListOf, Real, Shape, Structure, Text, Whole
 from keyplan.dynamodb.service_errors import SerializationException, ValidationException
 
-__all__ = ["refuse_unreadable"]
-
 _WRITTEN_TOGETHER_MAX = 10_000
 
 

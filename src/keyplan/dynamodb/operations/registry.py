@@ -14,8 +14,6 @@ from typing import Any, Literal
 
 from keyplan.dynamodb import limits
 from keyplan.dynamodb.operations import administration_requests as administration
-from keyplan.dynamodb.operations import statement_requests as statements
-from keyplan.dynamodb.operations import stream_requests as streams
 from keyplan.dynamodb.operations.json_requests import refuse_unreadable
 from keyplan.dynamodb.operations.members import (
     ARN,
@@ -56,6 +54,7 @@ from keyplan.dynamodb.operations.shapes import (
     Check,
     ListOf,
     MapOf,
+    Real,
     Shape,
     Structure,
     Text,
@@ -73,6 +72,83 @@ from keyplan.dynamodb.service_errors import (
     ValidationException,
     one_or_more,
 )
+
+STREAM_ARN = Text(37, 1024)
+SHARD_ID = Text(28, 65)
+ITERATOR_TYPE = Text(enum=("TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER", "AT_TIMESTAMP"))
+
+STREAM_REQUESTS: Mapping[str, Structure] = {
+    "ListStreams": structure(TableName=PLAIN_NAME, Limit=Whole(1, 100, bits=32), ExclusiveStartStreamArn=STREAM_ARN),
+    "DescribeStream": structure(
+        {"StreamArn": STREAM_ARN},
+        Limit=Whole(1, 100, bits=32),
+        ExclusiveStartShardId=SHARD_ID,
+        ShardFilter=structure(Type=Text(enum=("CHILD_SHARDS",)), ShardId=SHARD_ID),
+    ),
+    "GetShardIterator": structure(
+        {"StreamArn": STREAM_ARN, "ShardId": SHARD_ID, "ShardIteratorType": ITERATOR_TYPE},
+        SequenceNumber=Text(21, 40),
+        Timestamp=Real(),
+    ),
+    "GetRecords": structure({"ShardIterator": Text(1, 2048)}, Limit=Whole(1, limits.STREAM_RECORDS_MAX, bits=32)),
+}
+"""The requests of ``DynamoDBStreams_20120810``."""
+
+_DESTINATION: dict[str, Shape] = {"TableName": MANAGED_TABLE, "StreamArn": STREAM_ARN}
+_PRECISION = structure(ApproximateCreationDateTimePrecision=Text(enum=("MILLISECOND", "MICROSECOND")))
+
+DESTINATIONS: Mapping[str, Structure] = {
+    "DescribeKinesisStreamingDestination": structure({"TableName": MANAGED_TABLE}),
+    "EnableKinesisStreamingDestination": structure(_DESTINATION, EnableKinesisStreamingConfiguration=_PRECISION),
+    "DisableKinesisStreamingDestination": structure(_DESTINATION, EnableKinesisStreamingConfiguration=_PRECISION),
+    "UpdateKinesisStreamingDestination": structure(_DESTINATION, UpdateKinesisStreamingConfiguration=_PRECISION),
+}
+"""The requests that concern tables' Kinesis destinations."""
+
+
+_STATEMENT: dict[str, Shape] = {"Statement": Text(1, limits.STATEMENT_CHARACTERS_MAX)}
+_MORE: dict[str, Shape] = {
+    "Parameters": ListOf(Value(), 1, limits.STATEMENT_CHARACTERS_MAX, named="max"),
+    "ReturnValuesOnConditionCheckFailure": RETURN_ON_FAILURE,
+}
+
+STATEMENT_REQUESTS: Mapping[str, Structure] = {
+    "ExecuteStatement": structure(
+        _STATEMENT,
+        ConsistentRead=FLAG,
+        NextToken=Text(1, limits.STATEMENT_TOKEN_CHARACTERS_MAX),
+        Limit=Whole(1, bits=32),
+        ReturnConsumedCapacity=RETURN_CONSUMED,
+        **_MORE,
+    ),
+    "BatchExecuteStatement": structure(
+        {"Statements": ListOf(structure(_STATEMENT, ConsistentRead=FLAG, **_MORE), 1, limits.BATCH_STATEMENTS_MAX)},
+        ReturnConsumedCapacity=RETURN_CONSUMED,
+    ),
+    "ExecuteTransaction": structure(
+        {"TransactStatements": ListOf(structure(_STATEMENT, **_MORE), 1, limits.TRANSACT_ACTIONS_MAX)},
+        ClientRequestToken=Text(1, 36),
+        ReturnConsumedCapacity=RETURN_CONSUMED,
+    ),
+}
+"""Each operation's request."""
+
+
+_LISTS = {"BatchExecuteStatement": "Statements", "ExecuteTransaction": "TransactStatements"}
+_SELECT = "SELECT"
+
+
+def only_selects(operation: str, params: Any) -> bool:
+    """Whether each statement of a request is a SELECT, by its first word. The request needn't have been validated."""
+    statements = params.get(_LISTS[operation]) if operation in _LISTS and type(params) is dict else [params]
+    if type(statements) is not list or not 0 < len(statements) <= limits.TRANSACT_ACTIONS_MAX:
+        return False
+    for statement in statements:
+        text = statement.get("Statement") if type(statement) is dict else None
+        if type(text) is not str or text.lstrip()[: len(_SELECT)].upper() != _SELECT:
+            return False
+    return True
+
 
 Kind = Literal["table", "read", "write", "stream"]
 Api = Literal["DynamoDB", "DynamoDBStreams"]
@@ -446,10 +522,10 @@ _ALL = (
         ),
         depth_wording="current",
     ),
-    *(Operation(name, "write", request) for name, request in statements.REQUESTS.items()),
+    *(Operation(name, "write", request) for name, request in STATEMENT_REQUESTS.items()),
     *(Operation(name, "table", request) for name, request in administration.REQUESTS.items()),
-    *(Operation(name, "table", request) for name, request in streams.DESTINATIONS.items()),
-    *(Operation(name, "stream", request, api="DynamoDBStreams") for name, request in streams.REQUESTS.items()),
+    *(Operation(name, "table", request) for name, request in DESTINATIONS.items()),
+    *(Operation(name, "stream", request, api="DynamoDBStreams") for name, request in STREAM_REQUESTS.items()),
 )
 
 OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _ALL}

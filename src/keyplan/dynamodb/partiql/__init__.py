@@ -7,10 +7,9 @@ assignments, and attribute values of its literals. Nothing here knows tables, an
 from __future__ import annotations
 
 from keyplan.dynamodb.partiql.parser import parse
-from keyplan.dynamodb.partiql.statement_errors import StatementFault
-from keyplan.dynamodb.partiql.statement_requests import Lowering
+from keyplan.dynamodb.partiql.statement_requests import Lowering, Template
 from keyplan.dynamodb.partiql.syntax import Delete, Exists, Insert, Select, Statement, Update
-from keyplan.dynamodb.partiql.templates import Template
+from keyplan.dynamodb.partiql.tokens import StatementFault
 
 __all__ = [
     "Delete",

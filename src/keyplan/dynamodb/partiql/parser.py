@@ -12,11 +12,8 @@ from functools import lru_cache
 from typing import Literal, TypeVar
 
 from keyplan.dynamodb.partiql import syntax
-from keyplan.dynamodb.partiql.statement_errors import StatementFault, not_well_formed
 from keyplan.dynamodb.partiql.syntax import Node, Place
-from keyplan.dynamodb.partiql.tokens import OPERATORS, Token, tokenize
-
-__all__ = ["parse"]
+from keyplan.dynamodb.partiql.tokens import OPERATORS, StatementFault, Token, not_well_formed, tokenize
 
 _LIST_INDEX_MAX = 2**31 - 1
 NESTING_MAX = 64

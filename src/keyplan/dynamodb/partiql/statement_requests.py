@@ -6,14 +6,13 @@ So conditions and assignments of statements are bound, checked and evaluated as 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from keyplan.dynamodb.expressions import Placeholders, tree
+from keyplan.dynamodb.expressions import CheckedPlaceholders, Placeholders, tree
 from keyplan.dynamodb.partiql import syntax
-from keyplan.dynamodb.partiql.statement_errors import StatementFault
 from keyplan.dynamodb.partiql.syntax import Node
+from keyplan.dynamodb.partiql.tokens import StatementFault
 from keyplan.dynamodb.values import CONTAINER_DEPTH_MAX, INVALID, AttributeValue, NumberError, canonical, check_value
-
-__all__ = ["Lowering"]
 
 _CONDITIONS = {
     "attribute_exists": "attribute_exists",
@@ -354,3 +353,66 @@ def _number(node: Node, text: str, under: str) -> str:
     if number == "0" and text.startswith("-") and "." in text:
         raise StatementFault(f"Negative zero decimal is not supported under key {under} at {node.place}")
     return number
+
+
+_PARAMETER = "?"
+"""The tag of what stands for a parameter's value until it is known."""
+
+
+class Template(Lowering):
+    """What one statement says, whatever its parameters are: its condition and its update; ``filled`` is one use of it.
+
+    Raises:
+        StatementFault, ValueFault: it can't be lowered, or not before the parameters are known.
+    """
+
+    def __init__(
+        self,
+        where: Node | None = None,
+        changes: Sequence[syntax.Assignment | syntax.Removal] = (),
+        paths: Sequence[Node] = (),
+    ) -> None:
+        super().__init__(())
+        self.changed = self.update(changes) if changes else None
+        self.where = None if where is None else self.condition(where)
+        for path in paths:
+            self.path(path)
+
+    def value(self, node: Node) -> AttributeValue:
+        """The attribute value of a literal, in normal form; for a parameter, what stands for it.
+
+        Raises:
+            StatementFault, ValueFault: it can't be one, or not before the parameters are known.
+        """
+        if isinstance(node, syntax.Parameter):
+            return {_PARAMETER: node.number}
+        return super().value(node)
+
+    def filled(self, parameters: Sequence[AttributeValue]) -> Filled:
+        """All that was lowered, with these parameters in normal form."""
+        values = {
+            name: parameters[value[_PARAMETER]] if _PARAMETER in value else value
+            for name, value in self._values.items()
+        }
+        return Filled(self, dict(self._names), values)
+
+
+class Filled(Lowering):
+    """One use of a template: what was kept is given as it is. It lowers nothing else but names."""
+
+    def __init__(self, template: Template, names: dict[str, str], values: dict[str, AttributeValue]) -> None:
+        self._template = template
+        self._names = names
+        self._values = values
+
+    def given(self) -> Placeholders:
+        """The placeholders of all that was lowered; they were checked before."""
+        return CheckedPlaceholders(self._names, self._values)
+
+    def condition(self, node: Node) -> tree.Condition:  # noqa: ARG002 - the template's own
+        """The condition of the statement's WHERE, as it was kept."""
+        return cast("tree.Condition", self._template.where)
+
+    def update(self, changes: Sequence[syntax.Assignment | syntax.Removal]) -> tree.Update:  # noqa: ARG002
+        """The update that the statement makes, as it was kept."""
+        return cast("tree.Update", self._template.changed)

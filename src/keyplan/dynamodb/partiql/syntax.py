@@ -5,38 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = [
-    "And",
-    "Arithmetic",
-    "Assignment",
-    "Bag",
-    "Between",
-    "Call",
-    "Compare",
-    "Constant",
-    "Delete",
-    "Exists",
-    "In",
-    "Insert",
-    "Is",
-    "ListOf",
-    "MapOf",
-    "Node",
-    "Not",
-    "Number",
-    "Or",
-    "Order",
-    "Parameter",
-    "Path",
-    "Place",
-    "Removal",
-    "Returning",
-    "Select",
-    "Star",
-    "Statement",
-    "Update",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

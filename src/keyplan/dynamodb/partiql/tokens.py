@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from keyplan.dynamodb.partiql.statement_errors import not_well_formed
+from keyplan.dynamodb.expressions import ExpressionFault
 
-__all__ = ["OPERATORS", "Token", "tokenize"]
+
+class StatementFault(ExpressionFault):
+    """A statement that DynamoDB refuses. ``message`` is the whole text of the service."""
+
+
+def not_well_formed(detail: str = "") -> StatementFault:
+    """The fault of a statement that can't be read. What isn't even made of tokens has no detail."""
+    return StatementFault(f"Statement wasn't well formed, can't be processed: {detail}")
+
 
 OPERATORS = frozenset({"IS", "LIKE", "IN", "BETWEEN", "AND", "OR"})
 _RESERVED = """

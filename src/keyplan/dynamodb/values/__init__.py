@@ -7,10 +7,9 @@ An attribute value is DynamoDB's own JSON, ``{"S": "x"}``, everywhere below the 
 from __future__ import annotations
 
 from keyplan.dynamodb.values.codec import decode, encode
-from keyplan.dynamodb.values.numbers import NumberError, add, canonical, compare, subtract
+from keyplan.dynamodb.values.numbers import AttributeValue, Item, NumberError, add, canonical, compare, subtract
 from keyplan.dynamodb.values.ordering import key_text, key_value, less, same, sort_members
 from keyplan.dynamodb.values.sizes import item_size, item_size_up_to, value_size
-from keyplan.dynamodb.values.types import AttributeValue, Item
 from keyplan.dynamodb.values.validation import (
     CONTAINER_DEPTH_MAX,
     INVALID,

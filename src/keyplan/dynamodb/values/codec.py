@@ -12,11 +12,8 @@ from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
 from typing import Any
 
-from keyplan.dynamodb.values.numbers import canonical
+from keyplan.dynamodb.values.numbers import AttributeValue, canonical
 from keyplan.dynamodb.values.ordering import sort_members
-from keyplan.dynamodb.values.types import AttributeValue
-
-__all__ = ["decode", "encode"]
 
 
 def encode(python: Any) -> AttributeValue:

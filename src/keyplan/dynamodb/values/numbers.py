@@ -10,8 +10,19 @@ from __future__ import annotations
 
 import re
 from decimal import Context, Decimal
+from typing import Any, TypeAlias
 
-__all__ = ["NumberError", "add", "canonical", "compare", "subtract"]
+AttributeValue: TypeAlias = dict[str, Any]
+"""One value as on the wire: a dict of one key, its type tag (``{"S": "x"}``); B is base64 text, N decimal
+text.
+"""
+
+Item: TypeAlias = dict[str, AttributeValue]
+"""Attribute values by attribute name."""
+
+TAGS = frozenset({"S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"})
+SET_TAGS = frozenset({"SS", "NS", "BS"})
+
 
 DIGITS_MAX = 38
 EXPONENT_MIN = -130

@@ -14,9 +14,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from keyplan.dynamodb.values.types import SET_TAGS, AttributeValue
-
-__all__ = ["key_text", "key_value", "less", "same", "sort_members"]
+from keyplan.dynamodb.values.numbers import SET_TAGS, AttributeValue
 
 # Negative, zero and positive numbers begin with N, O and P, so that they sort in this order.
 _NEGATIVE, _ZERO, _POSITIVE = "N", "O", "P"

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keyplan.dynamodb.values.types import AttributeValue, Item
-
-__all__ = ["item_size", "value_size"]
+from keyplan.dynamodb.values.numbers import AttributeValue, Item
 
 CONTAINER_BYTES = 3
 ELEMENT_BYTES = 1

@@ -12,11 +12,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection
 from typing import Any
 
-from keyplan.dynamodb.values.numbers import NumberError, canonical
+from keyplan.dynamodb.values.numbers import AttributeValue, Item, NumberError, canonical
 from keyplan.dynamodb.values.ordering import sort_members
-from keyplan.dynamodb.values.types import AttributeValue, Item
-
-__all__ = ["ValueFault", "check_item", "check_value", "name_fault"]
 
 # A container may stand on the levels 1 to 31; what it holds is then at most on level 32.
 _COMPARED_TOGETHER_MAX = 20_000

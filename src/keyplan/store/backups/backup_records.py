@@ -26,9 +26,9 @@ from keyplan.dynamodb.service_errors import (
     TableNotFoundException,
     ValidationException,
 )
+from keyplan.store.background_work import begin_work, is_given_up
 from keyplan.store.chunked_work import Worker, finish, go_on
 from keyplan.store.database import Database
-from keyplan.store.processes import begin_work, is_given_up
 from keyplan.store.requests.request_expressions import Answer
 from keyplan.store.state_delays import COPYING
 from keyplan.store.storage.history_rows import backup_name

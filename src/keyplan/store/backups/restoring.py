@@ -19,6 +19,7 @@ import orjson
 
 from keyplan.dynamodb.service_errors import TableNotFoundException
 from keyplan.store import work_budget as effort
+from keyplan.store.background_work import begin_work
 from keyplan.store.backups.table_copies import check_free, make_table
 from keyplan.store.chunked_work import TableWork, finish, go_on, still_done, take_over_table
 from keyplan.store.control_plane.index_backfill import fill_table
@@ -26,12 +27,11 @@ from keyplan.store.control_plane.schema import Definition
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import perform
 from keyplan.store.items.write_outcome import Write
-from keyplan.store.processes import begin_work
 from keyplan.store.state_delays import begin_restore, begin_restoring, end_restoring, restorer_of, with_restorer
 from keyplan.store.storage.history_rows import Kept, Written
 from keyplan.store.storage.storage_transactions import Writer
+from keyplan.store.tables.resources import forget_table
 from keyplan.store.tables.table import Table
-from keyplan.store.tables.table_removal import forget_table
 
 _KIND = "restore"
 """The kind of the records that say what a table is restored of, and how far it is."""

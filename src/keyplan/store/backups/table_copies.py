@@ -24,7 +24,7 @@ from keyplan.store.state_delays import restore_of
 from keyplan.store.storage.key_layouts import TableRecord
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.table import Table, layout_of, read_table
-from keyplan.store.vectors.vector_indexes import make_vectors
+from keyplan.store.vectors import make_vectors
 
 _INDEXES = {
     "GlobalSecondaryIndexes": "GlobalSecondaryIndexOverride",

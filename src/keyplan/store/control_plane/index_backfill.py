@@ -16,11 +16,11 @@ from functools import partial
 from typing import Any
 
 from keyplan.store import work_budget as effort
+from keyplan.store.background_work import begin_work, is_given_up
 from keyplan.store.chunked_work import finish, go_on
 from keyplan.store.control_plane.schema import with_used_attributes, without_index
 from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
-from keyplan.store.processes import begin_work, is_given_up
 from keyplan.store.state_delays import Definition, begin_filling, end_filling, fillings_of
 from keyplan.store.storage.history_rows import Kept
 from keyplan.store.storage.key_layouts import ROW_MAX, TableRecord
@@ -28,8 +28,7 @@ from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.storage.table_reads import StoredTable
 from keyplan.store.tables.item_keys import entry_of
 from keyplan.store.tables.table import Index, Table, VectorIndex, next_layout, read_table
-from keyplan.store.vectors.vector_index_rules import with_vector_change
-from keyplan.store.vectors.vector_indexes import add_vectors, make_vectors
+from keyplan.store.vectors import add_vectors, make_vectors, with_vector_change
 
 _LAST = "Last"
 """The member of the note of who fills an index that says up to which row: who writes behind it writes the entries, too,

@@ -18,7 +18,7 @@ from keyplan.dynamodb.limits import (
 from keyplan.dynamodb.service_errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.store.control_plane.table_tags import check_tags, with_tags
 from keyplan.store.throughput import check_maximum, check_warm, warm_units
-from keyplan.store.vectors.vector_index_rules import (
+from keyplan.store.vectors import (
     check_on_demand,
     check_vector_indexes,
     check_vector_names,

@@ -13,11 +13,11 @@ from typing import Any
 
 import orjson
 
+from keyplan.store.background_work import begin_work, is_given_up
 from keyplan.store.chunked_work import TableWork, finish
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import perform
 from keyplan.store.items.write_outcome import Write
-from keyplan.store.processes import begin_work, is_given_up
 from keyplan.store.state_delays import EXPIRY, SETTLING, Definition, is_usable
 from keyplan.store.storage.key_layouts import ROW_MAX
 from keyplan.store.storage.storage_transactions import Reader, Writer

@@ -17,10 +17,10 @@ from keyplan.errors import DynamoDBError
 from keyplan.store.items.write_outcome import Item, Put, UnjudgedError, Write, judged
 from keyplan.store.storage.key_layouts import Found
 from keyplan.store.storage.storage_transactions import Writer
-from keyplan.store.streams.stream_recording import Event, Image
+from keyplan.store.streams import Event, Image
 from keyplan.store.tables.item_keys import Key, entry_of, projection_of
 from keyplan.store.tables.table import Index, Table
-from keyplan.store.vectors.vector_indexes import billed_size, keep_vectors, write_bytes
+from keyplan.store.vectors import billed_size, keep_vectors, write_bytes
 
 T = TypeVar("T")
 

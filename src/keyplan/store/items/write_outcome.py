@@ -23,7 +23,7 @@ from keyplan.store.storage.replica_rows import Version
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.item_keys import Key, check_index_keys, check_size, check_updated_index_keys
 from keyplan.store.tables.table import Table
-from keyplan.store.vectors.vector_indexes import check_vectors
+from keyplan.store.vectors import check_vectors
 from keyplan.store.work_budget import BRIEF_BYTES_MAX, effort_of, spend
 
 Item = dict[str, Any]

@@ -17,10 +17,9 @@ from keyplan.store.database import Database
 from keyplan.store.items.item_writes import add_units, perform
 from keyplan.store.items.stored_items import or_carefully
 from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
-from keyplan.store.simulation.throttling import cancellation_of
-from keyplan.store.statements.statement_gets import one_item
+from keyplan.store.simulation import cancellation_of
+from keyplan.store.statements.single_item_statements import one_item, written_of
 from keyplan.store.statements.statement_plans import Given, given_of
-from keyplan.store.statements.statement_updates import written_of
 from keyplan.store.storage.key_layouts import StaleTableError
 
 _ONE_ITEM = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."

@@ -1,10 +1,12 @@
-"""What the answers of single writes have in common."""
+"""What operations share: the response of a single write, and pages of lists that are short enough to be made whole."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from keyplan.dynamodb.capacity import Consumed
+from keyplan.dynamodb.service_errors import ValidationException
 from keyplan.store.items.item_writes import Outcome, add_units
 from keyplan.store.requests.request_expressions import Answer, Request, wants_capacity
 from keyplan.store.tables.table import Table
@@ -35,3 +37,32 @@ def collection_metrics(table: Table, item: dict[str, Any]) -> Answer:
         "ItemCollectionKey": {name: item[name]},
         "SizeEstimateRangeGB": [0.0, 1.0],
     }
+
+
+T = TypeVar("T")
+
+_DIGITS = 16
+"""A token is made of groups of so many hexadecimal digits: so it says the API's model."""
+
+
+def page_of(entries: Sequence[T], limit: int, token: str | None, groups: int = 1) -> tuple[list[T], str | None]:
+    """The entries from where ``token`` says, up to ``limit``; and the token of what follows, if anything does.
+
+    ``groups`` is how many groups of digits a token has.
+
+    Raises:
+        ValidationException: the token isn't one of ours.
+    """
+    start = 0 if token is None else _start(token)
+    end = start + limit
+    following = f"{end:0{_DIGITS * groups}x}" if end < len(entries) else None
+    return list(entries[start:end]), following
+
+
+def _start(token: str) -> int:
+    if token and len(token) % _DIGITS == 0 and len(token) <= 64 * _DIGITS:
+        try:
+            return int(token, 16)
+        except ValueError:
+            pass
+    raise ValidationException(f"Invalid Request: Provided nextToken is invalid: {token}")

@@ -9,12 +9,12 @@ from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.state_delays import already_there, begin_creation
 from keyplan.store.storage.storage_transactions import Writer
-from keyplan.store.streams.stream_lifecycle import enable
+from keyplan.store.streams import enable
 from keyplan.store.tables.resource_policies import canonical_policy, new_revision
 from keyplan.store.tables.table import layout_of, read_vectors
 from keyplan.store.tables.table_description import describe_new
 from keyplan.store.throughput import check_quotas
-from keyplan.store.vectors.vector_indexes import make_vectors
+from keyplan.store.vectors import make_vectors
 
 
 def create_table(database: Database, request: Request) -> Answer:

@@ -8,15 +8,13 @@ from keyplan.dynamodb.service_errors import ValidationException, table_not_found
 from keyplan.store.backups.backup_records import DELETED_SUFFIX, keep_as_backup
 from keyplan.store.backups.point_in_time import is_restored
 from keyplan.store.database import Database, plain_name
-from keyplan.store.replication.multi_region_consistency import one_of_a_group
-from keyplan.store.replication.replicas import leave
+from keyplan.store.replication.replicas import leave, one_of_a_group
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.state_delays import States, begin_deletion, check_deletable, is_gone, states_of
 from keyplan.store.storage.storage_transactions import Writer
-from keyplan.store.streams.stream_lifecycle import disable
-from keyplan.store.tables.global_tables import replication_of
+from keyplan.store.streams import disable
+from keyplan.store.tables.resources import forget_table, replication_of
 from keyplan.store.tables.table_description import describe
-from keyplan.store.tables.table_removal import forget_table
 
 _NOT_TOLD = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime"})
 """What the description of a table that goes doesn't have any more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.store.control_plane.contributor_insights import check_insights_index, insights_of, named, rules
+from keyplan.store.control_plane.table_settings import check_insights_index, insights_of, named, rules
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
 

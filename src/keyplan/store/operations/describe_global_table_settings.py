@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.tables.global_tables import settings_not_found
+from keyplan.store.tables.resources import settings_not_found
 
 
 def describe_global_table_settings(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.store.control_plane.kinesis_destinations import destinations
+from keyplan.store.control_plane.table_settings import destinations
 from keyplan.store.database import Database, plain_name
 from keyplan.store.requests.request_expressions import Answer, Request
 

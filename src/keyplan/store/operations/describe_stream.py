@@ -11,8 +11,7 @@ from keyplan.store.items.stored_items import decode
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.storage.stream_rows import StoredShard, StoredStream
-from keyplan.store.streams.stream_reading import find_stream, shown_shards
-from keyplan.store.streams.stream_shards import ending_sequence, shard_id, starting_sequence
+from keyplan.store.streams import ending_sequence, find_stream, shard_id, shown_shards, starting_sequence
 
 SHARDS_MAX = 100
 

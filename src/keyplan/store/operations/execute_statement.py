@@ -17,11 +17,10 @@ from keyplan.dynamodb.service_errors import RequestFault, ValidationException
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import add_units, perform
 from keyplan.store.items.stored_items import or_carefully
-from keyplan.store.queries.query_pages import Item, Question, answer_page, checked_start, start_of
+from keyplan.store.queries import Item, Question, answer_page, checked_start, start_of
 from keyplan.store.requests.request_expressions import Answer, Request, wants_capacity
-from keyplan.store.statements.statement_gets import get_of
+from keyplan.store.statements.single_item_statements import get_of, written_of
 from keyplan.store.statements.statement_plans import Given, Read, given_of, read_of
-from keyplan.store.statements.statement_updates import written_of
 from keyplan.store.storage.key_layouts import Bounds
 
 _RANGES_OF_A_PAGE = 10

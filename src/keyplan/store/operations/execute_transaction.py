@@ -16,10 +16,9 @@ from keyplan.store.items.write_outcome import Write
 from keyplan.store.operations.transact_get_items import read_capacity, read_together
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.requests.write_transactions import NO_REASON, check_together, write_together
-from keyplan.store.statements.statement_gets import OneItem, one_item
+from keyplan.store.statements.single_item_statements import OneItem, one_item, written_of
 from keyplan.store.statements.statement_keys import KEY_TYPE
 from keyplan.store.statements.statement_plans import NOT_FULL_KEY, Given, UnkeyedFault, given_of, returning_of
-from keyplan.store.statements.statement_updates import written_of
 from keyplan.store.tables.item_keys import MISMATCH, SchemaFault
 
 _ONE_ITEM = "Select statements within ExecuteTransaction must specify the primary key in the where clause."

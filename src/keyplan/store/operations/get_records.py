@@ -11,16 +11,16 @@ from keyplan.store.items.stored_items import decode
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.storage.stream_rows import Change, Changes, StoredShard, StoredStream
-from keyplan.store.streams.stream_reading import (
+from keyplan.store.streams import (
     Iterator,
     decode_iterator,
     find_stream,
     no_shard,
+    sequence_of,
     shown_shards,
     trim_horizon,
     trimmed,
 )
-from keyplan.store.streams.stream_shards import sequence_of
 from keyplan.store.work_budget import spend
 
 NUMBERS_READ_MAX = 20_000

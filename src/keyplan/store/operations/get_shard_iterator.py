@@ -8,16 +8,19 @@ from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.storage.key_layouts import ROW_MAX
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.storage.stream_rows import Changes, StoredShard, StoredStream
-from keyplan.store.streams.stream_reading import (
+from keyplan.store.streams import (
     Iterator,
     check_arn,
+    ending_sequence,
     find_shard,
     find_stream,
+    position_at,
+    position_before,
     sequence_place,
+    starting_sequence,
     trim_horizon,
     trimmed,
 )
-from keyplan.store.streams.stream_shards import ending_sequence, position_at, position_before, starting_sequence
 
 _BY_SEQUENCE = frozenset(("AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"))
 _BY_TIME = "AT_TIMESTAMP"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyplan.store.database import Database
-from keyplan.store.list_pages import page_of
+from keyplan.store.operations.common import page_of
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.transfer.bulk_operations import KIND
 from keyplan.store.transfer.transfer_jobs import LISTED_S, described_jobs

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from keyplan.store.control_plane.contributor_insights import insights_of, named
+from keyplan.store.control_plane.table_settings import insights_of, named
 from keyplan.store.database import Database
-from keyplan.store.list_pages import page_of
+from keyplan.store.operations.common import page_of
 from keyplan.store.requests.request_expressions import Answer, Request
 
 _RESULTS_MAX = 100

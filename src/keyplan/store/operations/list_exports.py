@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyplan.store.database import Database
-from keyplan.store.list_pages import page_of
+from keyplan.store.operations.common import page_of
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resources import resource_of
 from keyplan.store.tables.table_description import table_id

@@ -5,8 +5,7 @@ from __future__ import annotations
 from keyplan.store.arns import stream_arn
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.streams.stream_lifecycle import is_over
-from keyplan.store.streams.stream_reading import check_arn
+from keyplan.store.streams import check_arn, is_over
 
 STREAMS_MAX = 100
 

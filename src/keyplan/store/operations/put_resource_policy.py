@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keyplan.store.control_plane.table_definitions import Members, change_definition
+from keyplan.store.control_plane.table_settings import Members, change_definition
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.tables.resource_policies import canonical_policy, check_lockout, check_revision, new_revision

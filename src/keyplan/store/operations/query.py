@@ -17,17 +17,21 @@ from keyplan.dynamodb.expressions import (
 )
 from keyplan.dynamodb.service_errors import RequestFault, ResourceNotFoundException, ValidationException
 from keyplan.store.database import Database
-from keyplan.store.queries.key_bounds import bound_condition, bounds_of, contains, planned_bounds, remember
-from keyplan.store.queries.query_pages import (
+from keyplan.store.queries import (
     Item,
     Question,
     Target,
     answer_page,
+    bound_condition,
+    bounds_of,
     check_paths,
     check_select,
     check_start_partition,
     checked_start,
+    contains,
     fetches_items,
+    planned_bounds,
+    remember,
     start_of,
     target_of,
 )

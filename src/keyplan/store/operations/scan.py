@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyplan.dynamodb.service_errors import ValidationException
 from keyplan.store.database import Database
-from keyplan.store.queries.query_pages import (
+from keyplan.store.queries import (
     Question,
     answer_page,
     check_own_start,

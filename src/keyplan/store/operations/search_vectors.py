@@ -22,7 +22,7 @@ from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.storage.table_reads import PAUSE_S
 from keyplan.store.storage.vector_rows import Candidate, Span
 from keyplan.store.tables.table import Table, VectorIndex
-from keyplan.store.vectors.vector_indexes import Scale, shown_of, vector_of
+from keyplan.store.vectors import Scale, shown_of, vector_of
 from keyplan.store.work_budget import UNKNOWN_BYTES, spend
 
 _CONDITION = "SearchConditionExpression"

@@ -12,7 +12,7 @@ from keyplan.store.database import Database
 from keyplan.store.items.stored_items import decode
 from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, only_projection, wants_capacity
 from keyplan.store.requests.write_preparation import without_idle
-from keyplan.store.simulation.throttling import Meter, cancellation_of
+from keyplan.store.simulation import Meter, cancellation_of
 from keyplan.store.storage.key_layouts import Row
 from keyplan.store.storage.storage_transactions import Reader
 from keyplan.store.tables.item_keys import Key, SchemaFault, check_key_values, check_scalars, key_of_request

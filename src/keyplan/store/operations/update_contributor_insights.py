@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from keyplan.store.control_plane.contributor_insights import (
+from keyplan.store.control_plane.table_settings import (
     DEFAULT_MODE,
     MEMBER,
+    Members,
+    change_definition,
     check_insights_index,
     insights_of,
     named,
 )
-from keyplan.store.control_plane.table_definitions import Members, change_definition
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.state_delays import check_insights_change

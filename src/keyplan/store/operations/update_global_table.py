@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyplan.dynamodb.service_errors import ValidationException, one_or_more
 from keyplan.store.database import Database
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.tables.global_tables import VERSION_GONE, global_table_not_found
+from keyplan.store.tables.resources import VERSION_GONE, global_table_not_found
 
 
 def update_global_table(database: Database, request: Request) -> Answer:  # noqa: ARG001 - no store has one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keyplan.dynamodb.service_errors import ValidationException
-from keyplan.store.control_plane.kinesis_destinations import destinations, not_active
+from keyplan.store.control_plane.table_settings import destinations, not_active
 from keyplan.store.database import Database, plain_name
 from keyplan.store.requests.request_expressions import Answer, Request
 

@@ -23,17 +23,16 @@ from keyplan.store.control_plane.schema import (
     without_index,
 )
 from keyplan.store.database import Database, plain_name
-from keyplan.store.replication.multi_region_consistency import has_witness
-from keyplan.store.replication.replicas import GROUP_WIDE, change_replicas, others_of
+from keyplan.store.replication.replicas import GROUP_WIDE, change_replicas, has_witness, others_of
 from keyplan.store.requests.request_expressions import Answer, Request
 from keyplan.store.state_delays import begin_update, check_update, is_gone, states_of, without_lost
 from keyplan.store.storage.storage_transactions import Writer
-from keyplan.store.streams.stream_lifecycle import disable, enable
-from keyplan.store.tables.global_tables import replication_of
+from keyplan.store.streams import disable, enable
+from keyplan.store.tables.resources import replication_of
 from keyplan.store.tables.table import Table, next_layout
 from keyplan.store.tables.table_description import describe, encrypts_by_same_key
 from keyplan.store.throughput import changed_throughput, check_maximum, check_quotas, merged_maximum, raised_warm
-from keyplan.store.vectors.vector_index_rules import one_vector_change, with_vector_change
+from keyplan.store.vectors import one_vector_change, with_vector_change
 
 _SETTINGS = (
     "BillingMode",

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from keyplan.dynamodb.service_errors import ResourceNotFoundException, ValidationException
-from keyplan.store.control_plane.table_definitions import Members, change_definition
+from keyplan.store.control_plane.table_settings import Members, change_definition
 from keyplan.store.database import Database, plain_name
 from keyplan.store.requests.request_expressions import Answer, Request
-from keyplan.store.tables.global_tables import MEMBER, Replication, no_replicas, replication_of
+from keyplan.store.tables.resources import MEMBER, Replication, no_replicas, replication_of
 from keyplan.store.tables.table import Table
 
 Settings = dict[str, Any]

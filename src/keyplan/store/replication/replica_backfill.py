@@ -18,20 +18,19 @@ from typing import Any
 import orjson
 
 from keyplan.store import work_budget as effort
+from keyplan.store.background_work import begin_work, end_work
 from keyplan.store.backups.table_copies import check_free, make_table
 from keyplan.store.chunked_work import TableWork, finish, go_on, still_done, take_over_table
 from keyplan.store.control_plane.index_backfill import fill_table
 from keyplan.store.control_plane.schema import Definition
 from keyplan.store.database import Database
-from keyplan.store.processes import begin_work, end_work
 from keyplan.store.state_delays import begin_joining, joiner_of, without_note
 from keyplan.store.storage.history_rows import Kept, Key
 from keyplan.store.storage.replica_rows import Noted, Version
 from keyplan.store.storage.storage_transactions import Reader, Writer
-from keyplan.store.streams.stream_lifecycle import enable
-from keyplan.store.tables.global_tables import MEMBER, replication_of
+from keyplan.store.streams import enable
+from keyplan.store.tables.resources import MEMBER, forget_table, replication_of
 from keyplan.store.tables.table import Table
-from keyplan.store.tables.table_removal import forget_table
 
 _KIND = "joining"
 """The kind of the records that say from which region a replica is filled, and how far it is."""

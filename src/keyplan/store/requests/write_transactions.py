@@ -24,7 +24,7 @@ from keyplan.store.database import Database
 from keyplan.store.items.item_writes import Charge, Outcome, add_units, perform, perform_each
 from keyplan.store.items.write_outcome import Write
 from keyplan.store.requests.request_expressions import Answer, Request, consumed_list, wants_capacity
-from keyplan.store.simulation.throttling import cancellation_of
+from keyplan.store.simulation import cancellation_of
 from keyplan.store.storage.storage_transactions import Writer
 
 Reason = dict[str, Any]

@@ -13,9 +13,7 @@ from typing import Any
 
 import orjson
 
-from keyplan.dynamodb.operations.registry import OPERATIONS, Api, unknown_operation
-from keyplan.dynamodb.operations.statement_requests import REQUESTS as STATEMENTS
-from keyplan.dynamodb.operations.statement_requests import only_selects
+from keyplan.dynamodb.operations.registry import OPERATIONS, STATEMENT_REQUESTS, Api, only_selects, unknown_operation
 from keyplan.errors import DynamoDBError, KeyplanError
 from keyplan.store import Engine, LongError
 from keyplan.store.server import body_parsing as parsing
@@ -118,7 +116,7 @@ class Service:
         except DynamoDBError as error:
             reply(answers.error_answer(error, headers, cors))
             return
-        if is_read or (name in STATEMENTS and only_selects(name, params)):
+        if is_read or (name in STATEMENT_REQUESTS and only_selects(name, params)):
             outcome = outcome_of(self._call_briefly, name, params)
             if isinstance(outcome, LongError):
                 self._aside.submit(lambda: self._answer_long(name, params, headers, cors), None, reply)

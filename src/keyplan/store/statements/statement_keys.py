@@ -12,8 +12,7 @@ from keyplan.dynamodb.expressions import KeyCondition, KeyTerm, tree
 from keyplan.dynamodb.partiql import Lowering, StatementFault
 from keyplan.dynamodb.partiql.syntax import And, Compare, Constant, Node, Number, Parameter, Path
 from keyplan.dynamodb.values import AttributeValue, key_text
-from keyplan.store.queries.key_bounds import bounds_of
-from keyplan.store.queries.query_pages import Target
+from keyplan.store.queries import Target, bounds_of
 from keyplan.store.storage.key_layouts import Bound, Bounds, KeyText
 from keyplan.store.tables.item_keys import SchemaFault, check_not_empty
 from keyplan.store.tables.table import KeyAttribute

@@ -44,7 +44,7 @@ from keyplan.store.control_plane.schema import hashed_order
 from keyplan.store.database import Database
 from keyplan.store.items.item_writes import Outcome
 from keyplan.store.items.write_outcome import Write, prepare_put
-from keyplan.store.queries.query_pages import Item, Projection, Target
+from keyplan.store.queries import Item, Projection, Target
 from keyplan.store.requests import write_preparation as prepare
 from keyplan.store.statements.statement_keys import KEY_TYPE, conjuncts, partitions_of, term_of
 from keyplan.store.storage.key_layouts import Bounds

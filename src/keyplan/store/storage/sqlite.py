@@ -26,9 +26,8 @@ from keyplan.store.storage import sqlite_errors as faults
 from keyplan.store.storage.connections import FilePool, MemoryPool, roll_back
 from keyplan.store.storage.fair_lock import FairLock
 from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, TableLayout, TableRecord
-from keyplan.store.storage.storage_context import Medium
 from keyplan.store.storage.storage_transactions import Reader, Writer
-from keyplan.store.storage.table_reads import PAUSE_S, StoredTable
+from keyplan.store.storage.table_reads import PAUSE_S, Medium, StoredTable
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory

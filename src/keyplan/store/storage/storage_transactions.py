@@ -16,9 +16,8 @@ from keyplan.store.storage.dropped_tables import clear_piece, free_index_name, h
 from keyplan.store.storage.history_rows import Archives
 from keyplan.store.storage.key_layouts import Entry, Found, KeyText, Row, StoredEntry, TableLayout, TableRecord
 from keyplan.store.storage.replica_rows import Replicas
-from keyplan.store.storage.storage_context import Medium
 from keyplan.store.storage.stream_rows import Changes
-from keyplan.store.storage.table_reads import StoredTable
+from keyplan.store.storage.table_reads import Medium, StoredTable
 from keyplan.store.storage.vector_rows import Vectors
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""The reads of one table, each of one statement."""
+"""Reads of one table, each one SQL statement, and what reads and transactions share: connections, statement count."""
 
 from __future__ import annotations
 
@@ -12,13 +12,38 @@ from zlib import crc32
 import apsw
 import orjson
 
+from keyplan.store.arns import REGION
 from keyplan.store.storage import sql
-from keyplan.store.storage.connections import MemoryPool
-from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, TableLayout
+from keyplan.store.storage import sqlite_errors as faults
+from keyplan.store.storage.connections import FilePool, MemoryPool
+from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, StaleTableError, TableLayout
 from keyplan.store.storage.sqlite_errors import unreadable
-from keyplan.store.storage.storage_context import Medium
 
-__all__ = ["StoredTable"]
+
+class Medium:
+    """A SQLite file, or memory. Every failure of it is a ``keyplan.errors.StoreError``.
+
+    ``place``: its path, or ``:memory:``. ``statements``: how many were run; approximate when several threads work at
+    once. ``thrown_away``: how many tables of SQLite's were left to be emptied so far. ``clock`` gives the time, in
+    seconds since the epoch. ``region`` is the one that it is of. ``verifies`` says whether items that are read are
+    compared with their checksums; it is set before tables are made.
+    """
+
+    def __init__(self, pool: FilePool | MemoryPool) -> None:
+        self.place = pool.place
+        self.statements = 0
+        self.thrown_away = 0
+        self.clock: Callable[[], float] = time.time
+        self.region = REGION
+        self.verifies = False
+        self.pool = pool
+
+    def fault(self, error: apsw.Error) -> Exception:
+        """What to raise for an error of SQLite."""
+        if faults.is_stale(error):
+            return StaleTableError(str(error))
+        return faults.store_error(error, self.place)
+
 
 PIECE_ROWS = 5000
 """So many rows of a segment are looked at in one go, in memory."""

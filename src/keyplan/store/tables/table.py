@@ -18,8 +18,7 @@ from keyplan.store.state_delays import COPYING, SETTLING, works_of
 from keyplan.store.storage.key_layouts import IndexLayout, ScalarType, TableLayout, TableRecord
 from keyplan.store.storage.sqlite import Storage
 from keyplan.store.storage.table_reads import StoredTable
-from keyplan.store.streams.stream_lifecycle import STREAM
-from keyplan.store.streams.stream_recording import Recorder, TableStream
+from keyplan.store.streams import STREAM, Recorder, TableStream
 
 if TYPE_CHECKING:
     from keyplan.store.storage.vector_rows import DistanceFunction

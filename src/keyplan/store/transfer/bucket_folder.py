@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from keyplan.store.processes import has_ended, this_process
+from keyplan.store.background_work import has_ended, this_process
 
 Compression = Literal["NONE", "GZIP", "ZSTD"]
 

@@ -22,8 +22,8 @@ from keyplan.store.items.write_outcome import Write, prepare_put
 from keyplan.store.state_delays import is_imported_by
 from keyplan.store.storage.storage_transactions import Writer
 from keyplan.store.tables.item_keys import check_names, key_of_item
+from keyplan.store.tables.resources import forget_note
 from keyplan.store.tables.table import Table
-from keyplan.store.tables.table_removal import forget_note
 from keyplan.store.transfer.bucket_folder import Bucket, S3Error, log_error
 from keyplan.store.transfer.item_formats import Csv, UnreadableError, read_records
 from keyplan.store.transfer.transfer_jobs import find_job, keep_job

@@ -17,8 +17,8 @@ import orjson
 
 from keyplan.dynamodb.service_errors import ResourceNotFoundException
 from keyplan.errors import KeyplanError
+from keyplan.store.background_work import has_ended, this_process
 from keyplan.store.database import Database
-from keyplan.store.processes import has_ended, this_process
 from keyplan.store.storage.sqlite_errors import unreadable
 from keyplan.store.storage.storage_transactions import Reader, Writer
 from keyplan.store.tables.resources import check_job_arn

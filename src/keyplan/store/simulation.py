@@ -1,14 +1,16 @@
-"""Throttling, on request: the throughput of tables, indexes and partitions, as the service limits it.
+"""Simulation on request: throttling as the service limits throughput, and global indexes that lag behind the table.
 
-A model of what AWS documents and no more ("Read and write capacity", "Burst and adaptive capacity", "Understanding
-throttling exceptions" in the developer guide): a provisioned table or global index has its units a second, and saves
-what it doesn't use for five minutes; one on demand begins with 4,000 write and 12,000 read units a second and bears
-twice its peak of half an hour ago; a partition bears 1,000 and 3,000. A request is let in while all it touches have
-something left, and then pays its whole price, so that one large request is never impossible; the next ones wait until
-the debt is paid. Partitions are not split for heat, and the service's own limits are looser than these at times: what
-passes here may be expected to pass there, and not the other way round.
+Throttling models what AWS documents and no more ("Read and write capacity", "Burst and adaptive capacity",
+"Understanding throttling exceptions" in the developer guide): a provisioned table or global index has its units per
+second, and keeps unused units of five minutes; on demand begins with 4,000 write and 12,000 read units per second and
+takes twice its peak of half an hour ago; a partition takes 1,000 and 3,000. A request is admitted while everything it
+touches has units left, and then pays its whole price; the next ones wait until the debt is paid. Partitions aren't
+split for heat, and the service is more tolerant at times. State is in memory, of one process; time is the engine's
+clock.
 
-State is in memory, of one process. Time comes from the engine's clock.
+A lagging index is read from a snapshot of the store, taken before a write, which costs only an open read transaction.
+So entries and attributes appear, and disappear, later and together. A change of tables or indexes brings indexes up to
+date.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from __future__ import annotations
 import math
 import threading
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -37,7 +40,9 @@ from keyplan.dynamodb.service_errors import (
 )
 from keyplan.errors import DynamoDBError
 from keyplan.store.items.item_writes import Outcome, add_units
-from keyplan.store.storage.key_layouts import KeyText
+from keyplan.store.storage.key_layouts import Bounds, KeyText, Row, StaleTableError
+from keyplan.store.storage.sqlite import Snapshot, Storage
+from keyplan.store.storage.table_reads import StoredTable
 from keyplan.store.tables.item_keys import Key, entry_of
 from keyplan.store.tables.table import Index, Table
 
@@ -293,3 +298,57 @@ def cancellation_of(error: DynamoDBError) -> dict[str, str]:
         "Code": PROVISIONED_THROUGHPUT_CODE if is_provisioned else THROTTLING_CODE,
         "Message": error.message,
     }
+
+
+SNAPSHOTS_MAX = 8
+"""How many snapshots a lag is divided into. Writes that follow each other more closely are seen together."""
+
+
+class IndexLag:
+    """Remembers what was, for as long as the lag, and reads it. Threads may share it."""
+
+    def __init__(self, storage: Storage, clock: Callable[[], float], lag_s: float) -> None:
+        self._storage = storage
+        self._clock = clock
+        self._lag_s = lag_s
+        self._apart_s = lag_s / SNAPSHOTS_MAX
+        self._lock = threading.Lock()
+        self._snapshots: deque[tuple[float, Snapshot]] = deque()
+        """The oldest first; each holds what was written before its time."""
+
+    def remember(self) -> None:
+        """Take a snapshot, unless there is one of just before. To be called before a write."""
+        with self._lock:
+            now_s = self._clock()
+            self._drop_old(now_s)
+            if not self._snapshots or now_s - self._snapshots[-1][0] >= self._apart_s:
+                self._snapshots.append((now_s, self._storage.snapshot()))
+
+    def page(
+        self, stored: StoredTable, index: int, bounds: Bounds, limit: int | None, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """``StoredTable.page`` of an index, as it was."""
+        with self._lock:
+            self._drop_old(self._clock())
+            # Held, since others may drop it meanwhile: who writes doesn't wait for who reads.
+            snapshot = self._snapshots[0][1].hold() if self._snapshots else None
+        if snapshot is not None:
+            try:
+                return snapshot.page(stored, index, bounds, limit, bytes_max)
+            except StaleTableError:
+                pass  # the table had another form, or wasn't there: what it is now tells whether it is again
+            finally:
+                snapshot.close()
+        return stored.page(index, bounds, limit, bytes_max)
+
+    def forget(self) -> None:
+        """Drop all snapshots: indexes are up to date."""
+        with self._lock:
+            while self._snapshots:
+                self._snapshots.popleft()[1].close()
+
+    def _drop_old(self, now_s: float) -> None:
+        # The first snapshot of after that moment holds all that was written until then. A write that came too soon
+        # after a snapshot to have its own is seen with the next: therefore their distance is added.
+        while self._snapshots and self._snapshots[0][0] + self._apart_s <= now_s - self._lag_s:
+            self._snapshots.popleft()[1].close()

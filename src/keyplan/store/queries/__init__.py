@@ -1,1 +1,0 @@
-"""Query and Scan: key bounds and pages."""

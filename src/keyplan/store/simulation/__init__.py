@@ -1,1 +1,0 @@
-"""Throttling and index lag, simulated on request."""

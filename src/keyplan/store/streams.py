@@ -1,0 +1,428 @@
+"""Streams: records of changes, shards, iterators, and the retention of 24 hours.
+
+A shard holds the changes of a range of partition key hashes over some time. Its children take over: one with the same
+range, or two with half of it each. So all changes of an item are in one shard and its descendants, and a consumer that
+reads parents first reads them in order ("Change data capture for DynamoDB Streams" in the developer guide). A record is
+written in the transaction of its change; a write that changes nothing makes none. An iterator is opaque: the stream,
+the shard, the position, and when it was made.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import orjson
+
+from keyplan.dynamodb.limits import NAME_PATTERN
+from keyplan.dynamodb.service_errors import (
+    ExpiredIteratorException,
+    ResourceNotFoundException,
+    TrimmedDataAccessException,
+    ValidationException,
+)
+from keyplan.store.arns import stream_arn
+from keyplan.store.storage.key_layouts import KeyText
+from keyplan.store.storage.storage_transactions import Reader, Writer
+from keyplan.store.storage.stream_rows import HASHES, Changes, StoredShard, StoredStream
+
+RETENTION_S = 24 * 3600.0
+"""How long a record can be read, and a disabled stream described."""
+SHARD_S = 4 * 3600.0
+"""About how long a shard of the service takes records."""
+OPEN_SHARDS_MAX = 16
+"""When so many are open, full shards are followed by one child each."""
+
+_BASE = 10**20
+_SPACING = 10
+_CLOSED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ShardLife:
+    """When shards close."""
+
+    seconds: float = SHARD_S
+    """Its first record after so long goes into the child of a shard."""
+    records: int | None = None
+    """When the open shards of a stream hold so many on average, each goes on in two children; None is never."""
+
+
+def hash_of(partition: KeyText) -> int:
+    """The hash by which a partition key belongs to a shard."""
+    return zlib.crc32(partition if isinstance(partition, bytes) else partition.encode())
+
+
+def sequence_of(number: int) -> str:
+    """The sequence number of a record: 21 digits at least, as the service's."""
+    return str(_BASE + number * _SPACING)
+
+
+def position_before(sequence: str) -> int:
+    """The number of the record after which a sequence number stands: a record's own number stands at it, not after."""
+    return -(-(int(sequence) - _BASE) // _SPACING) - 1
+
+
+def position_at(sequence: str) -> int:
+    """The number of the last record up to a sequence number, itself included."""
+    return (int(sequence) - _BASE) // _SPACING
+
+
+def starting_sequence(shard: StoredShard) -> str:
+    """A number before the first record of a shard, and after the last of its parent."""
+    return str(_BASE + shard.opened_after * _SPACING + _CLOSED + 1)
+
+
+def ending_sequence(shard: StoredShard) -> str | None:
+    """A number after the last record of a closed shard."""
+    return None if shard.closed_after is None else str(_BASE + shard.closed_after * _SPACING + _CLOSED)
+
+
+def shard_id(shard: StoredShard) -> str:
+    """The name of a shard. Names sort as shards were opened: some readers rely on it."""
+    moment = int(shard.opened_s * 1000) * 100_000 + shard.number
+    return f"shardId-{moment:020d}-{zlib.crc32(str(moment).encode()):08x}"
+
+
+def first_shard(now_s: float) -> StoredShard:
+    """The one shard of a new stream."""
+    return StoredShard(1, None, 0, HASHES - 1, now_s, 0)
+
+
+def children(shard: StoredShard, number: int, now_s: float, after: int, *, splits: bool) -> list[StoredShard]:
+    """What follows a shard, numbered from ``number``, for the records after ``after``."""
+    opened_s = max(now_s, shard.opened_s)
+    ranges = [(shard.low, shard.high)]
+    if splits and shard.low < shard.high:
+        middle = (shard.low + shard.high) // 2
+        ranges = [(shard.low, middle), (middle + 1, shard.high)]
+    return [
+        StoredShard(number + place, shard.number, low, high, opened_s, after)
+        for place, (low, high) in enumerate(ranges)
+    ]
+
+
+STREAM = "Stream"
+"""The member of a table's definition that names its latest stream: ``Id``, ``Label`` and the ``TableId`` it is of."""
+
+TRIMMED_TOGETHER = 500
+"""Records of one transaction, so that other writers wait some milliseconds and no longer."""
+
+Definition = dict[str, Any]
+
+
+def enable(changes: Changes, table: str, table_id: int, definition: Mapping[str, Any], now_s: float) -> Definition:
+    """Open a stream for a table whose definition has a ``StreamSpecification``; the definition with it."""
+    known = {stream.label for stream in changes.streams() if stream.table == table}
+    moment_ms = int(now_s * 1000)
+    while _label(moment_ms) in known:
+        moment_ms += 1
+    described = {
+        "KeySchema": definition["KeySchema"],
+        "StreamViewType": definition["StreamSpecification"]["StreamViewType"],
+    }
+    label = _label(moment_ms)
+    stream = changes.open_stream(table, label, orjson.dumps(described).decode(), moment_ms / 1000)
+    changes.open_shard(stream, first_shard(now_s))
+    return {**definition, STREAM: {"Id": stream, "Label": label, "TableId": table_id}}
+
+
+def disable(changes: Changes, definition: Mapping[str, Any], now_s: float) -> Definition:
+    """Close the shards of a table's stream; the definition without its specification. What is recorded can be read for
+    a day.
+    """
+    stream: int = definition[STREAM]["Id"]
+    last = changes.last(stream)
+    for shard in changes.shards(stream):
+        if shard.closed_after is None:
+            changes.change_shard(stream, replace(shard, closed_s=now_s, closed_after=last))
+    changes.disable(stream, now_s)
+    return {member: value for member, value in definition.items() if member != "StreamSpecification"}
+
+
+def is_over(stream: StoredStream, now_s: float) -> bool:
+    """Whether a stream was disabled so long ago that it isn't there any more."""
+    return stream.disabled_s is not None and stream.disabled_s <= now_s - RETENTION_S
+
+
+def needs_trimming(reader: Reader, now_s: float) -> bool:
+    """Whether ``trim`` would do anything."""
+    changes = reader.changes
+    return any(is_over(stream, now_s) or _is_old(changes, stream.id, now_s) for stream in changes.streams())
+
+
+def _is_old(changes: Changes, stream: int, now_s: float) -> bool:
+    since_s = now_s - RETENTION_S
+    first = changes.first_since(stream, 0.0)
+    horizon = changes.first_since(stream, since_s) or changes.last(stream)
+    return (first is not None and first < horizon) or any(
+        shard.closed_s is not None and shard.closed_s < since_s for shard in changes.shards(stream)
+    )
+
+
+def trim(writer: Writer, now_s: float) -> int:
+    """Remove records that are older than a day, closed shards whose last record went so, and streams that were
+    disabled a day ago. The number of records removed; those of a stream that goes as a whole count as one.
+    """
+    changes = writer.changes
+    removed = 0
+    for stream in changes.streams():
+        if is_over(stream, now_s):
+            changes.drop(stream.id)
+            removed += 1
+        else:
+            removed += trim_stream(changes, stream.id, now_s)
+    return removed
+
+
+def trim_stream(changes: Changes, stream: int, now_s: float) -> int:
+    """Remove old records and shards of one stream; the number of records."""
+    since_s = now_s - RETENTION_S
+    horizon = changes.first_since(stream, since_s) or changes.last(stream) + 1
+    for shard in changes.shards(stream):
+        if shard.closed_s is not None and shard.closed_s < since_s:
+            changes.drop_shard(stream, shard.number)
+            continue
+        last = changes.last_of(stream, shard, horizon - 1)
+        if last is not None and last > shard.trimmed:
+            changes.change_shard(stream, replace(shard, trimmed=last))
+    return changes.trim(stream, horizon, TRIMMED_TOGETHER)
+
+
+def _label(moment_ms: int) -> str:
+    moment = datetime.fromtimestamp(moment_ms / 1000, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment_ms % 1000:03d}"
+
+
+Event = Literal["INSERT", "MODIFY", "REMOVE", "EXPIRE"]
+"""What happened to an item. EXPIRE is a REMOVE by the time to live."""
+ViewType = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An item before or after a change: its size in bytes and its stored form."""
+
+    size: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """When a stream's open shards have to close, as this process knows it: another may have closed them already."""
+
+    at_s: float
+    at_number: int | None
+
+
+class Recorder:
+    """Writes the records of all streams of a store. It remembers when shards have to close, so that this costs no
+    statement per write.
+    """
+
+    def __init__(self, clock: Callable[[], float], life: ShardLife) -> None:
+        self._clock = clock
+        self._life = life
+        self._due: dict[int, _Due] = {}
+
+    def record(
+        self,
+        writer: Writer,
+        stream: TableStream,
+        event: Event,
+        partition: KeyText,
+        keys: Mapping[str, Any],
+        keys_size: int,
+        old: Image | None,
+        new: Image | None,
+    ) -> None:
+        """Write the record of a change."""
+        size = keys_size
+        parts = [b'{"Keys":', orjson.dumps(keys)]
+        if new is not None and stream.view in {"NEW_IMAGE", "NEW_AND_OLD_IMAGES"}:
+            parts += (b',"NewImage":', new.body)
+            size += new.size
+        if old is not None and stream.view in {"OLD_IMAGE", "NEW_AND_OLD_IMAGES"}:
+            parts += (b',"OldImage":', old.body)
+            size += old.size
+        parts.append(b"}")
+        now_s = self._clock()
+        changes = writer.changes
+        number = changes.add(stream.id, hash_of(partition), now_s, event, size, b"".join(parts))
+        due = self._due.get(stream.id)
+        if due is None or now_s >= due.at_s or (due.at_number is not None and number >= due.at_number):
+            self._turn(changes, stream.id, now_s, number)
+
+    def _turn(self, changes: Changes, stream: int, now_s: float, number: int) -> None:
+        """Close the open shards after this record, if it is time, and open their children."""
+        shards = changes.shards(stream)
+        opened = [shard for shard in shards if shard.closed_after is None]
+        due = self._due_of(opened)
+        is_full = due.at_number is not None and number >= due.at_number
+        if now_s < due.at_s and not is_full:
+            self._due[stream] = due
+            return
+        turn(changes, stream, shards, now_s, number, splits=is_full)
+        trim_stream(changes, stream, now_s)
+        # Looked up again with the next record: this transaction may yet be undone.
+        self._due.pop(stream, None)
+
+    def _due_of(self, opened: list[StoredShard]) -> _Due:
+        first = min(opened, key=lambda shard: shard.opened_after)
+        records = self._life.records
+        return _Due(
+            first.opened_s + self._life.seconds, None if records is None else first.opened_after + records * len(opened)
+        )
+
+
+def turn(changes: Changes, stream: int, shards: list[StoredShard], now_s: float, number: int, *, splits: bool) -> None:
+    """Close the open shards of a stream after the record ``number``, and open their children."""
+    opened = [shard for shard in shards if shard.closed_after is None]
+    next_number = max(shard.number for shard in shards) + 1
+    splits = splits and len(opened) * 2 <= OPEN_SHARDS_MAX
+    for shard in opened:
+        changes.change_shard(stream, replace(shard, closed_s=now_s, closed_after=number))
+        for child in children(shard, next_number, now_s, number, splits=splits):
+            changes.open_shard(stream, child)
+            next_number += 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableStream:
+    """The stream that records the changes of a table."""
+
+    id: int
+    view: ViewType
+    recorder: Recorder
+
+
+ITERATOR_S = 15 * 60.0
+"""How long an iterator can be used."""
+
+_ARN = re.compile(rf"arn:[a-z-]+:dynamodb:([a-z0-9-]+):\d{{12}}:table/({NAME_PATTERN})/stream/([0-9T:.-]+)")
+_INVALID = "Invalid ShardIterator"
+_NUMBERS_END = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """A place in a shard: the next record is the first one after the record ``after``."""
+
+    region: str
+    table: str
+    label: str
+    shard: int
+    after: int
+    given_s: float
+
+    @property
+    def arn(self) -> str:
+        """The ARN of its stream."""
+        return stream_arn(self.region, self.table, self.label)
+
+    def encode(self) -> str:
+        """Its text."""
+        place = orjson.dumps([self.shard, self.after, self.given_s])
+        return f"{self.arn}|1|{urlsafe_b64encode(place).decode()}"
+
+
+def decode_iterator(text: str, now_s: float) -> Iterator:
+    """The iterator of a text.
+
+    Raises:
+        ValidationException: it isn't one.
+        ExpiredIteratorException: it is too old.
+    """
+    arn, _, rest = text.partition("|1|")
+    named = _ARN.fullmatch(arn)
+    try:
+        shard, after, given_s = orjson.loads(urlsafe_b64decode(rest))
+    except (ValueError, TypeError):
+        raise ValidationException(_INVALID) from None
+    if named is None or type(shard) is not int or type(after) is not int or type(given_s) not in {int, float}:
+        raise ValidationException(_INVALID)
+    place = Iterator(named[1], named[2], named[3], shard, after, given_s)
+    if not (0 <= shard < _NUMBERS_END and 0 <= after < _NUMBERS_END) or place.encode() != text:
+        raise ValidationException(_INVALID)
+    if not -ITERATOR_S <= now_s - given_s <= ITERATOR_S:
+        raise ExpiredIteratorException("The provided iterator exceeds the maximum age allowed.")
+    return place
+
+
+def find_stream(changes: Changes, arn: str, now_s: float) -> StoredStream:
+    """The stream of an ARN; any region and any account will do.
+
+    Raises:
+        ValidationException: it isn't the ARN of a stream.
+        ResourceNotFoundException: there is no such stream, or none any more.
+    """
+    named = check_arn(arn)
+    for stream in changes.streams():
+        if (stream.table, stream.label) == named and not is_over(stream, now_s):
+            return stream
+    raise ResourceNotFoundException(f"Requested resource not found: Stream: {arn} not found")
+
+
+def check_arn(arn: str) -> tuple[str, str]:
+    """The table and the label that the ARN of a stream names.
+
+    Raises:
+        ValidationException: it isn't one.
+    """
+    named = _ARN.fullmatch(arn)
+    if named is None:
+        raise ValidationException("Invalid StreamArn")
+    return named[2], named[3]
+
+
+def shown_shards(changes: Changes, stream: StoredStream, now_s: float) -> list[StoredShard]:
+    """The shards of a stream, but for those that were closed more than a day ago."""
+    since_s = now_s - RETENTION_S
+    return [shard for shard in changes.shards(stream.id) if shard.closed_s is None or shard.closed_s >= since_s]
+
+
+def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) -> StoredShard:
+    """The shard of a name.
+
+    Raises:
+        ResourceNotFoundException: there is none, or none any more.
+    """
+    for shard in shown_shards(changes, stream, now_s):
+        if shard_id(shard) == name:
+            return shard
+    raise no_shard()
+
+
+def no_shard() -> ResourceNotFoundException:
+    """The error of a shard that isn't there, or not any more (reported of the service from 2015 to 2024)."""
+    return ResourceNotFoundException("Requested resource not found: Shard does not exist")
+
+
+def trim_horizon(changes: Changes, stream: StoredStream, shard: StoredShard, now_s: float) -> int:
+    """The last record of a shard that is too old to be read, or the number at which the shard begins."""
+    since_s = now_s - RETENTION_S
+    first = changes.first_since(stream.id, since_s)
+    last_old = changes.last(stream.id) if first is None else first - 1
+    old = changes.last_of(stream.id, shard, last_old) if last_old > shard.opened_after else None
+    return max(shard.opened_after, shard.trimmed, old or 0)
+
+
+def trimmed() -> TrimmedDataAccessException:
+    """The error of a place in a shard whose records are gone for their age."""
+    return TrimmedDataAccessException("The data you are trying to access has been trimmed")
+
+
+def sequence_place(sequence: Any) -> str:
+    """A sequence number of a request.
+
+    Raises:
+        ValidationException: it isn't a number.
+    """
+    if not (isinstance(sequence, str) and sequence.isascii() and sequence.isdecimal()):
+        raise ValidationException("Invalid SequenceNumber")
+    return sequence

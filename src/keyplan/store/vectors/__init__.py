@@ -1,1 +1,0 @@
-"""Vector indexes and their rules."""
