@@ -156,7 +156,9 @@ def test_conditions_in_symbols(pattern: str, condition: str) -> None:
 
 def test_a_filter_keeps_its_parameters_type() -> None:
     expensive = of("expensive")
-    assert expensive.filter == "price_cents > {least}"
+    assert expensive.filter == (
+        "price_cents > {least} OR attribute_not_exists(price_cents) AND NOT attribute_exists(price_sk)"
+    )
     assert expensive.requests[0].parameters["ExpressionAttributeValues"] == {":least": {"N": "{least}"}}
     assert "scan" in expensive.proof
 

@@ -130,7 +130,7 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
     """The filter's members of a request."""
     if condition is None:
         return {}
-    text = condition.text
+    text, names = condition.text, condition.names
     encoded: dict[str, Any] = dict(condition.constants)
     for placeholder, filter_value in condition.parameters.items():
         value = values[filter_value.parameter]
@@ -140,18 +140,25 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
             text = re.sub(rf"{placeholder}\b", ", ".join(options), text)
         else:
             encoded[placeholder] = _encoded(filter_value, value)
-    return {"text": text, "names": condition.names, "values": encoded}
+    if condition.defaulted or len(encoded) > IN_OPTIONS_MAX:
+        # The grammar of expressions is imported by designs that filter.
+        from keyplan.dynamodb.expressions import ExpressionFault  # noqa: PLC0415
+        from keyplan.model.compiled.absent_attributes import as_read  # noqa: PLC0415
+
+        try:
+            names = dict(names)
+            text = as_read(text, names, encoded, condition.defaulted, held=condition.held)
+        except ExpressionFault as fault:
+            named = ", ".join(value.parameter for value in condition.parameters.values())
+            raise ArgumentError(
+                f"the filter is too long: {fault}", place=named, hint="ask with fewer values at a time"
+            ) from None
+    return {"text": text, "names": names, "values": encoded}
 
 
 def _options(placeholder: str, filter_value: FilterValue, given: Iterable[Any]) -> dict[str, Any]:
-    """The values of an IN by their placeholders. Raises ArgumentError for more than DynamoDB takes."""
+    """The values of an IN by their placeholders."""
     options = [_encoded(filter_value, value) for value in dict.fromkeys(given)]
-    if len(options) > IN_OPTIONS_MAX:
-        raise ArgumentError(
-            f"{filter_value.parameter} has {len(options)} values, and a filter takes {IN_OPTIONS_MAX}",
-            place=filter_value.parameter,
-            hint="ask with some of them at a time",
-        )
     return {f"{placeholder}_{number}": option for number, option in enumerate(options)}
 
 

@@ -28,6 +28,7 @@ from keyplan.errors import (
     ValueTaken,
     WriteFailed,
 )
+from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
 __all__ = ["Refusal", "pause_before_retry", "send"]
@@ -219,15 +220,25 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
             "", f"{operation.description.partition(' ')[2]} isn't there", "create it first; or it was deleted meanwhile"
         )
     wrong: list[str] = []
+    item = item or {}
+    read = _as_read(entity, item)
     for name, expected in operation.expected.items():
         stored = entity.fields[name]
         wanted = entity.encode_fields({name: expected}).get(stored.attribute)
-        held = (item or {}).get(stored.attribute)
+        held = (item if wanted is None else read).get(stored.attribute)
         if held != wanted:
             text = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
             wrong.append(f"{name} is {text}, expected {_shown(expected)}")
     said = "; ".join(wrong) or "its condition doesn't hold"
     return Fault("", f"{operation.description.partition(' ')[2]}: {said}", "read the item again before you retry")
+
+
+def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The item with the defaults of what it lacks, as conditions take it."""
+    try:
+        return {**item, **entity.encode_fields(entity.field_values(entity.from_item(item)))}
+    except KeyplanError:
+        return item
 
 
 def _decoded(stored: StoredField, tag: str, value: Any) -> Any:

@@ -13,7 +13,9 @@ from typing import Any
 
 from keyplan.client.target import Target
 from keyplan.client.update_expressions import compile_update
+from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.errors import ArgumentError, KeyplanError, RequestError, shown
+from keyplan.model.compiled.absent_attributes import as_read, check_limits, is_affected
 from keyplan.model.compiled.compiled_filters import translate_mapping
 from keyplan.model.compiled.conditions import translate
 from keyplan.model.declared.actions import (
@@ -43,9 +45,12 @@ Item = dict[str, dict[str, Any]]
 
 @dataclass
 class Conditions:
-    """A condition expression while it is put together: clauses, names, values."""
+    """A condition expression while it is put together: what it says of fields, which holds as they are read, further
+    clauses, names, values.
+    """
 
     entity: CompiledEntity
+    fields: list[str] = field(default_factory=list[str])
     clauses: list[str] = field(default_factory=list[str])
     names: dict[str, str] = field(default_factory=dict[str, str])
     values: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -71,7 +76,7 @@ class Conditions:
     def equal(self, fields: Mapping[str, Any], prefix: str) -> None:
         """Fields have these values."""
         clauses, names, values = translate_mapping(self.entity, fields, prefix)
-        self.clauses.extend(clauses)
+        self.fields.extend(clauses)
         self.names.update(names)
         self.values.update(values)
 
@@ -88,7 +93,7 @@ class Conditions:
                 f"and values are given for {sorted(condition.values)}",
                 place=self.entity.name,
             )
-        self.clauses.append(f"({translated.text})")
+        self.fields.append(f"({translated.text})")
         self.names.update(translated.names)
         try:
             self.values |= {
@@ -103,11 +108,36 @@ class Conditions:
                 faults=error.faults,
             ) from None
 
-    def members(self) -> dict[str, Any]:
-        """The condition's members of a request."""
-        if not self.clauses:
+    def on_fields(self, partition: str | None = None) -> list[str]:
+        """What it says of fields, as they are read where an item lacks an attribute. With ``partition``, a missing item
+        is met as if nothing were added. Raises RequestError where that is more than DynamoDB takes.
+        """
+        text = " AND ".join(self.fields)
+        if "attribute_not_exists(#pk)" in self.clauses or not is_affected(text, self.names, (self.entity,)):
+            return self.fields
+        if "attribute_exists(#pk)" in self.clauses:
+            partition = None
+        elif partition is not None:
+            self.names["#pk"] = partition
+        try:
+            rewritten = as_read(text, self.names, self.values, (self.entity,), partition and "#pk")
+            if rewritten != text:
+                rewritten = f"({rewritten})" if self.clauses else rewritten
+                check_limits(" AND ".join([rewritten, *self.clauses]))
+        except ExpressionFault as fault:
+            raise RequestError(
+                f"the condition is too long: {fault}", place=self.entity.name, hint="expect fewer fields"
+            ) from None
+        if partition and "(#pk)" not in rewritten:
+            del self.names["#pk"]
+        return [rewritten]
+
+    def members(self, partition: str) -> dict[str, Any]:
+        """The condition's members of a request on a table with this partition key. Raises RequestError."""
+        clauses = [*self.on_fields(partition), *self.clauses] if self.fields else self.clauses
+        if not clauses:
             return {}
-        members: dict[str, Any] = {"ConditionExpression": " AND ".join(self.clauses)}
+        members: dict[str, Any] = {"ConditionExpression": " AND ".join(clauses)}
         if self.names:
             members["ExpressionAttributeNames"] = self.names
         if self.values:
@@ -273,7 +303,10 @@ class WriteCompiler:
         version = entity.version
         if version is not None:
             before = getattr(instance, version.name)
-            if before:
+            if entity.lacks_version(action.item):
+                conditions.exists(self._partition, wanted=True)
+                conditions.equal({version.name: None}, "v")
+            elif before:
                 conditions.equal({version.name: before}, "v")
             else:
                 conditions.exists(self._partition, wanted=False)
@@ -403,9 +436,10 @@ class WriteCompiler:
             return
         inner = Conditions(conditions.entity)
         inner.equal(pins, "d")
+        unchanged = " AND ".join(inner.on_fields())
         conditions.names |= {**inner.names, "#pk": self._partition}
         conditions.values |= inner.values
-        conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(inner.clauses)}))")
+        conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({unchanged}))")
 
     def _claim(self, entity: CompiledEntity, claim: CompiledKey, field_values: Mapping[str, Any]) -> Operation:
         item: Item = entity.claim_item(claim, field_values)
@@ -434,7 +468,7 @@ class WriteCompiler:
         key: Item,
         expected: Mapping[str, Any],
     ) -> Operation:
-        members = conditions.members()
+        members = conditions.members(self._partition)
         whole = {"TableName": self.target.name, **parameters, **members}
         if members:
             whole["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"

@@ -168,6 +168,7 @@ class _Read:
         return f"{why}, so no request is made."
 
     def _requests(self, values: dict[str, Any]) -> list[Request]:
+        self.symbols.values = values
         plan = self.symbols.plan(self.pattern.plan)
         target = Target(self.design.table.name, self.design.table)
         answer = Answer(replace(self.pattern, plan=plan), target, b"")

@@ -134,6 +134,8 @@ class Symbols:
     """Makes plans and requests symbolic; one object an explanation."""
 
     def __init__(self) -> None:
+        self.values: Mapping[str, Any] = {}
+        """The arguments of the call that is explained; those that aren't known are symbols."""
         self._numbers: dict[str, str] = {}
         self._entities: dict[int, CompiledEntity] = {}
 
@@ -157,14 +159,30 @@ class Symbols:
                 matches = tuple(self._match(match) for match in plan.matches)
                 completed = tuple(self.entity(entity) for entity in plan.completed)
                 apart = tuple(self.plan(part) for part in plan.apart)
-                made = replace(plan, matches=matches, filter=_filter(plan.filter), completed=completed, apart=apart)
+                made = replace(
+                    plan, matches=matches, filter=self._filter(plan.filter), completed=completed, apart=apart
+                )
             case ThroughPlan():
                 also = tuple(self.plan(way) for way in plan.also)
                 made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)
             case ScanPlan():
                 completed = tuple(self.entity(entity) for entity in plan.completed)
-                made = replace(plan, filter=_filter(plan.filter), completed=completed)
+                made = replace(plan, filter=self._filter(plan.filter), completed=completed)
         return cast("PlanT", made)
+
+    def _filter(self, condition: Filter | None) -> Filter | None:
+        """The filter, with symbols sent as values of the type that stands for them. What unknown values may add for
+        items that lack an attribute is added.
+        """
+        if condition is None:
+            return None
+        given = [self.values.get(value.parameter) for value in condition.parameters.values()]
+        if any(isinstance(part, Symbol) for value in given for part in (value if isinstance(value, list) else [value])):
+            condition = condition.shown or condition
+        parameters = {
+            placeholder: replace(value, encode=_encoder(value)) for placeholder, value in condition.parameters.items()
+        }
+        return replace(condition, parameters=parameters)
 
     def entity(self, entity: CompiledEntity) -> CompiledEntity:
         """The entity with keys that take symbols."""
@@ -242,16 +260,6 @@ class Symbols:
         if isinstance(value, str):
             return self._numbers.get(value, value.replace(f"{_BELOW}{{", "{").replace(f"{_ABOVE}{{", "{"))
         return value
-
-
-def _filter(condition: Filter | None) -> Filter | None:
-    """The filter, with symbols sent as values of the type that stands for them."""
-    if condition is None:
-        return None
-    parameters = {
-        placeholder: replace(value, encode=_encoder(value)) for placeholder, value in condition.parameters.items()
-    }
-    return replace(condition, parameters=parameters)
 
 
 def _encoder(filter_value: FilterValue) -> Callable[[Any], dict[str, Any]]:

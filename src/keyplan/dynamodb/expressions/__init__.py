@@ -34,6 +34,7 @@ from keyplan.dynamodb.expressions.key_conditions import (
     PartitionMissedFault,
     check_key_names,
 )
+from keyplan.dynamodb.expressions.operands import bind_operand
 from keyplan.dynamodb.expressions.placeholders import CheckedPlaceholders, Placeholders
 from keyplan.dynamodb.expressions.tree import to_text
 from keyplan.dynamodb.expressions.updates import WRONG_TYPE, statement_bytes
@@ -55,6 +56,7 @@ __all__ = [
     "UpdateFault",
     "bind_condition",
     "bind_key_condition",
+    "bind_operand",
     "bind_paths",
     "bind_projection",
     "bind_update",

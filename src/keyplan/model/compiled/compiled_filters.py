@@ -7,9 +7,12 @@ translates. Parameters that a key doesn't answer whole are filtered here too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from keyplan.dynamodb.expressions import ExpressionFault
 from keyplan.dynamodb.limits import IN_OPTIONS_MAX
+from keyplan.model.compiled.absent_attributes import Rewriting, is_affected
 from keyplan.model.compiled.conditions import Operand, placeholder_of, symbol_of, translate
 from keyplan.model.compiled.constants import values_asked
 from keyplan.model.compiled.operands import stored_field
@@ -56,9 +59,10 @@ def filter_of(
     asked: Sequence[Parameter],
     signature: Signature,
     text: str | None,
+    held: frozenset[str] | None,
 ) -> Filter:
-    """The filter for what the key doesn't answer: constants of ``where=``, the parameters ``asked``, a text. Raises
-    Problem.
+    """The filter for what the key doesn't answer: constants of ``where=``, the parameters ``asked``, a text. ``held``:
+    the attributes that the index has; None: all. Raises Problem.
     """
     clauses: list[str] = []
     names: dict[str, str] = {}
@@ -81,7 +85,23 @@ def filter_of(
         names |= translated.names
         for placeholder, operand in translated.operands.items():
             parameters[placeholder] = _filter_value(operand, signature.by_name[operand.name])
-    return Filter(" AND ".join(clauses), names, values, parameters)
+    condition = Filter(" AND ".join(clauses), names, values, parameters, held=held)
+    return _as_read(condition, entities) if is_affected(condition.text, names, entities) else condition
+
+
+def _as_read(condition: Filter, entities: Sequence[CompiledEntity]) -> Filter:
+    """The filter as it holds for items that lack an attribute: now, or in each call where its values decide. Raises
+    Problem.
+    """
+    constants = {placeholder: dict(value) for placeholder, value in condition.constants.items()}
+    names = dict(condition.names)
+    rewriting = Rewriting(names, constants, entities, unknown=condition.parameters, held=condition.held)
+    try:
+        text = rewriting.text(condition.text)
+    except ExpressionFault as fault:
+        raise Problem(f"where= gets too long with what it says of items that lack an attribute: {fault}") from None
+    whole = replace(condition, text=text, names=names, constants=constants)
+    return replace(condition, defaulted=tuple(entities), shown=whole) if rewriting.is_undecided else whole
 
 
 def _owner(entities: Sequence[CompiledEntity], field: str) -> CompiledEntity:

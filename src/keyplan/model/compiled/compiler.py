@@ -18,6 +18,7 @@ from keyplan.model.compiled.key_matching import Miss, fields_of, match_key, noth
 from keyplan.model.compiled.option_checks import check_field, check_options, check_read_whole
 from keyplan.model.compiled.other_entities import others_between
 from keyplan.model.compiled.plan_checks import (
+    attributes_held,
     check_projected,
     check_reach,
     check_sifted,
@@ -236,7 +237,7 @@ class _Question:
         if self.options.all_of is not None:
             matches = standing_in(self.options.all_of, self.targets, consistent=self.options.consistent)
             self.constants = without_implied(self.constants, matches)
-            return all_of_index(matches, self.targets, self.options, self._filter(()))
+            return all_of_index(matches, self.targets, self.options, self._filter((), attributes_held(matches)))
         if self.options.complete:
             raise Problem("the table holds all that is asked for", "leave complete=True out")
         return ScanPlan(self.targets, self.options.consistent, self._filter(()), segments=self.options.segments)
@@ -461,8 +462,8 @@ class _Question:
             raise Problem("some of the entities' keys are turned (:desc) and some aren't, so they have no common order")
         return (turned.pop() if turned else False) == newest
 
-    def _filter(self, matches: tuple[KeyMatch, ...]) -> Filter | None:
-        """The filter for what keys leave open (without keys: for everything)."""
+    def _filter(self, matches: tuple[KeyMatch, ...], held: frozenset[str] | None = None) -> Filter | None:
+        """The filter for what keys leave open (without keys: for everything, of an index that has what is ``held``)."""
         entities = tuple(match.entity for match in matches) or self.targets
         rest = {
             name: value
@@ -476,7 +477,7 @@ class _Question:
         # The grammar of expressions is imported by designs that filter.
         from keyplan.model.compiled.compiled_filters import filter_of  # noqa: PLC0415
 
-        return filter_of(entities, rest, asked, self.signature, self.filter_text)
+        return filter_of(entities, rest, asked, self.signature, self.filter_text, attributes_held(matches) or held)
 
     # Through a junction
 

@@ -15,7 +15,15 @@ from keyplan.model.compiled.return_types import Shape
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.stored_keys import literal_start
 
-__all__ = ["check_filtered", "check_projected", "check_reach", "check_sifted", "check_union", "lacking_in_index"]
+__all__ = [
+    "attributes_held",
+    "check_filtered",
+    "check_projected",
+    "check_reach",
+    "check_sifted",
+    "check_union",
+    "lacking_in_index",
+]
 
 
 def check_union(ways: Sequence[ThroughPlan]) -> None:
@@ -115,20 +123,27 @@ def check_sifted(matches: Sequence[KeyMatch]) -> None:
 def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
     """DynamoDB filters the entries of an index by what they hold."""
     index = matches[0].key.index
-    if condition is None or index is None or index.projection == "ALL":
+    held = attributes_held(matches)
+    if condition is None or index is None or held is None:
         return
-    held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
-    held |= {
-        attribute.name
-        for match in matches
-        for attribute, _ in (*match.entity.primary.attributes, *match.key.attributes)
-    }
     firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # what follows a dot lies within an attribute
     lacking = [name for value in dict.fromkeys(firsts) if (name := condition.names[value]) not in held]
     if lacking:
         raise Problem(
             f"{index.name} doesn't project {', '.join(lacking)}, which where= filters by", "add it to projection="
         )
+
+
+def attributes_held(matches: Sequence[KeyMatch]) -> frozenset[str] | None:
+    """The attributes that what is read has of each item; None: all."""
+    index = matches[0].key.index if matches else None
+    if index is None or index.projection == "ALL":
+        return None
+    keys = (
+        attribute for match in matches for attribute, _ in (*match.entity.primary.attributes, *match.key.attributes)
+    )
+    named = index.projection if isinstance(index.projection, tuple) else ()
+    return frozenset({*named, *(attribute.name for attribute in keys)})
 
 
 def _start(match: KeyMatch) -> str:

@@ -133,6 +133,14 @@ class Filter:
     names: Mapping[str, str]
     constants: Mapping[str, Mapping[str, Any]]
     parameters: Mapping[str, FilterValue]
+    defaulted: tuple[CompiledEntity, ...] = ()
+    """The entities by whose defaults a call's values decide how items that lack an attribute are met; none where that
+    is in the text already.
+    """
+    held: frozenset[str] | None = None
+    """The attributes that the index has which is read; None: all."""
+    shown: Filter | None = None
+    """The filter with all that a call's values may add to it; None: as it is."""
 
 
 @dataclass(frozen=True, slots=True)

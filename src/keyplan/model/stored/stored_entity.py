@@ -29,13 +29,17 @@ from keyplan.model.stored.computed_fields import fields_read
 from keyplan.model.stored.field_codec import Decoder, Encoder
 from keyplan.model.stored.item_reading import reader_of, reads_by_json
 from keyplan.model.stored.key_formats import as_utc
+from keyplan.model.stored.key_templates import Literal_
 from keyplan.model.stored.pydantic_values import Form, json_of, plain_of, undeclared
-from keyplan.model.stored.stored_fields import StoredField, stored_fields
+from keyplan.model.stored.stored_fields import StoredField, stored_default, stored_fields
 from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute, Matcher, check_indexed
 
 __all__ = ["CompiledEntity"]
 
 _SETS = (set, frozenset)
+Reader = Callable[[Mapping[str, Mapping[str, Any]]], Entity]
+_UNVERSIONED = "an item without a version"
+"""Beside an instance's fields: no field can be called so."""
 
 
 class CompiledEntity:
@@ -93,13 +97,31 @@ class CompiledEntity:
         self.reads_by_json = reads_by_json(cls, plain)
         """Whether its items are read as JSON."""
         by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
-        self.from_item = self._read_by_json if self.reads_by_json else by_schema
+        self.from_item: Reader = self._noting_version(self._read_by_json if self.reads_by_json else by_schema)
         """The instance that an item holds. Raises ItemNotReadable."""
         self.matches = self._labelled(primary.matches)
         """Whether an item is one of this entity's: by its primary key, and its labels."""
         self.matches_sort = self._labelled(primary.matches_sort)
         """The same, where its partition key is known to fit."""
         self._is_raw = any(key.is_raw for key in (primary, *index_keys, *claims))
+
+    def _noting_version(self, read: Reader) -> Reader:
+        """A reader that notes of an instance that its item has no version yet: a put of it isn't that of a new one."""
+        if self.version is None:
+            return read
+        attribute = self.version.attribute
+
+        def noting(item: Mapping[str, Mapping[str, Any]]) -> Entity:
+            instance = read(item)
+            if attribute not in item:
+                instance.__dict__[_UNVERSIONED] = True
+            return instance
+
+        return noting
+
+    def lacks_version(self, instance: Entity) -> bool:
+        """Whether an instance was read from an item that has no version yet."""
+        return _UNVERSIONED in instance.__dict__
 
     def _labelled(self, matches: Matcher) -> Matcher:
         if not self.labels:
@@ -195,6 +217,32 @@ class CompiledEntity:
     def tokens(self) -> StoredField | None:
         """The field marked as Tokens."""
         return next((field for field in self.fields.values() if TOKENS.name in marks_of(field.annotation)), None)
+
+    @cached_property
+    def read_as(self) -> dict[str, dict[str, Any]]:
+        """The attributes that are read as a constant default where an item lacks them, with its stored form. What the
+        primary key names is read from that.
+        """
+        found = {
+            field.attribute: stored_default(field.default, field.encode)
+            for field in self.fields.values()
+            if not field.computed and field.name not in self.key_fields
+        }
+        return {attribute: default for attribute, default in found.items() if default is not None}
+
+    @cached_property
+    def read_from_keys(self) -> dict[str, list[tuple[str, str | None]]]:
+        """The attributes that are read from an index key where an item lacks them and has that key, as other programs
+        write it: the key's attributes, each with the text before the value; None: the value is all of it.
+        """
+        found: dict[str, list[tuple[str, str | None]]] = {}
+        for attribute, template in (pair for key in self.index_keys for pair in key.attributes):
+            for before, part in zip((None, *template.parts), template.parts, strict=False):
+                own = None if isinstance(part, Literal_) else self.fields[part.field].attribute
+                if own is not None and own != attribute.name:
+                    text = before.text if isinstance(before, Literal_) else None
+                    found.setdefault(own, []).append((attribute.name, text))
+        return found
 
     @cached_property
     def slots(self) -> dict[str, int]:

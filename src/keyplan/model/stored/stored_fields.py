@@ -6,25 +6,27 @@ How items are written and read with them is in ``stored_entity.py`` and ``item_r
 from __future__ import annotations
 
 import enum
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from keyplan.errors import KeyFieldError
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.fields import bounds_of, is_optional, kind_of, marks_of
-from keyplan.model.stored.field_codec import Decoder, Encoder, decoder_of, encoder_of
+from keyplan.model.stored.field_codec import Decoder, Encoder, decoder_of, encode_value, encoder_of
 from keyplan.model.stored.key_formats import NumberFormat, TextFormat, format_for
 from keyplan.model.stored.key_templates import Variable
-from keyplan.model.stored.pydantic_values import Form, dumper_of, form_of_field, json_of, takes_nothing
+from keyplan.model.stored.pydantic_values import Form, annotated, dumper_of, form_of_field, json_of, takes_nothing
 from keyplan.model.stored.stored_forms import FieldForm, form_of_mark, is_marked_within, mark_of
 
-__all__ = ["StoredField", "stored_fields"]
+__all__ = ["StoredField", "nested_default", "stored_default", "stored_fields"]
 
 _SETS = (set, frozenset)
 _CONSTANT = (None, list, dict, tuple, *_SETS)
@@ -83,13 +85,40 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
                 optional=stored.optional or takes_nothing(annotation),
             )
         if not info.is_required() and info.default_factory in _CONSTANT:
-            stored = replace(stored, required=False, default=info.get_default(call_default_factory=True))
+            stored = replace(stored, required=False, default=_default(cls, info))
         elif not info.is_required():
             stored = replace(stored, made_anew=True)
         fields.append(replace(stored, bounds=tuple(bounds_of(annotation))))
     for name, computed in cls.model_computed_fields.items():
         fields.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
     return fields
+
+
+def _default(cls: type[BaseModel], info: FieldInfo) -> Any:
+    """A constant default, as it is read: validated where the model says so."""
+    default = info.get_default(call_default_factory=True)
+    if info.validate_default or (info.validate_default is None and cls.model_config.get("validate_default")):
+        with suppress(ValidationError):  # else no item without it can be read
+            return TypeAdapter[Any](annotated(info)).validate_python(default)
+    return default
+
+
+def nested_default(cls: type[BaseModel], name: str) -> dict[str, Any] | None:
+    """The stored form of what a nested model reads where its map lacks a field; None: of none, None, or empty sets."""
+    info = cls.model_fields.get(name)
+    if info is None or info.is_required() or info.default_factory not in _CONSTANT:
+        return None
+    return stored_default(_default(cls, info), encode_value)
+
+
+def stored_default(default: Any, encode: Encoder) -> dict[str, Any] | None:
+    """The stored form of a default; None where it isn't stored, or has none."""
+    if default is None or (isinstance(default, _SETS) and not default):
+        return None
+    try:
+        return encode(default)
+    except (KeyFieldError, ValueError, TypeError, AttributeError, ArithmeticError, LookupError, RecursionError):
+        return None  # a default that pydantic never validated
 
 
 def _marked(stored: StoredField, annotation: Any) -> StoredField:

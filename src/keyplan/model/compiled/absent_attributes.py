@@ -1,0 +1,346 @@
+"""Conditions over items that lack an attribute: they mean what a read of the item returns, the field's default.
+
+DynamoDB evaluates every comparison with an absent attribute as false, and ``<>`` as true. Where the stored form of the
+default gives another result, the comparison gets ``OR attribute_not_exists(...)`` or ``AND attribute_exists(...)``.
+One rewrite of finished conditions serves filters, ``only_if`` and what writes expect unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from pydantic import BaseModel
+
+from keyplan.dynamodb import expressions
+from keyplan.dynamodb.expressions import tree
+from keyplan.dynamodb.expressions.expression_rules import IN_OPTIONS_MAX, OPERATORS_MAX, check_size, count_operators
+from keyplan.dynamodb.values import AttributeValue
+from keyplan.model.compiled.conditions import placeholder_of
+from keyplan.model.declared.declaration_errors import Problem
+from keyplan.model.declared.fields import is_optional, kind_of
+from keyplan.model.stored.nested_updates import type_at
+from keyplan.model.stored.pydantic_values import Form
+from keyplan.model.stored.stored_entity import CompiledEntity
+from keyplan.model.stored.stored_fields import nested_default
+
+__all__ = ["Rewriting", "as_read", "check_limits", "is_affected"]
+
+_EXISTENCE = frozenset({"attribute_exists", "attribute_not_exists", "attribute_type"})
+_ABSENT = "absent"
+"""The attribute under which a default is evaluated."""
+
+Truth = tree.Condition | bool
+Leaf = tree.Compare | tree.Between | tree.In | tree.Call
+Level = tuple[int, AttributeValue | None]
+"""How many parts of a path exist no longer where one is absent, and what is read there then; None: nothing."""
+
+
+def is_affected(text: str, names: Mapping[str, str], entities: Sequence[CompiledEntity]) -> bool:
+    """Whether a condition may name something that has a default; quick."""
+    if any(not entity.read_as.keys().isdisjoint(names.values()) for entity in entities):
+        return True
+    return "." in text or "[" in text
+
+
+def as_read(
+    text: str,
+    names: dict[str, str],
+    values: dict[str, AttributeValue],
+    entities: Sequence[CompiledEntity],
+    item: str | None = None,
+    held: Collection[str] | None = None,
+) -> str:
+    """The condition as it holds for what reads of these entities' items return; ``names`` and ``values`` get what it
+    needs besides.
+
+    ``item`` is the placeholder of the partition key, where the condition may meet a missing item: for that it gives
+    what the condition gives as it is. Raises ExpressionFault where it gets longer than DynamoDB takes.
+    """
+    return Rewriting(names, values, entities, item, held=held).text(text)
+
+
+def check_limits(text: str) -> None:
+    """Raises ExpressionFault for a condition of more than 4 KB or 300 operators."""
+    check_size(text)
+    count = count_operators(expressions.parse_condition(text))
+    if count > OPERATORS_MAX:
+        raise expressions.ExpressionFault(f"it has {count} operators, and DynamoDB takes {OPERATORS_MAX}")
+
+
+class Rewriting:
+    """One condition while it is rewritten. ``unknown``: placeholders whose values aren't known yet; a comparison with
+    one of them is rewritten as if it held for the default where it doesn't for an absent attribute, and
+    ``is_undecided`` is set. ``held``: the attributes that the index has which is read; None: all.
+    """
+
+    def __init__(
+        self,
+        names: dict[str, str],
+        values: dict[str, AttributeValue],
+        entities: Sequence[CompiledEntity],
+        item: str | None = None,
+        unknown: Collection[str] = (),
+        held: Collection[str] | None = None,
+    ) -> None:
+        self.names = names
+        self.values = values
+        self.entities = entities
+        self.item = item
+        self.unknown = unknown
+        self.held = held
+        self.is_undecided = False
+
+    def text(self, text: str) -> str:
+        """The condition's text, rewritten. Raises ExpressionFault, Problem."""
+        given = expressions.read_condition(text)
+        result = self._condition(given)
+        if result == given:
+            return text
+        printed = expressions.to_text(result)
+        check_limits(printed)
+        return printed
+
+    def _condition(self, node: tree.Condition) -> tree.Condition:
+        match node:
+            case tree.And(conditions):
+                return tree.And(tuple(map(self._condition, conditions)))
+            case tree.Or(conditions):
+                return tree.Or(tuple(map(self._condition, conditions)))
+            case tree.Not():
+                count = 0  # a chain of NOTs can be as long as the text
+                inner: tree.Condition = node
+                while isinstance(inner, tree.Not):
+                    inner, count = inner.condition, count + 1
+                result = self._condition(inner)
+                for _ in range(count):
+                    result = tree.Not(result)
+                return result
+            case tree.In(operand, options) if len(options) > 1 and any(
+                not isinstance(each, tree.Value) for each in options
+            ):
+                return tree.Or(tuple(self._condition(tree.Compare("=", operand, option)) for option in options))
+            case tree.In(operand, options) if len(options) > IN_OPTIONS_MAX:
+                starts = range(0, len(options), IN_OPTIONS_MAX)
+                parts = (tree.In(operand, options[start : start + IN_OPTIONS_MAX]) for start in starts)
+                return tree.Or(tuple(map(self._condition, parts)))
+            case tree.Compare("=", tree.Path() as path, tree.Value(name)) if (model := self._model(path)) is not None:
+                return self._equal(path, name, model)
+            case tree.Compare("<>", tree.Path() as path, value) if self._model(path) is not None:
+                return tree.Not(self._condition(tree.Compare("=", path, value)))
+            case tree.Call(function) if function in _EXISTENCE:
+                return node
+            case _:
+                return self._leaf(node)
+
+    def _model(self, path: tree.Path) -> type[BaseModel] | None:
+        """The nested model at a path, where its map may lack something that has a default."""
+        root, *steps = self._names_of(path)
+        for entity in self.entities:
+            field = next((each for each in entity.fields.values() if each.attribute == root), None)
+            if field is not None and field.form is Form.OURS:
+                return _defaulted_model(reduce(type_at, steps, field.annotation))
+        return None
+
+    def _equal(self, path: tree.Path, name: str, model: type[BaseModel]) -> tree.Condition:
+        """A map equals a model: as it is, or part by part, since it may lack parts that have defaults."""
+        whole = self._leaf(tree.Compare("=", path, tree.Value(name)))
+        if name in self.unknown:
+            self.is_undecided = True
+            return whole
+        parts: list[tree.Condition] = [tree.Call("attribute_exists", (path,))]
+        for field in model.model_fields:
+            part = tree.Path((*path.parts, placeholder_of(field, self.names)))
+            value = self.values[name].get("M", {}).get(field)
+            if value is None:
+                parts.append(tree.Call("attribute_not_exists", (part,)))
+            else:
+                parts.append(self._condition(tree.Compare("=", part, self._new_value(value))))
+        return tree.Or((whole, tree.And(tuple(parts))))
+
+    def _new_value(self, value: AttributeValue) -> tree.Value:
+        placeholder = f":a{len(self.values)}"
+        self.values[placeholder] = value
+        return tree.Value(placeholder)
+
+    def _names_of(self, path: tree.Path) -> list[str | int]:
+        return [self.names.get(part, part) if isinstance(part, str) else part for part in path.parts]
+
+    def _leaf(self, leaf: Leaf) -> tree.Condition:
+        affected = [position for position, operand in enumerate(_operands(leaf)) if self._levels(operand)]
+        result = self._absent(leaf, affected) if affected else leaf
+        if result == leaf or self.item is None or isinstance(result, bool):
+            return leaf if isinstance(result, bool) else result
+        return _chosen(tree.Path((self.item,)), result, self._holds(leaf, {}), self._holds(result, {}))
+
+    def _absent(self, leaf: Leaf, positions: Sequence[int]) -> Truth:
+        """The comparison as it holds where operands at these positions may be absent."""
+        if not positions:
+            return leaf
+        position, *others = positions
+        result = self._absent(leaf, others)
+        operand = _operands(leaf)[position]
+        path = _path(operand)
+        missing = below = self._with_value(leaf, position, None, others)
+        for depth, default in reversed(self._levels(operand)):
+            then = self._with_value(leaf, position, self._value(operand, depth, default), others)
+            if depth == 1 and then != missing:
+                then = self._unless_in_key(path, then, missing is True)
+            if not isinstance(result, bool):
+                result = _chosen(tree.Path(path.parts[:depth]), result, then, below)
+            below = then
+        return result
+
+    def _unless_in_key(self, path: tree.Path, then: Truth, missing: bool) -> Truth:
+        """What holds for a default, unless an index key of the item has the value: that is read then, not compared."""
+        root = str(self._names_of(path)[0])
+        told: list[tree.Condition] = []
+        for attribute, text in {key: None for entity in self.entities for key in entity.read_from_keys.get(root, ())}:
+            if self.held is None or attribute in self.held:
+                key = tree.Path((placeholder_of(attribute, self.names),))
+                found = (
+                    tree.Call("contains", (key, self._new_value({"S": text})))
+                    if text
+                    else tree.Call("attribute_exists", (key,))
+                )
+                told.append(found)
+        if not told:
+            return then
+        in_key = told[0] if len(told) == 1 else tree.Or(tuple(told))
+        if isinstance(then, bool):
+            return tree.Not(in_key) if then else in_key
+        return tree.Or((then, in_key)) if missing else tree.And((then, tree.Not(in_key)))
+
+    def _with_value(self, leaf: Leaf, position: int, value: AttributeValue | None, others: Sequence[int]) -> Truth:
+        """The comparison where an operand is a value; None: where it is absent."""
+        if value is None:
+            return isinstance(leaf, tree.Compare) and leaf.operator == "<>"
+        operands = list(_operands(leaf))
+        rest = [operand for at, operand in enumerate(operands) if at != position]
+        if any(isinstance(operand, tree.Value) and operand.name in self.unknown for operand in rest):
+            self.is_undecided = True
+            return not self._with_value(leaf, position, None, others)
+        if not any(_is_path(operand) for operand in rest):
+            operands[position] = tree.Path((_ABSENT,))
+            return self._holds(_with_operands(leaf, operands), {_ABSENT: value})
+        operands[position] = self._new_value(value)
+        return self._absent(_with_operands(leaf, operands), others)
+
+    def _value(self, operand: tree.Operand, depth: int, default: AttributeValue | None) -> AttributeValue | None:
+        """What an operand is where the value at a depth of its path is a default."""
+        if default is None:
+            return None
+        path = tree.Path((_ABSENT, *_path(operand).parts[depth:]))
+        moved = tree.Call("size", (path,)) if isinstance(operand, tree.Call) else path
+        return expressions.bind_operand(moved, expressions.Placeholders(self.names)).get({_ABSENT: default})
+
+    def _holds(self, condition: tree.Condition, item: dict[str, AttributeValue]) -> bool:
+        given = expressions.Placeholders(self.names or None, self.values or None)
+        return expressions.bind_condition(condition, given).matches(item)
+
+    def _levels(self, operand: tree.Operand) -> list[Level]:
+        """Where a path may end early, and what is read there: of all entities the same. Raises Problem."""
+        if not _is_path(operand):
+            return []
+        parts = self._names_of(_path(operand))
+        found = [levels for entity in self.entities if (levels := _levels_of(entity, parts)) is not None]
+        if any(levels != found[0] for levels in found):
+            raise Problem(
+                f"{parts[0]} has different defaults in {' and '.join(entity.name for entity in self.entities)}, so a "
+                "condition can't tell what an item without it is read as",
+                "give the fields one default, or read each entity in a pattern of its own",
+            )
+        return found[0] if found else []
+
+
+def _levels_of(entity: CompiledEntity, parts: Sequence[str | int]) -> list[Level] | None:
+    """The levels of a path in an entity's items; None where an item without the attribute can't be read."""
+    root, *steps = parts
+    field = next((field for field in entity.fields.values() if field.attribute == root), None)
+    if field is None:
+        return None
+    if field.required and not field.optional and not field.made_anew and not steps:
+        return None
+    levels: list[Level] = []
+    if field.optional or not field.required or field.made_anew:
+        levels.append((1, entity.read_as.get(field.attribute)))
+    annotation = field.annotation if field.form is Form.OURS else object
+    for depth, step in enumerate(steps, 2):
+        levels += _nested_level(annotation, step, depth)
+        annotation = type_at(annotation, step)
+    while levels and levels[-1][1] is None:  # nothing below it is read as anything else
+        levels.pop()
+    return levels
+
+
+def _defaulted_model(annotation: Any, seen: frozenset[Any] = frozenset()) -> type[BaseModel] | None:
+    """The model that a type is, where one of its fields, or of its fields' models, has a default."""
+    kind = kind_of(annotation)
+    if kind in seen or not (isinstance(kind, type) and issubclass(kind, BaseModel)):
+        return None
+    for name, info in kind.model_fields.items():
+        if nested_default(kind, name) is not None or _defaulted_model(info.annotation, seen | {kind}):
+            return kind
+    return None
+
+
+def _nested_level(annotation: Any, step: str | int, depth: int) -> list[Level]:
+    """What is read where a nested value lacks a step; nothing where it can't lack it."""
+    kind = kind_of(annotation)
+    info = kind.model_fields.get(str(step)) if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    if info is None:
+        return [(depth, None)]
+    if info.is_required() and not is_optional(info.annotation):
+        return []
+    return [(depth, nested_default(kind, str(step)))]
+
+
+def _chosen(path: tree.Path, result: tree.Condition, then: Truth, below: Truth) -> tree.Condition:
+    """``result`` where the path exists, ``then`` where it doesn't; ``below`` is what ``result`` gives there."""
+    there, missing = tree.Call("attribute_exists", (path,)), tree.Call("attribute_not_exists", (path,))
+    if then == below:
+        return result
+    if isinstance(then, bool):
+        return tree.Or((result, missing)) if then else tree.And((result, there))
+    if below is False:
+        return tree.Or((result, tree.And((missing, then))))
+    if below is True:
+        return tree.And((result, tree.Or((there, then))))
+    return tree.Or((tree.And((there, result)), tree.And((missing, then))))
+
+
+def _is_path(operand: tree.Operand) -> bool:
+    inner = operand.arguments[0] if isinstance(operand, tree.Call) else operand
+    return isinstance(inner, tree.Path)
+
+
+def _path(operand: tree.Operand) -> tree.Path:
+    """The path of an operand that is one, or its size."""
+    inner = operand.arguments[0] if isinstance(operand, tree.Call) else operand
+    assert isinstance(inner, tree.Path)  # noqa: S101
+    return inner
+
+
+def _operands(leaf: Leaf) -> tuple[tree.Operand, ...]:
+    match leaf:
+        case tree.Compare(_, left, right):
+            return (left, right)
+        case tree.Between(operand, low, high):
+            return (operand, low, high)
+        case tree.In(operand, options):
+            return (operand, *options)
+        case tree.Call(_, arguments):
+            return arguments
+
+
+def _with_operands(leaf: Leaf, operands: Sequence[tree.Operand]) -> Leaf:
+    match leaf:
+        case tree.Compare(operator):
+            return tree.Compare(operator, *operands)
+        case tree.Between():
+            return tree.Between(*operands)
+        case tree.In():
+            return tree.In(operands[0], tuple(operands[1:]))
+        case tree.Call(function):
+            return tree.Call(function, tuple(operands))
