@@ -28,13 +28,11 @@ if TYPE_CHECKING:
     from keyplan.model.declared.entity import Entity
     from keyplan.model.declared.fields import Id, Slots, Tokens, Ttl, Version, now, ulid
     from keyplan.model.declared.indexes import Binary, Index, Number
-    from keyplan.model.declared.key_styles import KeyStyle, Label
-    from keyplan.model.declared.keys import Key, Unique
-    from keyplan.model.declared.parameters import Cursor, Each, Page, Prefix, Range, Through
+    from keyplan.model.declared.keys import Key, KeyStyle, Label, Unique
+    from keyplan.model.declared.parameters import Cursor, Each, Page, Prefix, Range, Through, Unreadable
     from keyplan.model.declared.patterns import read, write
     from keyplan.model.declared.stored_as import Stored
     from keyplan.model.declared.table import Table
-    from keyplan.model.declared.unreadable import Unreadable
     from keyplan.model.declared.views import View
     from keyplan.session.design import Design
     from keyplan.session.multi_design import transact
@@ -111,13 +109,11 @@ _MODULES = {
     "keyplan.model.declared.entity": ("Entity",),
     "keyplan.model.declared.fields": ("Id", "Slots", "Tokens", "Ttl", "Version", "now", "ulid"),
     "keyplan.model.declared.stored_as": ("Stored",),
-    "keyplan.model.declared.keys": ("Key", "Unique"),
-    "keyplan.model.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
+    "keyplan.model.declared.keys": ("Key", "KeyStyle", "Label", "Unique"),
+    "keyplan.model.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through", "Unreadable"),
     "keyplan.model.declared.patterns": ("read", "write"),
     "keyplan.model.declared.indexes": ("Binary", "Index", "Number"),
-    "keyplan.model.declared.key_styles": ("KeyStyle", "Label"),
     "keyplan.model.declared.table": ("Table",),
-    "keyplan.model.declared.unreadable": ("Unreadable",),
     "keyplan.model.declared.views": ("View",),
     "keyplan.session.design": ("Design",),
     "keyplan.session.multi_design": ("transact",),

@@ -31,8 +31,8 @@ from keyplan import (
     write,
 )
 from keyplan.client.conversations import Request
-from keyplan.client.read_observations import Findings
 from keyplan.client.transactions import Refusal
+from keyplan.client.write_attempts import Findings
 from keyplan.client.write_compiler import Operation
 from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, TransactionFailed, ValueTaken, WriteFailed
 from tests.client.support import record

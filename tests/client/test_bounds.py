@@ -14,8 +14,8 @@ import pytest
 from keyplan import Design, Entity, Index, Key, Number, Prefix, Range, Table, read
 from keyplan.client.conversations import converse
 from keyplan.client.key_conditions import order_of, text_of
+from keyplan.client.merged_partitions import PartedReader
 from keyplan.client.results import Answer
-from keyplan.client.split_queries import PartedReader
 from keyplan.client.target import Target
 from keyplan.errors import ArgumentError
 from keyplan.model.compiled.compiler import compile_read

@@ -13,9 +13,9 @@ import pytest
 from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, read
 from keyplan.client import read_plans as reads
 from keyplan.client import time_buckets as buckets
-from keyplan.client.argument_combinations import COMBINATIONS_MAX, value_sets
 from keyplan.client.conversations import converse
-from keyplan.client.segments import SegmentsReader
+from keyplan.client.counting import SegmentsReader
+from keyplan.client.key_conditions import COMBINATIONS_MAX, value_sets
 from keyplan.client.target import Target
 from keyplan.client.usage_report import Usage
 from keyplan.errors import ArgumentError

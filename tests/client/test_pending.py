@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from keyplan.client.deferred_results import Pending, Touched
+from keyplan.client.write_attempts import Pending, Touched
 
 USES: dict[str, Callable[[Any], object]] = {
     "an attribute": lambda value: value.name,

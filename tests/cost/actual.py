@@ -16,10 +16,9 @@ from keyplan.analysis.cost.read_ranges import End, ExpectedItem, ExpectedRange, 
 from keyplan.analysis.cost.simulated_reads import requests_of
 from keyplan.analysis.cost.unit_counts import Request
 from keyplan.analysis.rehearsal.running import Asked, Stored
-from keyplan.client.argument_combinations import value_sets
 from keyplan.client.extra_item_filters import answer_filter_of
 from keyplan.client.junction_reads import end_values
-from keyplan.client.key_conditions import key_condition, order_of, partition_texts
+from keyplan.client.key_conditions import key_condition, order_of, partition_texts, value_sets
 from keyplan.client.read_plans import QueryReader, filter_members
 from keyplan.client.results import _last_member
 from keyplan.client.target import Target

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.model.compiled.key_choice import lacking_while_none, rank
+from keyplan.model.compiled.key_matching import lacking_while_none, rank
 from keyplan.model.stored.key_templates import Literal_
 
 GLOBAL, LOCAL = SimpleNamespace(local=False), SimpleNamespace(local=True)

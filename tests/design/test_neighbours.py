@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyplan import Entity, Index, Key
-from keyplan.model.compiled.other_entities import same_partition
+from keyplan.model.compiled.collisions import same_partition
 from tests.design.items import compiled
 
 ONE, TWO = Index("ONE", "opk"), Index("TWO", "tpk", "tsk")

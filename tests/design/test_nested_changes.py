@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keyplan import Add
 from keyplan.model.declared.actions import Within
-from keyplan.model.stored.nested_updates import within
+from keyplan.model.stored.update_outcomes import within
 
 
 def test_one_change_after_the_other() -> None:

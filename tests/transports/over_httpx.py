@@ -7,8 +7,8 @@ import time
 import httpx
 
 from keyplan.client.transports.http1 import Reply
+from keyplan.client.transports.http_sync import exchange_failed
 from keyplan.client.transports.signing import Signed
-from keyplan.client.transports.transport_errors import exchange_failed
 from keyplan.client.transports.urls import Location
 
 

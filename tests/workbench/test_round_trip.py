@@ -23,7 +23,7 @@ from keyplan.cli.import_workbench import working_module
 from keyplan.errors import DesignError
 from keyplan.formats.workbench.reading import read_model
 from keyplan.formats.workbench.types import type_text
-from keyplan.model.declared.key_styles import OURS
+from keyplan.model.declared.keys import OURS
 from keyplan.model.declared.views import views_in
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.systems import system, system_names

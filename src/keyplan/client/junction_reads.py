@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from keyplan.client.argument_combinations import value_sets
 from keyplan.client.conversations import Conversation
 from keyplan.client.cursors import Position
-from keyplan.client.merged_partitions import MergeReader, Place
+from keyplan.client.key_conditions import value_sets
+from keyplan.client.merged_partitions import MergeReader, PartedReader, Place, entries_reader
 from keyplan.client.partial_indexes import CompletingReader
 from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, batch_entities
-from keyplan.client.split_queries import PartedReader, entries_reader
 from keyplan.client.target import Target
 from keyplan.client.time_buckets import BucketsReader
 from keyplan.model.compiled.plans import GetPlan, QueryPlan, ThroughPlan

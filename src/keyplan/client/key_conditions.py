@@ -7,6 +7,8 @@ beside a lower one), it is taken inclusive, and the readers drop what lies on it
 from __future__ import annotations
 
 import base64
+import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX
-from keyplan.errors import KeyFieldError
+from keyplan.errors import ArgumentError, KeyFieldError
 from keyplan.model.compiled.plans import KeyMatch, QueryPlan, SortPart
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.parameters import Range
@@ -23,7 +25,18 @@ from keyplan.model.stored.key_formats import Format, IntegerFormat, PartsFormat,
 from keyplan.model.stored.key_templates import DELIMITER, Variable, escape
 from keyplan.model.stored.stored_keys import CompiledKey, checked
 
-__all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts", "text_of"]
+__all__ = [
+    "COMBINATIONS_MAX",
+    "Interval",
+    "KeyText",
+    "hull",
+    "interval_of",
+    "key_condition",
+    "order_of",
+    "partition_texts",
+    "text_of",
+    "value_sets",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,3 +283,29 @@ def _clause(interval: Interval, name: str, kind: str, values: dict[str, dict[str
     if interval.high is not None:
         return f"#{name} <= {value('', interval.high)}"
     return ""
+
+
+COMBINATIONS_MAX = 1000
+"""How many combinations two or more parameters of many values may make: each is a partition that is queried, or a key
+that is read."""
+
+
+def value_sets(each: Sequence[str], values: Mapping[str, Any], *, once: bool = True) -> list[Mapping[str, Any]]:
+    """The values for each partition, or key, in the order of the parameters' values; ``once``: without repetitions.
+    Raises ArgumentError for more combinations than a question may have.
+    """
+    if not each:
+        return [values]
+    if len(each) == 1:
+        (name,) = each
+        return [{**values, name: value} for value in (dict.fromkeys(values[name]) if once else values[name])]
+    lists: list[list[Any]] = [list(dict.fromkeys(values[name]) if once else values[name]) for name in each]
+    count = math.prod(map(len, lists))
+    if count > COMBINATIONS_MAX:
+        sizes = " × ".join(f"{len(value):,} of {name}" for name, value in zip(each, lists, strict=True))
+        raise ArgumentError(
+            f"{sizes} are {count:,} combinations, and a call takes {COMBINATIONS_MAX:,}",
+            place=", ".join(each),
+            hint="ask with fewer values at a time",
+        )
+    return [{**values, **dict(zip(each, element, strict=True))} for element in itertools.product(*lists)]

@@ -13,11 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from keyplan.client.argument_combinations import value_sets
-from keyplan.client.conversations import Conversation, Request
+from keyplan.client.conversations import Conversation, Request, together
 from keyplan.client.cursors import Position
 from keyplan.client.extra_item_filters import AnswerFilter, answer_filter_of
-from keyplan.client.key_conditions import ORDERS, order_of, partition_texts, text_of
+from keyplan.client.key_conditions import ORDERS, order_of, partition_texts, text_of, value_sets
 from keyplan.client.read_plans import Chunk, Entry, Item, QueryReader, own_item
 from keyplan.client.target import Target
 from keyplan.model.compiled.partition_shares import Ask, Place, Shares
@@ -25,7 +24,7 @@ from keyplan.model.compiled.plans import QueryPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["MergeReader", "Place"]
+__all__ = ["MergeReader", "PartedReader", "Place", "entries_reader"]
 
 
 class _Candidate(NamedTuple):
@@ -219,3 +218,55 @@ class MergeReader:
     def before(self, place: Place, other: Place) -> bool:
         """Whether one place comes before another in the answer."""
         return place < other if self.plan.forward else place > other
+
+
+def entries_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader | PartedReader:
+    """The reader of one query, of several merged, or of narrower ones."""
+    if plan.apart:
+        return PartedReader(plan, target)
+    return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
+
+
+class PartedReader:
+    """Narrower queries, in the order of the answer; of several partitions each is merged by itself."""
+
+    def __init__(self, plan: QueryPlan, target: Target) -> None:
+        self.plan = plan
+        self.readers = [MergeReader(part, target) if part.merged else QueryReader(part, target) for part in plan.apart]
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next entries: all of them at once, or of one query after the other, until there are enough."""
+        readers = self.readers if position is None else self.readers[self._part_of(values, position) :]
+        starts = [position, *[None] * (len(readers) - 1)]
+        if size is None:
+            asking = [reader.chunk(values, None, start) for reader, start in zip(readers, starts, strict=True)]
+            chunks = yield from together(asking)
+            return Chunk([entry for chunk in chunks for entry in chunk.entries], None)
+        entries: list[Entry] = []
+        for reader, start in zip(readers, starts, strict=True):
+            if len(entries) == size:
+                if (yield from reader.first(values)) is not None:
+                    return Chunk(entries, self.position(entries[-1].item))
+                continue
+            chunk = yield from reader.chunk(values, size - len(entries), start)
+            entries.extend(chunk.entries)
+            if chunk.position is not None:
+                return Chunk(entries, chunk.position)
+        return Chunk(entries, None)
+
+    def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+        """The first item."""
+        for reader in self.readers:
+            entity = yield from reader.first(values)
+            if entity is not None:
+                return entity
+        return None
+
+    def position(self, item: Item) -> Position:
+        """Where an item stands in the answer's order."""
+        return self.readers[0].position(item)
+
+    def _part_of(self, values: Mapping[str, Any], position: Position) -> int:
+        """Which of the queries a position lies in: of those that begin before it, the one that begins last."""
+        starts = [min(match.sort[0].start(values) for match in part.matches) for part in self.plan.apart]
+        return max((at for at, text in enumerate(starts) if text <= position[0]), key=lambda at: starts[at], default=0)

@@ -10,8 +10,8 @@ from typing import Any
 from keyplan.client.batches import batch_get
 from keyplan.client.conversations import Conversation
 from keyplan.client.cursors import Position
+from keyplan.client.merged_partitions import entries_reader
 from keyplan.client.read_plans import Chunk, Entry, Item, ScanReader, asked_of_table, own_item
-from keyplan.client.split_queries import entries_reader
 from keyplan.client.target import Target
 from keyplan.model.compiled.plans import QueryPlan, ScanPlan
 from keyplan.model.declared.entity import Entity

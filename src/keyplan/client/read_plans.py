@@ -24,7 +24,7 @@ from keyplan.model.compiled.item_sizes import projected
 from keyplan.model.compiled.plans import Filter, FilterValue, KeyMatch, QueryPlan, ScanPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index, KeyAttribute
-from keyplan.model.declared.unreadable import Unreadable
+from keyplan.model.declared.parameters import Unreadable
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import Matcher
 

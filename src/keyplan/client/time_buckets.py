@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keyplan.client.argument_combinations import COMBINATIONS_MAX, value_sets
 from keyplan.client.conversations import Conversation, together
 from keyplan.client.cursors import Position
-from keyplan.client.merged_partitions import MergeReader
+from keyplan.client.key_conditions import COMBINATIONS_MAX, value_sets
+from keyplan.client.merged_partitions import MergeReader, PartedReader
 from keyplan.client.partial_indexes import CompletingReader
 from keyplan.client.read_plans import Chunk, Entry, QueryReader
-from keyplan.client.split_queries import PartedReader
 from keyplan.errors import ArgumentError, CursorError
 from keyplan.model.compiled.plans import QueryPlan
 from keyplan.model.declared.entity import Entity

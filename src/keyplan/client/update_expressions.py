@@ -17,18 +17,16 @@ from pydantic import TypeAdapter, ValidationError
 from keyplan.dynamodb.expressions.expression_rules import LIST_INDEX_MAX
 from keyplan.errors import ArgumentError, UpdateRefused, shown
 from keyplan.model.compiled.operands import part_of, stored_field
-from keyplan.model.declared.actions import Add, Append, Change, Discard, Include, Once, Remove, Update, Within
+from keyplan.model.declared.actions import Add, Append, Change, Discard, Include, Once, Remove, Steps, Update, Within
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import bounds_of, unbounded
-from keyplan.model.declared.paths import Steps
 from keyplan.model.stored.field_codec import encode_value
-from keyplan.model.stored.nested_updates import in_map, needs_value, type_at
 from keyplan.model.stored.pydantic_values import Form
 from keyplan.model.stored.stored_entity import CompiledEntity, faults_of, reject_unknown
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey, check_indexed
-from keyplan.model.stored.update_outcomes import changed, outcome
+from keyplan.model.stored.update_outcomes import changed, in_map, needs_value, outcome, type_at
 
 __all__ = ["CompiledUpdate", "compile_update"]
 

@@ -11,9 +11,13 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable
+from functools import cached_property
+from types import FunctionType
 from typing import Any
 
-__all__ = ["definition_of", "local_names"]
+from pydantic import BaseModel
+
+__all__ = ["definition_of", "fields_read", "local_names"]
 
 
 def definition_of(function: Callable[..., Any]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
@@ -46,3 +50,61 @@ def _scope(function: Callable[..., Any]) -> tuple[str, int] | None:
     """The function around another one and its class, by its qualified name and its module's names. None: a module's."""
     around, local, _ = function.__qualname__.rpartition(".<locals>.")
     return (around, id(getattr(function, "__globals__", None))) if local else None
+
+
+_DECORATORS = frozenset({"computed_field", "property", "cached_property"})
+_WHOLE = frozenset({"super", "locals", "vars", "__class__"})
+"""Names by which code gets at the instance without naming it."""
+
+
+def fields_read(cls: type[BaseModel], name: str) -> frozenset[str]:
+    """The fields that a computed field of a model depends on."""
+    found: set[str] = set()
+    if _read(cls, name, found, set()) and found:
+        return frozenset(found)
+    return frozenset(cls.model_fields)
+
+
+def _read(cls: type[BaseModel], name: str, found: set[str], seen: set[str]) -> bool:
+    """Add the fields that a method or property reads to ``found``. False: it may read any."""
+    if name in seen:
+        return True
+    seen.add(name)
+    declared: Any = inspect.getattr_static(cls, name, None)
+    if declared is not None and not hasattr(type(declared), "__get__"):
+        return True  # a constant of the class
+    function = declared.fget if isinstance(declared, property) else getattr(declared, "func", declared)
+    plain = isinstance(declared, property | cached_property | FunctionType)
+    body = _body(function) if plain and isinstance(function, FunctionType) else None
+    if body is None or name in vars(BaseModel):
+        return False
+    instance = body.args.args[0].arg
+    nodes = [node for statement in body.body for node in ast.walk(statement)]
+    reads = [node for node in nodes if isinstance(node, ast.Attribute) and _is_name(node.value, instance)]
+    uses = sum(_is_name(node, instance) for node in nodes)
+    if uses != len(reads) or any(isinstance(node, ast.Name) and node.id in _WHOLE for node in nodes):
+        return False
+    for read in reads:
+        if read.attr in cls.model_fields:
+            found.add(read.attr)
+        elif not _read(cls, read.attr, found, seen):
+            return False
+    return True
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _body(function: FunctionType) -> ast.FunctionDef | None:
+    """The source of a function of one instance. None where it can't be found or has an unknown decorator."""
+    tree = definition_of(function)
+    if not isinstance(tree, ast.FunctionDef) or not tree.args.args:
+        return None
+    decorators = {_decorator(node) for node in tree.decorator_list}
+    return tree if decorators <= _DECORATORS else None
+
+
+def _decorator(node: ast.expr) -> str:
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

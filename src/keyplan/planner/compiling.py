@@ -36,8 +36,7 @@ from keyplan.model.compiled.signatures import Signature
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.keys import Key, Unique
-from keyplan.model.declared.options import Options
-from keyplan.model.declared.patterns import Pattern, ReadMethod
+from keyplan.model.declared.patterns import Options, Pattern, ReadMethod
 from keyplan.model.declared.table import Table
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.mirrors import Mirror, with_mirror_writes

@@ -22,9 +22,8 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import is_optional, kind_of, ulid
 from keyplan.model.declared.indexes import Index
-from keyplan.model.declared.options import Options
 from keyplan.model.declared.parameters import Through
-from keyplan.model.declared.patterns import Pattern, ReadMethod
+from keyplan.model.declared.patterns import Options, Pattern, ReadMethod
 from keyplan.planner.copies import how_to_have
 from keyplan.planner.facts import EntityFacts
 

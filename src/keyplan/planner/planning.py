@@ -22,8 +22,7 @@ from keyplan.model.compiled.compiler import compile_read
 from keyplan.model.compiled.signatures import Signature
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.key_styles import Label
-from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.keys import Key, Label, Unique
 from keyplan.model.declared.patterns import ReadMethod
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.compiling import (

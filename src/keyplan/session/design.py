@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, overload
 from keyplan.client.call_records import RunningCall
 from keyplan.client.conversations import Conversation, converse, converse_async
 from keyplan.client.item_iterators import Part, stream, stream_async
-from keyplan.client.write_body_errors import by_name
+from keyplan.client.write_attempts import by_name
 from keyplan.errors import DesignError, RequestError, StoreError, shown
 from keyplan.model.declared.actions import Action, Delete, Previous, Put, Update
 from keyplan.model.declared.entity import Entity
@@ -25,8 +25,8 @@ from keyplan.model.source_code import local_names
 
 if TYPE_CHECKING:
     from keyplan.client.crud import Verbs
-    from keyplan.client.multi_design_writes import Joining
     from keyplan.model.compiled.compiled_design import CompiledDesign
+    from keyplan.session.multi_design import Joining
     from keyplan.session.stores import Store
 
 __all__ = ["AsyncVerbs", "Design"]
@@ -285,7 +285,7 @@ class Design:
 
     def run_joined(self, name: str, bound: Mapping[str, Any]) -> Joining:
         """A write as one of several in a transaction."""
-        from keyplan.client.multi_design_writes import Joining  # noqa: PLC0415 - for those who use it
+        from keyplan.session.multi_design import Joining  # noqa: PLC0415 - for those who use it
 
         pattern = self.compiled.writes[name]
         make: Callable[[], Any] = partial(pattern.function, self, **bound)

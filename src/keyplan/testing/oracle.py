@@ -31,7 +31,7 @@ from keyplan.model.compiled.plans import (
 )
 from keyplan.model.compiled.signatures import ParameterKind
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.options import Options
+from keyplan.model.declared.patterns import Options
 from keyplan.model.stored.key_formats import DateFormat, NumberFormat, RankFormat, TimeFormat
 from keyplan.model.stored.key_templates import Literal_, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity

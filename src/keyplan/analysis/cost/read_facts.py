@@ -18,8 +18,8 @@ from keyplan.analysis.cost.weighted_requests import mixed
 from keyplan.analysis.rehearsal.finds import ITEMS_ASSUMED, Finds
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
-from keyplan.client.argument_combinations import COMBINATIONS_MAX
-from keyplan.model.compiled.other_entities import neighbours
+from keyplan.client.key_conditions import COMBINATIONS_MAX
+from keyplan.model.compiled.collisions import neighbours
 from keyplan.model.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,

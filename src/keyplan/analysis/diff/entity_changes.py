@@ -11,7 +11,7 @@ from keyplan.analysis.diff.field_changes import field_changes, plain_code
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.operands import stored_field
 from keyplan.model.declared.indexes import KeyAttribute
-from keyplan.model.declared.key_styles import OURS
+from keyplan.model.declared.keys import OURS
 from keyplan.model.stored.key_formats import (
     ISO,
     DateFormat,

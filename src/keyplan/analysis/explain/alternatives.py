@@ -11,8 +11,7 @@ from typing import Any
 from keyplan.analysis.explain.wording import key_names
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.compiler import keys_considered
-from keyplan.model.compiled.key_choice import lacking_while_none
-from keyplan.model.compiled.key_matching import Miss
+from keyplan.model.compiled.key_matching import Miss, lacking_while_none
 from keyplan.model.compiled.plans import ClaimPlan, GetPlan, KeyMatch, QueryPlan, ReadPattern, ThroughPlan
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.stored.stored_keys import CompiledKey

@@ -26,9 +26,9 @@ from keyplan.analysis.explain.wording import (
 )
 from keyplan.analysis.explain.write_explanation import asked_of, nothing, rehearsal
 from keyplan.analysis.rehearsal.account import Accounts
-from keyplan.client.argument_combinations import value_sets
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.junction_reads import end_values, query_reader
+from keyplan.client.key_conditions import value_sets
 from keyplan.client.merged_partitions import MergeReader
 from keyplan.client.read_plans import batch_entities, get_item
 from keyplan.client.results import Answer

@@ -6,10 +6,9 @@ import threading
 
 from keyplan.client.call_records import OnCall
 from keyplan.client.transports.credentials import Source
-from keyplan.client.transports.endpoint import Endpoint
+from keyplan.client.transports.endpoint import AsyncExchange, Endpoint, Exchange
 from keyplan.client.transports.http_async import AsyncHttp
 from keyplan.client.transports.http_sync import Http
-from keyplan.client.transports.request_calls import AsyncExchange, Exchange
 from keyplan.client.transports.urls import Location
 from keyplan.client.transports.workers import Workers
 

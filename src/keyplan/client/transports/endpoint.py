@@ -7,21 +7,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import orjson
 
 from keyplan._version import __version__
 from keyplan.client.call_records import OnCall, RunningCall, metered
+from keyplan.client.conversations import Pause
 from keyplan.client.transports.credentials import Credentials, Source, find_credentials, find_region
-from keyplan.client.transports.responses import Failure, Kind
+from keyplan.client.transports.http1 import Reply
+from keyplan.client.transports.responses import Failure, Kind, answer_of
 from keyplan.client.transports.retries import Attempts, Quota
 from keyplan.client.transports.signing import Signed, Signer
 from keyplan.client.transports.urls import Location
 from keyplan.errors import KeyplanError, RequestError, StoreError
 
-__all__ = ["Endpoint"]
+__all__ = ["AsyncExchange", "Endpoint", "Exchange", "Send", "Sending", "call"]
 
 CLOCK_SECONDS_MAX = 240.0
 """Clocks that are further apart are corrected; AWS refuses signatures that are more than five minutes off."""
@@ -126,3 +129,74 @@ class Endpoint:
         if hook is not None:
             retries = 0 if attempts is None else attempts.count - 1
             hook(RunningCall.told(operation, started, sizes, retries, outcome, parameters))
+
+
+class Exchange(Protocol):
+    """Sends a request, and gives the reply. ``deadline`` is of time.monotonic(). Raises Failure."""
+
+    def __call__(self, request: Signed, deadline: float, /) -> Reply:
+        """The reply."""
+        ...
+
+
+class AsyncExchange(Protocol):
+    """The same for asynchronous code."""
+
+    def __call__(self, request: Signed, deadline: float, /) -> Awaitable[Reply]:
+        """The reply."""
+        ...
+
+
+class Send(NamedTuple):
+    """A request to be sent. ``deadline`` is of time.monotonic()."""
+
+    request: Signed
+    deadline: float
+
+
+class Sending:
+    """Who carries out the steps of a call: what sends requests, and what does work that may take its time."""
+
+    __slots__ = ("call", "call_all")
+
+    def __init__(self, send: Exchange | AsyncExchange, work: Callable[[Callable[[], Any]], Any]) -> None:
+        self.call: Any = send  # any: a checker would bind a function that is an attribute's value
+        self.call_all: Any = work
+
+
+Step: TypeAlias = "Send | Pause | Callable[[], Any]"
+
+
+def call(endpoint: Endpoint, operation: str, parameters: Mapping[str, Any]) -> Generator[Step, Any, dict[str, Any]]:
+    """The answer. A Failure of a request is thrown in. Raises DynamoDBError, StoreError and RequestError."""
+    started = signed = time.monotonic()
+    deadline = started + endpoint.settings.total_seconds
+    body = endpoint.body(operation, parameters)
+    attempts = None
+    while True:
+        try:
+            request = endpoint.request_at_once(operation, body)
+            if request is None:
+                request = yield partial(endpoint.request, operation, body)
+            reply: Reply = yield Send(request, deadline)
+            answer = answer_of(reply)
+        except Failure as failure:
+            if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
+                yield partial(endpoint.heal, failure, signed)
+            if attempts is None:
+                attempts = endpoint.attempts(operation, parameters, deadline)
+            try:
+                pause = attempts.after(failure)
+            except KeyplanError as error:
+                endpoint.record(operation, started, (len(body), 0), attempts, error, parameters)
+                raise
+        else:
+            if attempts is None:
+                endpoint.quota.give()
+            else:
+                attempts.succeeded()
+            if endpoint.on_call is not None:
+                endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer, parameters)
+            return answer
+        yield Pause(pause)
+        signed = time.monotonic()

@@ -13,14 +13,10 @@ from functools import partial
 from typing import Any, cast
 
 from keyplan.client.conversations import Request, converse_async
-from keyplan.client.transports.endpoint import Endpoint
+from keyplan.client.transports.endpoint import AsyncExchange, Endpoint, Sending, call
 from keyplan.client.transports.http1 import ProtocolViolation, Reply, ReplyReader
-from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX
-from keyplan.client.transports.proxies import Proxy, Tunnel, proxy_for
-from keyplan.client.transports.request_calls import AsyncExchange, Sending, call
-from keyplan.client.transports.responses import Failure
-from keyplan.client.transports.signing import Signed
-from keyplan.client.transports.transport_errors import (
+from keyplan.client.transports.http_sync import (
+    IDLE_SECONDS_MAX,
     busy,
     closed,
     connect_failed,
@@ -28,6 +24,9 @@ from keyplan.client.transports.transport_errors import (
     tls_context,
     too_slow,
 )
+from keyplan.client.transports.proxies import Proxy, Tunnel, proxy_for
+from keyplan.client.transports.responses import Failure
+from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location
 from keyplan.errors import KeyplanError, StoreError
 

@@ -24,8 +24,7 @@ from keyplan.formats.workbench.declared import (
 )
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.indexes import Index, KeyAttribute
-from keyplan.model.declared.key_styles import OURS, KeyStyle, Label
-from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.keys import OURS, Key, KeyStyle, Label, Unique
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 

@@ -25,9 +25,9 @@ from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import SLOTS_MAX, now, slots_of, ulid
 from keyplan.model.declared.keys import Key
-from keyplan.model.declared.options import Options
 from keyplan.model.declared.parameters import Through
 from keyplan.model.declared.pattern_load import Load
+from keyplan.model.declared.patterns import Options
 from keyplan.model.declared.views import entity_of_view, types_in, views_in
 from keyplan.model.stored.pydantic_values import Form, json_of
 from keyplan.model.stored.stored_entity import CompiledEntity

@@ -27,7 +27,7 @@ from keyplan.formats.workbench.reading import TableModel
 from keyplan.formats.workbench.templates import is_escaped, places_of, shape_of, variables, with_braces
 from keyplan.formats.workbench.texts import WordList, is_generic, is_word, snake
 from keyplan.model.declared.declaration_errors import Problem
-from keyplan.model.declared.key_styles import KeyStyle
+from keyplan.model.declared.keys import KeyStyle
 from keyplan.model.stored.key_templates import DELIMITER, split_template
 
 __all__ = ["Attributes", "Called", "Drafting", "is_single"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from keyplan.formats.workbench.declarations import PRIMARY, IndexDeclaration, KeyDeclaration, LabelDeclaration
 from keyplan.formats.workbench.inference import Column
 from keyplan.formats.workbench.reading import Item
-from keyplan.model.declared.key_styles import OURS, KeyStyle
+from keyplan.model.declared.keys import OURS, KeyStyle
 
 __all__ = ["EntityDraft", "TableDraft"]
 

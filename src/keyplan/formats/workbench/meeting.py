@@ -8,7 +8,7 @@ from keyplan.formats.workbench.declarations import KeyDeclaration
 from keyplan.model.compiled.collisions import can_collide
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.indexes import KeyAttribute
-from keyplan.model.declared.key_styles import OURS, KeyStyle
+from keyplan.model.declared.keys import OURS, KeyStyle
 from keyplan.model.stored.key_formats import Format, IntegerFormat, PartsFormat, TextFormat
 from keyplan.model.stored.key_templates import Literal_, Template, Variable, split_template
 from keyplan.model.stored.stored_keys import CompiledKey

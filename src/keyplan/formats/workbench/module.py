@@ -30,7 +30,7 @@ from keyplan.formats.workbench.templates import variables
 from keyplan.formats.workbench.texts import snake
 from keyplan.formats.workbench.types import TYPE_NAMES
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.key_styles import OURS
+from keyplan.model.declared.keys import OURS
 from keyplan.model.stored.key_templates import split_template
 
 __all__ = ["MadeModule", "made_module"]

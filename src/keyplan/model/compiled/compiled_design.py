@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, get_args, get_type_hints
@@ -20,19 +20,18 @@ from keyplan.model.compiled.option_checks import attempts_problems, kind_problem
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.reserved_names import entity_problems, forgotten_problems, pattern_problem
 from keyplan.model.compiled.return_types import ShapeKind, is_awaited
-from keyplan.model.compiled.signatures import Signature, signature_of
-from keyplan.model.compiled.view_checks import view_problems
+from keyplan.model.compiled.signatures import Signature, signature_of, type_name
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity, is_entity
-from keyplan.model.declared.fields import unaliased
+from keyplan.model.declared.fields import is_optional, kind_of, unaliased
 from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.declared.pattern_load import Load, checked_load
 from keyplan.model.declared.patterns import Pattern, ReadMethod, WriteMethod
 from keyplan.model.declared.table import Table
-from keyplan.model.declared.views import View, entity_of_view, is_view, views_in
+from keyplan.model.declared.views import View, entity_of_view, is_view, types_in, views_in
 from keyplan.model.stored.stored_entity import CompiledEntity
 
-__all__ = ["CompiledDesign", "WritePattern", "compile_design"]
+__all__ = ["CompiledDesign", "WritePattern", "compile_design", "view_problems"]
 
 GLOBAL_INDEXES_MAX = 20
 LOCAL_INDEXES_MAX = 5
@@ -378,3 +377,26 @@ def entities_in(annotation: Any) -> list[type[Entity]]:
     if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
         return [entity_class for part in get_type_hints(annotation).values() for entity_class in entities_in(part)]
     return [entity_class for part in get_args(annotation) for entity_class in entities_in(part)]
+
+
+def view_problems(view: type[View[Any]], entity: CompiledEntity) -> Iterator[tuple[str, Problem]]:
+    """What is wrong with a view's fields, each with its name."""
+    written = types_in(view)
+    if not written:
+        yield "", Problem("it has no fields", f"name those of {entity.name} that are wanted")
+    for name, annotation in written.items():
+        field = entity.fields.get(name)
+        if field is None or field.computed:
+            why = "computed there, and not stored" if name in entity.cls.model_computed_fields else "no field of it"
+            stored = ", ".join(
+                stored_field.name for stored_field in entity.fields.values() if not stored_field.computed
+            )
+            yield name, Problem(f"it is {why}", f"{entity.name} has {stored}")
+        elif kind_of(annotation) is not kind_of(field.annotation) or is_optional(annotation) != field.optional:
+            yield (
+                name,
+                Problem(
+                    f"it is {type_name(annotation)}, and in {entity.name} {type_name(field.annotation)}",
+                    "give both the same type",
+                ),
+            )

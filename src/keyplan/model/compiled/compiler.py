@@ -11,19 +11,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from keyplan.model.compiled.collisions import others_between
 from keyplan.model.compiled.constants import AnyOf, all_slots, constant_of, domain_of
-from keyplan.model.compiled.index_coverage import all_of_index, asking_for_time, completed, standing_in, without_implied
-from keyplan.model.compiled.key_choice import Candidate, choose, ordered_by, rank, unsorted
-from keyplan.model.compiled.key_matching import Miss, fields_of, match_key, nothing_serves, same_place, without_buckets
+from keyplan.model.compiled.key_matching import (
+    Candidate,
+    Miss,
+    choose,
+    fields_of,
+    match_key,
+    nothing_serves,
+    ordered_by,
+    rank,
+    same_place,
+    unsorted,
+    without_buckets,
+)
 from keyplan.model.compiled.option_checks import check_field, check_options, check_read_whole
-from keyplan.model.compiled.other_entities import others_between
 from keyplan.model.compiled.plan_checks import (
+    all_of_index,
+    asking_for_time,
     attributes_held,
     check_projected,
     check_reach,
     check_sifted,
     check_union,
+    completed,
     lacking_in_index,
+    standing_in,
+    without_implied,
 )
 from keyplan.model.compiled.plans import (
     BatchGetPlan,
@@ -46,9 +61,9 @@ from keyplan.model.compiled.split_reads import read_apart
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import is_optional
-from keyplan.model.declared.options import Options
 from keyplan.model.declared.parameters import Through
 from keyplan.model.declared.pattern_load import checked_load
+from keyplan.model.declared.patterns import Options
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.model.stored.stored_views import seen_as, seen_by

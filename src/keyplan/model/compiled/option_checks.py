@@ -16,8 +16,8 @@ from keyplan.model.declared.entity import is_entity
 from keyplan.model.declared.fields import kind_of
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key
-from keyplan.model.declared.options import Options
 from keyplan.model.declared.parameters import Through
+from keyplan.model.declared.patterns import Options
 from keyplan.model.stored.stored_entity import CompiledEntity
 
 __all__ = ["attempts_problems", "check_field", "check_options", "check_read_whole", "kind_problems"]

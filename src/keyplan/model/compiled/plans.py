@@ -15,8 +15,8 @@ from keyplan.model.compiled.return_types import Shape
 from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
 from keyplan.model.compiled.time_bucket_keys import Buckets
 from keyplan.model.declared.indexes import Index, KeyAttribute
-from keyplan.model.declared.options import Options
 from keyplan.model.declared.pattern_load import Load
+from keyplan.model.declared.patterns import Options
 from keyplan.model.stored.key_formats import RankFormat
 from keyplan.model.stored.key_templates import Literal_, Template, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity

@@ -14,8 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import unaliased
-from keyplan.model.declared.parameters import Page
-from keyplan.model.declared.unreadable import Unreadable
+from keyplan.model.declared.parameters import Page, Unreadable
 from keyplan.model.declared.views import View, entity_of_view, is_view
 
 __all__ = ["WORDS", "Member", "Shape", "ShapeKind", "is_awaited", "shape_of"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from keyplan.model.compiled.other_entities import same_partition
+from keyplan.model.compiled.collisions import same_partition
 from keyplan.model.compiled.plans import KeyMatch, QueryPlan
 from keyplan.model.stored.key_templates import Literal_, Template, Variable
 from keyplan.model.stored.stored_entity import CompiledEntity

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeIs
 
-from keyplan.model.declared.key_styles import Label
-from keyplan.model.declared.keys import Key, Unique
+from keyplan.model.declared.keys import Key, Label, Unique
 
 __all__ = ["Entity", "is_entity"]
 

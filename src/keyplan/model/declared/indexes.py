@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from keyplan.model.declared.argument_checks import check_given, is_a, is_text, one_of, several
+from keyplan.model.declared.declaration_errors import check_given, is_a, is_text, one_of, several
 
 __all__ = ["Binary", "Index", "KeyAttribute", "Number", "is_key_attribute", "key_attributes"]
 

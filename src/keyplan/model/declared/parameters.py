@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, NewType
 
+from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
 from keyplan.errors import ArgumentError
 from keyplan.model.declared.entity import Entity
 
-__all__ = ["Cursor", "Each", "Page", "Prefix", "Range", "Through"]
+__all__ = ["Cursor", "Each", "Page", "Prefix", "Range", "Through", "Unreadable"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -120,3 +121,19 @@ class Through:
     def __init__(self, entity: type[Entity], /, **fields: str) -> None:
         object.__setattr__(self, "entity", entity)
         object.__setattr__(self, "fields", fields)
+
+
+class Unreadable(BaseModel):
+    """An item whose key is the entity's, but whose attributes aren't: ``Page[Ticket | Unreadable]`` gives it in its
+    place, where ``Page[Ticket]`` raises ItemNotReadable.
+
+    ``entity`` is the entity's name, ``key`` its primary key as it is stored, ``message`` what is wrong, ``faults`` each
+    attribute's.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    entity: str
+    key: dict[str, str]
+    message: str
+    faults: tuple[str, ...] = ()

@@ -10,13 +10,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from keyplan.model.declared.actions import Action, Ask
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index
 from keyplan.model.declared.keys import Key
-from keyplan.model.declared.options import Options
 from keyplan.model.declared.parameters import Through
 from keyplan.model.declared.pattern_load import Load
 
@@ -28,6 +28,7 @@ __all__ = [
     "BoundRead",
     "BoundStream",
     "BoundWrite",
+    "Options",
     "Pattern",
     "ReadMethod",
     "Runner",
@@ -389,3 +390,23 @@ def write(
         return WriteMethod(function, options, attempts)
 
     return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a pattern's decorator says."""
+
+    id: str
+    newest_first: bool | None = None
+    order_by: str | None = None
+    key: Key | None = None
+    consistent: bool = False
+    where: Mapping[str, Any] | str | None = None
+    through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None
+    scan: bool = False
+    all_of: Index | None = None
+    segments: int = 1
+    of: tuple[type[Entity], ...] = ()
+    total: str | None = None
+    complete: bool = False
+    load: Load = field(default_factory=Load)

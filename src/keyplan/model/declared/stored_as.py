@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, overload
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from keyplan.model.declared.argument_checks import check_given, is_a, or_none
+from keyplan.model.declared.declaration_errors import check_given, is_a, or_none
 
 __all__ = ["FormName", "Stored", "cut"]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.model.declared.argument_checks import check_given, is_a, is_text, or_none, several
+from keyplan.model.declared.declaration_errors import check_given, is_a, is_text, or_none, several
 from keyplan.model.declared.entity import Entity, is_entity
 from keyplan.model.declared.indexes import Index, KeyAttribute, is_key_attribute, key_attributes
-from keyplan.model.declared.key_styles import OURS, KeyStyle
+from keyplan.model.declared.keys import OURS, KeyStyle
 
 __all__ = ["Table"]
 

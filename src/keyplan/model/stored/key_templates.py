@@ -21,7 +21,7 @@ from typing import Any
 
 from keyplan.errors import KeyFieldError
 from keyplan.model.declared.declaration_errors import Problem
-from keyplan.model.declared.key_styles import OURS, KeyStyle
+from keyplan.model.declared.keys import OURS, KeyStyle
 from keyplan.model.stored.key_formats import Format, PartsFormat, TextFormat
 
 __all__ = ["DELIMITER", "Literal_", "Template", "Variable", "escape", "split_template", "unescape"]

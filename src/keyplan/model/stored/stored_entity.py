@@ -24,8 +24,8 @@ from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, 
 from keyplan.model.declared.declaration_errors import lowered
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, slots_of, unbounded
-from keyplan.model.declared.key_styles import Label
-from keyplan.model.stored.computed_fields import fields_read
+from keyplan.model.declared.keys import Label
+from keyplan.model.source_code import fields_read
 from keyplan.model.stored.field_codec import Decoder, Encoder
 from keyplan.model.stored.item_reading import reader_of, reads_by_json
 from keyplan.model.stored.key_formats import as_utc

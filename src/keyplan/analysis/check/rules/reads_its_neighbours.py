@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from keyplan.analysis.check.check_subject import Subject
 from keyplan.analysis.check.findings import Remark, Severity
 from keyplan.analysis.check.rule import Rule
-from keyplan.model.compiled.other_entities import neighbours, start_of
+from keyplan.model.compiled.collisions import neighbours, start_of
 from keyplan.model.compiled.plans import QueryPlan
 
 __all__ = ["RULE"]
