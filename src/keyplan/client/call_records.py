@@ -7,10 +7,8 @@ made of the records lies elsewhere: in ``usage.py`` (sums by pattern, the hottes
 
 from __future__ import annotations
 
-import logging
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -21,17 +19,7 @@ from keyplan.errors import KeyplanError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = [
-    "CallRecord",
-    "OnCall",
-    "OnPattern",
-    "PatternRecord",
-    "RunningCall",
-    "error_name",
-    "is_logged",
-    "log_request",
-    "metered",
-]
+__all__ = ["CallRecord", "OnCall", "OnPattern", "PatternRecord", "RunningCall", "error_name", "metered"]
 
 _READS = frozenset({"BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"})
 _METERED = _READS | {"BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"}
@@ -195,65 +183,3 @@ class RunningCall:
         if tally is not None:
             tally.calls.append(record)
         return record
-
-
-_LOG = logging.getLogger("keyplan.requests")
-_NAME = re.compile(r"#?[A-Za-z_][\w.-]*")
-_NOT_NAMES = frozenset({"AND", "BETWEEN", "begins_with"})
-
-
-def is_logged() -> bool:
-    """Whether anyone wants the lines."""
-    return _LOG.isEnabledFor(logging.DEBUG)
-
-
-def log_request(record: CallRecord) -> None:
-    """Write the line of a request that has ended."""
-    _LOG.debug("%s", _Line(record))
-
-
-class _Line:
-    """The line, made when it is written."""
-
-    def __init__(self, record: CallRecord) -> None:
-        self.record = record
-
-    def __str__(self) -> str:
-        record = self.record
-        parts = [f"{record.operation} {' '.join(_places(record.parameters))}".rstrip()]
-        for units, what in ((record.read_units, "read"), (record.write_units, "write")):
-            if units:
-                parts.append(f"{units:g} {what} unit{'' if units == 1 else 's'}")
-        parts.append(f"{record.latency_ms:.1f} ms")
-        if record.retries:
-            parts.append(f"sent again {record.retries} time{'s' * (record.retries > 1)}")
-        if record.error is not None:
-            parts.append(record.error)
-        return f"{record.pattern + ': ' if record.pattern else ''}{', '.join(parts)}"
-
-
-def _places(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """The tables and indexes of a request, with the names of the key attributes, or how many items."""
-    if "TableName" in parameters:
-        index = parameters.get("IndexName")
-        names = ", ".join(dict.fromkeys(_keys(parameters)))
-        yield f"{parameters['TableName']}{f'/{index}' if index else ''}{f' ({names})' if names else ''}"
-        return
-    counts: dict[str, int] = {}
-    for action in parameters.get("TransactItems", ()):
-        for inner in action.values():
-            counts[inner["TableName"]] = counts.get(inner["TableName"], 0) + 1
-    for table, asked in parameters.get("RequestItems", {}).items():
-        counts[table] = len(asked["Keys"] if isinstance(asked, Mapping) else asked)
-    for table, count in counts.items():
-        yield f"{table} × {count}"
-
-
-def _keys(parameters: Mapping[str, Any]) -> Iterator[str]:
-    yield from parameters.get("Key", ())
-    condition = parameters.get("KeyConditionExpression", "")
-    names = parameters.get("ExpressionAttributeNames", {})
-    for match in _NAME.finditer(condition):
-        before = condition[match.start() - 1 : match.start()]
-        if before != ":" and match[0] not in _NOT_NAMES:  # a placeholder names a value
-            yield names.get(match[0], match[0])

@@ -59,14 +59,14 @@ _WHOLE = frozenset({"super", "locals", "vars", "__class__"})
 
 def fields_read(cls: type[BaseModel], name: str) -> frozenset[str]:
     """The fields that a computed field of a model depends on."""
-    found: set[str] = set()
-    if _read(cls, name, found, set()) and found:
-        return frozenset(found)
+    fields: set[str] = set()
+    if _read(cls, name, fields, set()) and fields:
+        return frozenset(fields)
     return frozenset(cls.model_fields)
 
 
-def _read(cls: type[BaseModel], name: str, found: set[str], seen: set[str]) -> bool:
-    """Add the fields that a method or property reads to ``found``. False: it may read any."""
+def _read(cls: type[BaseModel], name: str, fields: set[str], seen: set[str]) -> bool:
+    """Add the fields that a method or property reads to ``fields``. False: it may read any."""
     if name in seen:
         return True
     seen.add(name)
@@ -86,8 +86,8 @@ def _read(cls: type[BaseModel], name: str, found: set[str], seen: set[str]) -> b
         return False
     for read in reads:
         if read.attr in cls.model_fields:
-            found.add(read.attr)
-        elif not _read(cls, read.attr, found, seen):
+            fields.add(read.attr)
+        elif not _read(cls, read.attr, fields, seen):
             return False
     return True
 
@@ -97,7 +97,7 @@ def _is_name(node: ast.AST, name: str) -> bool:
 
 
 def _body(function: FunctionType) -> ast.FunctionDef | None:
-    """The source of a function of one instance. None where it can't be found or has an unknown decorator."""
+    """The source of a function of one instance. None where it can't be fields or has an unknown decorator."""
     tree = definition_of(function)
     if not isinstance(tree, ast.FunctionDef) or not tree.args.args:
         return None

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast, overload
 from keyplan.client.call_records import RunningCall
 from keyplan.client.conversations import Conversation, converse, converse_async
 from keyplan.client.item_iterators import Part, stream, stream_async
-from keyplan.client.write_attempts import by_name
 from keyplan.errors import DesignError, RequestError, StoreError, shown
 from keyplan.model.declared.actions import Action, Delete, Previous, Put, Update
 from keyplan.model.declared.entity import Entity
@@ -213,6 +212,8 @@ class Design:
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
         """The conversation of a pattern called by its name: nothing is sent before it is run."""
+        from keyplan.client.write_attempts import by_name  # noqa: PLC0415 - imported by those who open a design
+
         result = self.compiled.pattern(pattern)
         bound = result.signature.bind((), arguments, strict=False)
         if pattern in self._answers:

@@ -13,8 +13,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from keyplan.client.call_records import CallRecord, OnCall, OnPattern, RunningCall, error_name, is_logged, log_request
+from keyplan.client.call_records import CallRecord, OnCall, OnPattern, RunningCall, error_name
 from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
+from keyplan.client.request_log import is_logged, log_request
 from keyplan.client.table_setup import create_table, describe_table, differences, mismatch, until_ready
 from keyplan.client.transports.urls import is_url, parse_url
 from keyplan.errors import DynamoDBError, StoreError, shown

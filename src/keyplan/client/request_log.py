@@ -1,0 +1,77 @@
+"""Requests in the log: a line for each, at DEBUG, by the logger ``keyplan.requests``.
+
+A line says what was asked of which table or index, by which key attributes, what it consumed, how long it took, and how
+often it was sent again. Values stay out: of keys, items, conditions and errors' messages.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from keyplan.client.call_records import CallRecord
+
+__all__ = ["is_logged", "log_request"]
+
+_LOG = logging.getLogger("keyplan.requests")
+_NAME = re.compile(r"#?[A-Za-z_][\w.-]*")
+_NOT_NAMES = frozenset({"AND", "BETWEEN", "begins_with"})
+
+
+def is_logged() -> bool:
+    """Whether anyone wants the lines."""
+    return _LOG.isEnabledFor(logging.DEBUG)
+
+
+def log_request(record: CallRecord) -> None:
+    """Write the line of a request that has ended."""
+    _LOG.debug("%s", _Line(record))
+
+
+class _Line:
+    """The line, made when it is written."""
+
+    def __init__(self, record: CallRecord) -> None:
+        self.record = record
+
+    def __str__(self) -> str:
+        record = self.record
+        parts = [f"{record.operation} {' '.join(_places(record.parameters))}".rstrip()]
+        for units, what in ((record.read_units, "read"), (record.write_units, "write")):
+            if units:
+                parts.append(f"{units:g} {what} unit{'' if units == 1 else 's'}")
+        parts.append(f"{record.latency_ms:.1f} ms")
+        if record.retries:
+            parts.append(f"sent again {record.retries} time{'s' * (record.retries > 1)}")
+        if record.error is not None:
+            parts.append(record.error)
+        return f"{record.pattern + ': ' if record.pattern else ''}{', '.join(parts)}"
+
+
+def _places(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """The tables and indexes of a request, with the names of the key attributes, or how many items."""
+    if "TableName" in parameters:
+        index = parameters.get("IndexName")
+        names = ", ".join(dict.fromkeys(_keys(parameters)))
+        yield f"{parameters['TableName']}{f'/{index}' if index else ''}{f' ({names})' if names else ''}"
+        return
+    counts: dict[str, int] = {}
+    for action in parameters.get("TransactItems", ()):
+        for inner in action.values():
+            counts[inner["TableName"]] = counts.get(inner["TableName"], 0) + 1
+    for table, asked in parameters.get("RequestItems", {}).items():
+        counts[table] = len(asked["Keys"] if isinstance(asked, Mapping) else asked)
+    for table, count in counts.items():
+        yield f"{table} × {count}"
+
+
+def _keys(parameters: Mapping[str, Any]) -> Iterator[str]:
+    yield from parameters.get("Key", ())
+    condition = parameters.get("KeyConditionExpression", "")
+    names = parameters.get("ExpressionAttributeNames", {})
+    for match in _NAME.finditer(condition):
+        before = condition[match.start() - 1 : match.start()]
+        if before != ":" and match[0] not in _NOT_NAMES:  # a placeholder names a value
+            yield names.get(match[0], match[0])
