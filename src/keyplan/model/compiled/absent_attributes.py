@@ -20,10 +20,10 @@ from keyplan.dynamodb.values import AttributeValue
 from keyplan.model.compiled.conditions import placeholder_of
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.fields import is_optional, kind_of
-from keyplan.model.stored.nested_updates import type_at
 from keyplan.model.stored.pydantic_values import Form
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import nested_default
+from keyplan.model.stored.update_outcomes import type_at
 
 __all__ = ["Rewriting", "as_read", "check_limits", "is_affected"]
 
