@@ -6,6 +6,7 @@ there is one, guarded by a lock.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import threading
@@ -13,16 +14,20 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
 import apsw
 
+from keyplan.errors import StoreError
 from keyplan.store.storage import sql
 from keyplan.store.storage import sqlite_errors as faults
+from keyplan.store.storage.file_guard import FileGuard, forget_guards, holder
 from keyplan.store.storage.key_layouts import segment_of
 from keyplan.store.work_budget import spend
+
+_log = logging.getLogger("keyplan.engine")
 
 _POLL_S_MIN = 0.0002
 _POLL_S_MAX = 0.005
@@ -32,6 +37,9 @@ _SEGMENT_BYTES = 25
 """As many bytes are read in the time in which it is asked of a row in which segment it lies."""
 _WAL_BYTES_KEPT = 8 * 1024 * 1024
 """The WAL grows while somebody reads for long; when it begins anew, it is cut to that."""
+
+_VERIFY_EVERY_S = 1.0
+"""How often a store that only reads looks whether its files are there."""
 
 _after_fork: list[object] = []
 """Connections that a forked child got from its parent. Closing them there would harm the parent's."""
@@ -137,11 +145,22 @@ def _immutable(path: str) -> str:
     return f"file:{path}?immutable=1"
 
 
+def _inode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116 - a Path takes several times as long
+    except OSError:
+        return None
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116
+    except OSError:
+        return 0
+
+
 class FilePool:
     """Connections to one file. Taking and giving back are atomic operations of a deque."""
-
-    has_locks = True
-    """Whether other processes are locked out of it."""
 
     def __init__(
         self, path: str, *, create: bool, busy_timeout_s: float, synchronous: str, read_only: bool = False
@@ -149,21 +168,32 @@ class FilePool:
         """``read_only`` is for a file that nobody can write, whose WAL is empty."""
         self.place = path
         self.wait = BusyWait(busy_timeout_s)
+        self._timeout_s = busy_timeout_s
         self._synchronous = synchronous
         self._is_read_only = read_only
         self._free: deque[apsw.Connection] = deque()
         self._open_ones: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._opening = threading.RLock()
         """Held while a connection is opened or closed, so that it is known whether others are open."""
+        self._given_back = threading.Condition(self._opening)
         self._closed = False
+        self._is_reopening = False
+        """Whether connections are closed when they are given back, to reopen the file once none is left."""
+        self._verify_s = 0.0
+        """When to look at the files again."""
+        self._is_outdated = False
+        """Whether a write has noticed that the WAL was removed."""
+        self._guard: FileGuard | None = None
         self._inode: int | None = None
         self._device: int | None = None
-        self._wal = f"{path}-wal"
+        self._file = os.path.realpath(path)
+        """SQLite names the files beside it by what a symbolic link leads to."""
+        self._wal = f"{self._file}-wal"
         self._wal_inode: int | None = None
         """SQLite removes the WAL with the last connection to the file, of all processes, so while one of ours is open
         it is the same.
         """
-        self._shared = f"{path}-shm"
+        self._shared = f"{self._file}-shm"
         self._shared_inode: int | None = None
         """So is the file in which all processes see what the WAL holds, and in which they lock each other out."""
         self._check_path(Path(path), create=create)
@@ -171,16 +201,20 @@ class FilePool:
         _pools.add(self)
 
     def _remember_files(self) -> None:
-        with suppress(OSError):
-            if self._inode is None:
-                status = Path(self.place).stat()
-                self._inode, self._device = status.st_ino, status.st_dev
-            if not self._is_read_only:
-                self._wal_inode = Path(self._wal).stat().st_ino
-                self._shared_inode = Path(self._shared).stat().st_ino
+        """Remember which files are open: with the first connection."""
+        status = os.stat(self.place)  # noqa: PTH116
+        if self._inode is None:
+            self._inode, self._device = status.st_ino, status.st_dev
+        if not self._is_read_only:
+            self._wal_inode, self._shared_inode = _inode(self._wal), _inode(self._shared)
+            if self._wal_inode is None or self._shared_inode is None:
+                # Another store of this process has those open that were removed.
+                raise faults.files_removed(self.place)
+            self._guard = FileGuard.hold(self._file)
 
-    def verify(self) -> None:
-        """Return when the paths still name the files that are open: the store's, and its WAL.
+    def verify(self, connection: apsw.Connection | None = None) -> None:
+        """Return when the paths still name the files that are open: the store's, and its WAL. With the connection that
+        has just committed, what is in a WAL that was removed is saved into the file.
 
         Raises:
             StoreError: one was removed, or another one stands in its place.
@@ -189,31 +223,107 @@ class FilePool:
         stat = os.stat  # a Path takes several times as long
         try:
             status = stat(self.place)
-            wal_inode = None if self._is_read_only else stat(self._wal).st_ino
         except OSError:
             raise faults.replaced(self.place) from None
-        if status.st_ino != self._inode or status.st_dev != self._device or wal_inode != self._wal_inode:
+        if status.st_ino != self._inode or status.st_dev != self._device:
             raise faults.replaced(self.place)
-
-    def verify_locks(self) -> None:
-        """Return when the processes that open the file now lock out those that have it open, and are locked out. To be
-        asked before a commit: the next process would have its writes overwritten.
-
-        Raises:
-            StoreError: the file of the locks was removed, or another one stands in its place.
-        """
         if self._is_read_only:
             return
-        stat = os.stat  # a Path takes several times as long
         try:
-            inode = stat(self._shared).st_ino
+            wal_inode = stat(self._wal).st_ino
         except OSError:
-            raise faults.unlocked(self.place) from None
-        if inode != self._shared_inode:
-            raise faults.unlocked(self.place)
+            wal_inode = None
+        if wal_inode != self._wal_inode:
+            if connection is None:
+                raise faults.files_removed(self.place)
+            self._save(connection)
+            self._is_outdated = True
+
+    def check_locks(self) -> None:
+        """Return when the processes that open the file now lock out those that have it open, and are locked out.
+        Otherwise each would overwrite in the WAL what the others write.
+
+        Raises:
+            LocksRemovedError: the file of the locks was removed, or another one is in its place.
+        """
+        if _inode(self._shared) != self._shared_inode and not self._is_read_only:
+            raise faults.files_removed(self.place, faults.LocksRemovedError)
+
+    def refresh(self) -> None:
+        """Reopen the file if one of those beside it was removed.
+
+        Raises:
+            StoreError: it can't be reopened, or it is unknown whether the last writes are stored.
+        """
+        self._verify_s = time.monotonic() + _VERIFY_EVERY_S
+        if self._is_reopening or self._lacks_files():
+            self._reopen(self._timeout_s)
+
+    def _lacks_files(self) -> bool:
+        """Whether the file must be reopened. As long as another process has the same locks and the same WAL, which was
+        removed, all go on with it, and save each write into the file.
+        """
+        if self._is_read_only or not self._open_ones:
+            return False
+        if _inode(self._shared) != self._shared_inode:
+            return True
+        return _inode(self._wal) != self._wal_inode and (self._guard is None or self._guard.is_alone())
+
+    def _reopen(self, timeout_s: float) -> None:
+        """Once no connection is in use: save what is only in a WAL that was removed, close, and open again. In one
+        process SQLite has the same ``-shm`` file for all connections, so none may stay open.
+        """
+        with self._opening:
+            if not self._lacks_files():
+                return  # another thread did it meanwhile
+            until = time.monotonic() + timeout_s
+            last: apsw.Connection | None = None
+            self._is_reopening = True
+            try:
+                while True:
+                    while self._free:
+                        if last is not None:
+                            self._close(last)
+                        last = self._free.pop()
+                    if len(self._open_ones) <= (last is not None):
+                        break
+                    if not self._given_back.wait(max(0.0, until - time.monotonic())):
+                        raise faults.files_removed(self.place)
+                if last is not None:
+                    self._save(last)
+                    self._close(last)
+                    last = None
+                self._free.append(self._open(0))
+                _log.warning("%s", faults.reopened(self.place))
+            finally:
+                self._is_reopening = False
+                if last is not None:
+                    self._free.append(last)
+                    self._verify_s = 0.0
+
+    def _save(self, connection: apsw.Connection) -> None:
+        """Copy into the file what is in a WAL that was removed.
+
+        Raises:
+            StoreError: it can't be, since another process has the file open with another WAL.
+        """
+        try:
+            with nullcontext() if self._guard is None else self._guard.newcomers_waiting():
+                shared, wal = _inode(self._shared), _inode(self._wal)
+                if wal == self._wal_inode and shared not in (None, self._shared_inode):
+                    return  # others have it all from the WAL
+                is_ours = shared in (None, self._shared_inode) and (wal == self._wal_inode or not _size(self._wal))
+                mode = apsw.SQLITE_CHECKPOINT_FULL if is_ours else apsw.SQLITE_CHECKPOINT_NOOP
+                frames, saved = connection.wal_checkpoint(mode=mode)
+        except apsw.Error as error:
+            raise faults.unsaved(self.place) from error
+        if frames != saved:
+            raise faults.unsaved(self.place)
 
     def take(self) -> apsw.Connection:
         """A connection for this thread to work with."""
+        if time.monotonic() >= self._verify_s:
+            self.refresh()
         try:
             return self._free.pop()
         except IndexError:
@@ -221,6 +331,15 @@ class FilePool:
         if self._closed:
             raise faults.closed(self.place)
         return self._open(0)
+
+    def lock_writer(self) -> bool:
+        """Lock out the writers of other processes, if SQLite's lock doesn't; False when one is writing."""
+        return self._guard is None or self._guard.lock_writer()
+
+    def unlock_writer(self) -> None:
+        """Let other writers in."""
+        if self._guard is not None:
+            self._guard.unlock_writer()
 
     def is_of_this_format(self) -> bool:
         """Whether the file needs no renewal."""
@@ -235,11 +354,20 @@ class FilePool:
         self._free.append(connection)
         if self._closed:
             self._drain()
+        elif self._is_reopening:
+            with self._given_back:
+                self._given_back.notify_all()
+        elif self._is_outdated:
+            # Others can't open the file meanwhile. What was done is acknowledged in any case.
+            self._is_outdated = False
+            with suppress(StoreError):
+                self._reopen(0.0)
 
     def discard(self, connection: apsw.Connection) -> None:
         """Close a connection that can't be trusted any more; an open transaction of it is rolled back."""
-        with self._opening:
+        with self._given_back:
             self._close(connection)
+            self._given_back.notify_all()
 
     def before_fork(self) -> None:
         """Close the connections that nobody works with: a child has none of the locks that its parent's stand for, and
@@ -258,6 +386,9 @@ class FilePool:
         self._free.clear()
         self._open_ones.clear()
         self._opening = threading.RLock()
+        self._given_back = threading.Condition(self._opening)
+        self._is_reopening = False
+        self._guard = None
 
     def _drain(self) -> None:
         while True:
@@ -273,10 +404,18 @@ class FilePool:
         one of their own in its place, or know of one that this connection doesn't see.
         """
         self._open_ones.discard(connection)
+        guard = None if self._open_ones else self._guard
+        if guard is not None:
+            self._guard = None
+            with guard.released():
+                self._close_alone(connection)
+        else:
+            self._close_alone(connection)
+
+    def _close_alone(self, connection: apsw.Connection) -> None:
         for path, inode in ((self._wal, self._wal_inode), (self._shared, self._shared_inode)):
-            with suppress(OSError):
-                if os.stat(path).st_ino != inode and not self._is_read_only:  # noqa: PTH116 - as with each write
-                    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            if not self._is_read_only and _inode(path) not in (None, inode):
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         connection.close(True)
 
     def _check_path(self, path: Path, *, create: bool) -> None:
@@ -291,6 +430,8 @@ class FilePool:
         with self._opening:
             if self._open_ones:
                 self.verify()  # SQLite would make the files that are missing
+            elif not self._is_read_only:
+                self._wait_for_wal()
             connection = self._open_alone(flags)
             self._open_ones.add(connection)
             return connection
@@ -315,6 +456,19 @@ class FilePool:
                 raise faults.store_error(error, self.place) from error
             raise
         return connection
+
+    def _wait_for_wal(self) -> None:
+        """Wait while another process has the file open with a WAL that was removed. The WAL is made before the -shm
+        file, and removed after it.
+        """
+        tries = 0
+        while os.path.exists(self._shared) and not os.path.exists(self._wal):  # noqa: PTH110
+            process = holder(self._file)
+            if process is None:
+                return
+            if not self.wait(tries):
+                raise faults.wal_removed(self.place, process)
+            tries += 1
 
     def _check_format(self, connection: apsw.Connection) -> None:
         if connection.readonly("main") and not self._is_read_only:
@@ -356,7 +510,6 @@ class MemoryPool:
     """The one connection to a store in memory, for one thread at a time."""
 
     PLACE = ":memory:"
-    has_locks = False
 
     def __init__(self) -> None:
         self.place = self.PLACE
@@ -384,11 +537,21 @@ class MemoryPool:
                 raise
         return self._connection
 
-    def verify(self) -> None:
+    def verify(self, connection: apsw.Connection | None = None) -> None:
         """Memory can't be replaced."""
 
-    def verify_locks(self) -> None:
+    def check_locks(self) -> None:
         """No other process has it."""
+
+    def refresh(self) -> None:
+        """Memory has no files."""
+
+    def lock_writer(self) -> bool:
+        """No other process writes."""
+        return True
+
+    def unlock_writer(self) -> None:
+        """No other process writes."""
 
     def before_fork(self) -> None:
         """Memory has no locks that others know of."""
@@ -424,6 +587,7 @@ class MemoryPool:
 
 
 def _forget_all() -> None:
+    forget_guards()
     for pool in list(_pools):
         pool.forget()
 

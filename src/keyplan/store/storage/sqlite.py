@@ -162,8 +162,13 @@ class Storage(Medium):
         deadline = None if writers.acquire_at_once() else self._wait_for_writers()
         self._writing_thread = threading.get_ident()
         try:
-            return self._transaction("BEGIN IMMEDIATE", Writer, work, deadline, self.pool.verify)
+            try:
+                return self._transaction("BEGIN IMMEDIATE", Writer, work, deadline, is_write=True)
+            except faults.LocksRemovedError:  # nothing was done yet
+                self.pool.refresh()
+                return self._transaction("BEGIN IMMEDIATE", Writer, work, deadline, is_write=True)
         finally:
+            self.pool.unlock_writer()
             self._writing_thread = 0
             writers.release()
 
@@ -212,10 +217,11 @@ class Storage(Medium):
         inside: Callable[[Medium, apsw.Connection], S],
         work: Callable[[S], T],
         deadline: float | None = None,
-        verify: Callable[[], None] | None = None,
+        *,
+        is_write: bool = False,
     ) -> T:
-        """Run ``work`` in a transaction. ``verify`` is called once it is committed: as long as the connection isn't
-        given back, nobody else takes the files away that it has open. Where it is given, locks are verified before.
+        """Run ``work`` in a transaction. The files of a write are verified once it is committed: as long as the
+        connection isn't given back, nobody else takes the files away that it has open.
         """
         pool = self.pool
         connection = pool.take()
@@ -224,13 +230,13 @@ class Storage(Medium):
                 self._begin(connection, begin)
             else:
                 self._begin_by(connection, begin, deadline)
+            if is_write:
+                pool.check_locks()
             result = work(inside(self, connection))
-            if verify is not None and pool.has_locks:
-                pool.verify_locks()
             connection.execute("COMMIT")
             self.statements += 2
-            if verify is not None:
-                verify()
+            if is_write:
+                pool.verify(connection)
         except apsw.Error as error:
             self.give_rolled_back(connection)
             raise self.fault(error) from error
@@ -253,15 +259,18 @@ class Storage(Medium):
         if deadline is None:
             deadline = time.monotonic() + self._busy_timeout_s
         while True:
+            failure: apsw.BusyError | None = None
             try:
                 connection.execute(begin)
+                if begin == "BEGIN" or self.pool.lock_writer():
+                    return
+                roll_back(connection)  # another process is writing, in spite of SQLite's lock
             except apsw.BusyError as error:
-                # The busy handler has waited already, except where SQLite didn't ask it.
-                if time.monotonic() >= deadline:
-                    raise faults.locked(self.place, self._busy_timeout_s) from error
-                time.sleep(0.001)
-            else:
-                return
+                failure = error
+            # The busy handler has waited already, except where SQLite didn't ask it.
+            if time.monotonic() >= deadline:
+                raise faults.locked(self.place, self._busy_timeout_s) from failure
+            time.sleep(0.001)
 
     def give_rolled_back(self, connection: apsw.Connection) -> None:
         """Give a connection back whose transaction is to leave nothing; one that can't end it is closed."""

@@ -59,23 +59,56 @@ def locked(place: str, waited_s: float) -> StoreError:
     )
 
 
+class LocksRemovedError(StoreError):
+    """The ``-shm`` file was removed before a transaction did anything."""
+
+
+_REMOVED = (
+    "A -wal or -shm file beside the store was removed while it was open, by hand or by another copy of SQLite in this "
+    "process (such as Python's sqlite3, when it closes the file)"
+)
+
+
 def replaced(place: str) -> StoreError:
-    """The path names another file than the one that is open, or none; or that of its WAL does."""
+    """The path names another file than the one that is open, or none."""
     return StoreError(
-        "The file (or the -wal file beside it) was removed, or another one was put in its place, while it was open: "
-        "what was written is lost",
+        "The file was removed, or another one was put in its place, while it was open: the last write isn't in the "
+        "file that this path names now",
         place=place,
         hint="Close the store, and open it again: it then takes the file that is there.",
     )
 
 
-def unlocked(place: str) -> StoreError:
-    """The file with the locks was removed, or another one stands in its place: nobody is locked out any more."""
-    return StoreError(
-        "The -shm file beside the file was removed, or another one was put in its place, while it was open: nothing "
-        "was written",
+def files_removed(place: str, kind: type[StoreError] = StoreError) -> StoreError:
+    """A file beside the store's is gone, and the store can't be reopened now."""
+    return kind(
+        f"{_REMOVED}; the request was rolled back",
         place=place,
-        hint="Close the store, in all processes, and open it again.",
+        hint="Retry. If it fails again, close the store in all processes, and open it again.",
+    )
+
+
+def reopened(place: str) -> str:
+    """What the log says of a store whose files were removed, and which was reopened."""
+    return f"{place}: {_REMOVED}. Everything committed was saved, and the store was reopened."
+
+
+def unsaved(place: str) -> StoreError:
+    """A WAL that was removed can't be copied into the file."""
+    return StoreError(
+        f"{_REMOVED}; whether the last writes are stored is unknown",
+        place=place,
+        hint="Close the store in all processes, open it again, and look at what was written last.",
+    )
+
+
+def wal_removed(place: str, process: int) -> StoreError:
+    """Another process has the store open with a WAL that was removed."""
+    name = f"process {process}" if process > 0 else "another process"
+    return StoreError(
+        f"The -wal file beside the store was removed while {name} has the store open",
+        place=place,
+        hint="Let that process use the store once more, or end it: either saves what it has written. Then open again.",
     )
 
 

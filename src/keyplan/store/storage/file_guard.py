@@ -1,0 +1,162 @@
+"""Locks that keep an open store's files in place when other code in the process opens and closes them.
+
+SQLite locks a file with POSIX locks, which belong to a process. When any code in the process closes the file, they are
+gone: with ``sqlite3.connect(path).close()`` another copy of SQLite does so, takes itself for the last one, and removes
+the ``-wal`` and ``-shm`` files. The open file description locks of Linux belong to one opening of the file. They
+conflict with POSIX locks, so a store that holds them isn't overlooked. Elsewhere there are none: there the storage
+notices that the files are gone.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import struct
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+
+_HAS_GUARDS = sys.platform == "linux"
+if sys.platform != "win32":
+    import fcntl
+
+_FLOCK = "hhqqi0q"
+"""``struct flock``: type, whence, start, length, process."""
+_PENDING = (0x40000000, 1)
+"""Bytes that SQLite locks in the file. A program that starts to read needs the first one for a moment."""
+_SHARED = (0x40000002, 510)
+_IN_USE = (128, 1)
+"""The byte of the ``-shm`` file that is locked as long as a process has it open."""
+_WRITER = (1 << 40, 1)
+"""A byte of our own, locked during a write."""
+
+_guards: dict[tuple[int, int], FileGuard] = {}
+"""The guards of this process, by device and inode."""
+_registry = threading.RLock()
+
+
+def _request(kind: int, area: tuple[int, int]) -> bytes:
+    return struct.pack(_FLOCK, kind, os.SEEK_SET, *area, 0)
+
+
+def _holder(shared: int) -> int | None:
+    kind, _, _, _, process = struct.unpack(_FLOCK, fcntl.fcntl(shared, fcntl.F_GETLK, _request(fcntl.F_WRLCK, _IN_USE)))
+    return None if kind == fcntl.F_UNLCK else int(process)
+
+
+class FileGuard:
+    """The locks of one open file, for all its connections in this process."""
+
+    def __init__(self, path: str) -> None:
+        self._users = 0
+        # Not closed before the connections are: that would end SQLite's locks.
+        self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self._shared = os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC)
+        self._lock_writer = _request(fcntl.F_WRLCK, _WRITER)
+        self._unlock_writer = _request(fcntl.F_UNLCK, _WRITER)
+        self._lock(self._file, fcntl.F_RDLCK, _SHARED)
+        self._lock(self._shared, fcntl.F_RDLCK, _IN_USE)
+
+    @staticmethod
+    def _lock(file: int, kind: int, area: tuple[int, int]) -> None:
+        with suppress(OSError):  # a file system may have no such locks
+            fcntl.fcntl(file, fcntl.F_OFD_SETLK, _request(kind, area))
+
+    @classmethod
+    def hold(cls, path: str) -> FileGuard | None:
+        """The guard of a file that is open, with one more user; None on systems that have no such locks."""
+        if not _HAS_GUARDS:
+            return None
+        with _registry, suppress(OSError):  # the file, or its -shm, was removed just now
+            status = os.stat(path)  # noqa: PTH116 - a Path takes several times as long
+            identity = status.st_dev, status.st_ino
+            guard = _guards.get(identity)
+            if guard is None:
+                guard = _guards[identity] = cls(path)
+            guard._users += 1
+            return guard
+        return None
+
+    @contextmanager
+    def released(self) -> Generator[None]:
+        """Be one user fewer while the block closes the user's last connection. For the last user the locks are given
+        up before, so that SQLite can remove the files, and the guard's files are closed after.
+        """
+        with _registry:
+            self._users -= 1
+            is_last = self._users == 0
+            if is_last:
+                self._lock(self._file, fcntl.F_UNLCK, _SHARED)
+                self._lock(self._shared, fcntl.F_UNLCK, _IN_USE)
+            try:
+                yield
+            finally:
+                if is_last:
+                    for identity in [identity for identity, guard in _guards.items() if guard is self]:
+                        del _guards[identity]
+                    self.close()
+
+    def is_alone(self) -> bool:
+        """Whether no other process has the file open with the same ``-shm`` file."""
+        self._lock(self._shared, fcntl.F_UNLCK, _IN_USE)
+        try:
+            return _holder(self._shared) is None
+        finally:
+            self._lock(self._shared, fcntl.F_RDLCK, _IN_USE)
+
+    def close(self) -> None:
+        """Close the guard's own files."""
+        os.close(self._file)
+        os.close(self._shared)
+
+    def lock_writer(self) -> bool:
+        """Lock out other writers, after SQLite's own lock, which other code in this process may have ended; False
+        when another process is writing.
+        """
+        try:
+            fcntl.fcntl(self._shared, fcntl.F_OFD_SETLK, self._lock_writer)
+        except OSError as error:
+            return error.errno not in (errno.EAGAIN, errno.EACCES)
+        return True
+
+    def unlock_writer(self) -> None:
+        """Let other writers in."""
+        with suppress(OSError):
+            fcntl.fcntl(self._shared, fcntl.F_OFD_SETLK, self._unlock_writer)
+
+    @contextmanager
+    def newcomers_waiting(self) -> Generator[None]:
+        """Let nobody start to read the file meanwhile."""
+        self._lock(self._file, fcntl.F_WRLCK, _PENDING)
+        try:
+            yield
+        finally:
+            self._lock(self._file, fcntl.F_UNLCK, _PENDING)
+
+
+def holder(path: str) -> int | None:
+    """The process that has a store open, by the lock of its ``-shm`` file: its id, -1 when it isn't known, or None when
+    there is none. On systems without guards it is always None.
+    """
+    if not _HAS_GUARDS:
+        return None
+    with _registry, suppress(OSError):
+        status = os.stat(path)  # noqa: PTH116
+        if (status.st_dev, status.st_ino) in _guards:
+            return os.getpid()  # looking would end SQLite's locks
+        file = os.open(f"{path}-shm", os.O_RDWR | os.O_CLOEXEC)
+        try:
+            return _holder(file)
+        finally:
+            os.close(file)
+    return None
+
+
+def forget_guards() -> None:
+    """In a child after a fork: the guards are the parent's."""
+    global _registry  # noqa: PLW0603 - another thread of the parent may have held it
+    _registry = threading.RLock()
+    for guard in _guards.values():
+        guard.close()
+    _guards.clear()

@@ -1,0 +1,187 @@
+"""The files beside an open store are removed, by another copy of SQLite in its process or by hand: writes that were
+acknowledged are kept, and the store goes on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.errors import StoreError
+from keyplan.store import Engine, check_file
+from tests.engine.support import create, get, put
+from tests.processes import Process
+
+WRITER = """
+import sqlite3, sys
+from tests.engine.support import Engine, put
+path, name = sys.argv[1:]
+engine = Engine.open(path, busy_timeout_s=60)
+print("ready", flush=True)
+for line in sys.stdin:
+    for number in line.split():
+        put(engine, name, number)
+        if name.startswith("other-sqlite"):
+            connection = sqlite3.connect(path)
+            connection.execute("SELECT count(*) FROM keyplan_tables").fetchall()
+            connection.close()
+    print("done", flush=True)
+if not name.endswith("-killed"):
+    engine.close()
+"""
+
+
+class Writer(Process):
+    """A process that has the store open and puts the items it is given numbers of."""
+
+    def __init__(self, path: str, name: str) -> None:
+        command = [sys.executable, "-c", WRITER, path, name]
+        super().__init__(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2])
+        assert self.stdout is not None
+        assert self.stdin is not None
+        self.lines, self.asks = self.stdout, self.stdin
+        assert self.lines.readline() == "ready\n"
+
+    def start_putting(self, *numbers: int) -> None:
+        self.asks.write(" ".join(map(str, numbers)) + "\n")
+        self.asks.flush()
+
+    def put(self, *numbers: int) -> None:
+        self.start_putting(*numbers)
+        assert self.lines.readline() == "done\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    path = str(tmp_path / "store.db")
+    with Engine.open(path) as engine:
+        create(engine)
+    return path
+
+
+def read_with_another_sqlite(path: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("SELECT count(*) FROM keyplan_tables").fetchall()
+    connection.close()
+
+
+def missing(path: str, wanted: dict[str, int]) -> list[tuple[str, int]]:
+    """The writes of each name, numbered from zero, that aren't in the file."""
+    assert check_file(path) == []
+    with Engine.open(path) as engine:
+        return [
+            (name, each) for name, count in wanted.items() for each in range(count) if not get(engine, name, str(each))
+        ]
+
+
+def test_another_sqlite_in_the_process_opens_and_closes_the_file(path: str) -> None:
+    with Engine.open(path) as engine:
+        for number in range(20):
+            put(engine, "a", str(number))
+            read_with_another_sqlite(path)
+        ends = threading.Event()
+
+        def disturb() -> None:
+            while not ends.is_set():
+                read_with_another_sqlite(path)
+
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        try:
+            for number in range(20, 300):
+                put(engine, "a", str(number))
+        finally:
+            ends.set()
+            thread.join()
+    assert missing(path, {"a": 300}) == []
+
+
+def test_two_processes_write_while_another_sqlite_in_one_of_them_ends_its_locks(path: str) -> None:
+    """Both acknowledge; a third one opens the file meanwhile, again and again."""
+    with Writer(path, "other-sqlite") as one, Writer(path, "two") as two:
+        one.start_putting(*range(300))
+        two.start_putting(*range(300))
+        for number in range(10):
+            with Engine.open(path, busy_timeout_s=60) as engine:
+                put(engine, "third", str(number))
+        assert [one.lines.readline(), two.lines.readline()] == ["done\n"] * 2
+    assert missing(path, {"other-sqlite": 300, "two": 300, "third": 10}) == []
+
+
+@pytest.mark.parametrize("removed", [["-wal"], ["-wal", "-shm"], ["-shm"]])
+@pytest.mark.parametrize("beside", ["idle", "writes", "none"])
+def test_files_removed_by_hand_lose_no_write(
+    path: str, removed: list[str], beside: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One process writes on, and so does another one, or it stays idle; then a third opens the file."""
+    with Engine.open(path) as engine, Writer(path, "other") as other:
+        if beside == "none":
+            other.kill_all()
+            other.wait()
+        else:
+            other.put(*range(5))
+        for number in range(5):
+            put(engine, "own", str(number))
+        for suffix in removed:
+            Path(path + suffix).unlink()
+        put(engine, "own", "5")
+        if beside == "writes":
+            other.put(5)
+        other.kill_all()  # what it has acknowledged is in the file
+        other.wait()
+        put(engine, "own", "6")
+        with Engine.open(path) as third:
+            put(third, "third", "0")
+        put(engine, "own", "7")
+        assert get(engine, "third", "0")
+    assert "by another copy of SQLite in this process" in caplog.text
+    assert missing(path, {"own": 8, "third": 1, "other": {"idle": 5, "writes": 6, "none": 0}[beside]}) == []
+
+
+def test_a_file_whose_wal_was_removed_is_not_opened_beside_its_process(path: str) -> None:
+    """Its first write would be into another WAL. The message names the process that holds the committed writes."""
+    with Writer(path, "other") as other:
+        other.put(*range(5))
+        Path(f"{path}-wal").unlink()
+        with pytest.raises(StoreError, match=f"The -wal file .* removed while (another )?process.*({other.pid})?"):
+            Engine.open(path, busy_timeout_s=0.1)
+        other.put(5)
+        with Engine.open(path) as engine:
+            put(engine, "own", "0")
+        other.put(6)
+        other.asks.close()
+        assert other.wait() == 0
+    assert missing(path, {"other": 7, "own": 1}) == []
+
+
+def test_a_loss_is_not_claimed_where_it_is_not_known(path: str) -> None:
+    """Both files are removed, and another process writes into new ones, before the store notices."""
+    with Engine.open(path) as engine:
+        put(engine, "own", "0")
+        Path(f"{path}-wal").unlink()
+        Path(f"{path}-shm").unlink()
+        with Writer(path, "other") as other:
+            other.put(0)
+            for _ in range(2):
+                with pytest.raises(StoreError, match="whether the last writes are stored is unknown"):
+                    put(engine, "own", "1")
+    assert missing(path, {"other": 1}) == []
+
+
+def test_a_snapshot_in_use_keeps_a_store_from_reopening(path: str) -> None:
+    """Its connection has the removed files open."""
+    with Engine.open(path, busy_timeout_s=0.1) as engine:
+        put(engine, "own", "0")
+        snapshot: Any = engine._storage.snapshot()
+        Path(f"{path}-shm").unlink()
+        with pytest.raises(StoreError, match="the request was rolled back"):
+            put(engine, "own", "1")
+        snapshot.close()
+        put(engine, "own", "1")
+    assert missing(path, {"own": 2}) == []
