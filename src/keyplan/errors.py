@@ -5,15 +5,15 @@
     KeyplanError
     ├── DesignError          a design that can't work, told when its class is made
     ├── RequestError         a call that can't be made: told before anything is sent
-    │   ├── UnknownDesign, UnknownPattern, ArgumentError, CursorError, KeyFieldError, ItemTooLarge, UpdateRefused
+    │   ├── UnknownDesign, UnknownPattern, ArgumentError, CursorError, KeyFieldError, ItemTooLarge, UpdateRejected
     │   ├── TrafficError, PriceError
-    ├── AnswerError          what came back isn't what the pattern promises
-    │   ├── ItemNotFound, ItemNotReadable
+    ├── ResponseError          what came back isn't what the pattern promises
+    │   ├── ItemNotFound, InvalidItemError
     ├── WriteFailed          a condition of a write didn't hold; nothing was written
-    │   ├── ItemExists, ConditionFailed, ValueTaken, TransactionFailed
+    │   ├── ItemExists, ConditionFailed, UniqueValueTaken, TransactionFailed
     ├── Refused               a write that the design's own rules don't allow
-    ├── AccessRefused         a caller who may not do that
-    │   ├── SignInNeeded, TooManyRequests
+    ├── AccessDenied         a caller who may not do that
+    │   ├── AuthenticationRequired, TooManyRequests
     ├── StoreError           the store can't be opened, read or written
     └── DynamoDBError        an error of DynamoDB's API, with its type and its message
 
@@ -29,32 +29,32 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 __all__ = [
-    "AccessRefused",
-    "AnswerError",
+    "AccessDenied",
+    "ResponseError",
     "ArgumentError",
     "ConditionFailed",
     "CursorError",
     "DesignError",
     "DynamoDBError",
-    "Fault",
+    "ErrorDetail",
     "ItemExists",
     "ItemNotFound",
-    "ItemNotReadable",
+    "InvalidItemError",
     "ItemTooLarge",
     "KeyFieldError",
     "KeyplanError",
     "PriceError",
     "Refused",
     "RequestError",
-    "SignInNeeded",
+    "AuthenticationRequired",
     "StoreError",
     "TooManyRequests",
     "TrafficError",
     "TransactionFailed",
     "UnknownDesign",
     "UnknownPattern",
-    "UpdateRefused",
-    "ValueTaken",
+    "UpdateRejected",
+    "UniqueValueTaken",
     "WriteFailed",
 ]
 
@@ -85,7 +85,7 @@ def is_interrupt(error: BaseException | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ErrorDetail:
     """One thing that is wrong with an input, with the place of it.
 
     ``place`` is a path such as ``Cms.articles_by_author`` or ``items[3].title``; ``hint`` says what to do about it.
@@ -107,12 +107,12 @@ class KeyplanError(Exception):
     code: ClassVar[str] = "KeyplanError"
 
     def __init__(
-        self, message: str, *, place: str | None = None, hint: str | None = None, faults: Iterable[Fault] = ()
+        self, message: str, *, place: str | None = None, hint: str | None = None, faults: Iterable[ErrorDetail] = ()
     ) -> None:
         self.message = message
         self.place = place
         self.hint = hint
-        self.faults: tuple[Fault, ...] = tuple(faults)
+        self.faults: tuple[ErrorDetail, ...] = tuple(faults)
         super().__init__(message)
 
     def __str__(self) -> str:
@@ -130,7 +130,7 @@ class KeyplanError(Exception):
         if self.hint:
             body["hint"] = self.hint
         if self.faults:
-            body["faults"] = [
+            body["errors"] = [
                 {
                     key: value
                     for key, value in (
@@ -194,10 +194,10 @@ class ItemTooLarge(RequestError):
     code = "ItemTooLarge"
 
 
-class UpdateRefused(RequestError):
+class UpdateRejected(RequestError):
     """An update that would leave a key, a claim or an index entry wrong, or that breaks a field's type."""
 
-    code = "UpdateRefused"
+    code = "UpdateRejected"
 
 
 class TrafficError(RequestError):
@@ -212,22 +212,22 @@ class PriceError(RequestError):
     code = "PriceError"
 
 
-class AnswerError(KeyplanError):
+class ResponseError(KeyplanError):
     """What came back from the store isn't what the pattern promises."""
 
-    code = "AnswerError"
+    code = "ResponseError"
 
 
-class ItemNotFound(AnswerError, LookupError):
+class ItemNotFound(ResponseError, LookupError):
     """There is no such item, and the pattern promises one."""
 
     code = "ItemNotFound"
 
 
-class ItemNotReadable(AnswerError):
+class InvalidItemError(ResponseError):
     """An item whose key fits the entity, but whose attributes don't."""
 
-    code = "ItemNotReadable"
+    code = "InvalidItemError"
 
 
 class WriteFailed(KeyplanError):
@@ -248,10 +248,10 @@ class ConditionFailed(WriteFailed):
     code = "ConditionFailed"
 
 
-class ValueTaken(WriteFailed):
+class UniqueValueTaken(WriteFailed):
     """A unique value belongs to another item."""
 
-    code = "ValueTaken"
+    code = "UniqueValueTaken"
 
 
 class TransactionFailed(WriteFailed):
@@ -270,19 +270,19 @@ class Refused(KeyplanError):
     code = "Refused"
 
 
-class AccessRefused(KeyplanError, PermissionError):
+class AccessDenied(KeyplanError, PermissionError):
     """The caller may not do that, says the application's policy."""
 
-    code = "AccessRefused"
+    code = "AccessDenied"
 
 
-class SignInNeeded(AccessRefused):
+class AuthenticationRequired(AccessDenied):
     """Only a caller who is known may do that."""
 
-    code = "SignInNeeded"
+    code = "AuthenticationRequired"
 
 
-class TooManyRequests(AccessRefused):
+class TooManyRequests(AccessDenied):
     """The caller did that too often of late. A policy may say how many seconds to wait: ``retry_after_s``."""
 
     code = "TooManyRequests"

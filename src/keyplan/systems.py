@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from keyplan.errors import Fault, KeyplanError, RequestError, UnknownDesign
+from keyplan.errors import ErrorDetail, KeyplanError, RequestError, UnknownDesign
 from keyplan.web.origins import is_foreign, named_host
 from keyplan.web.request_queue import in_turn
 
@@ -70,11 +70,11 @@ class LoadReport:
     """
 
     loaded: int = 0
-    faults: list[Fault] = field(default_factory=list[Fault])
+    faults: list[ErrorDetail] = field(default_factory=list[ErrorDetail])
     more_faults: int = 0
     counts: Counter[str] = field(default_factory=Counter[str])
 
-    def fault(self, fault: Fault) -> None:
+    def fault(self, fault: ErrorDetail) -> None:
         """Note a fault: in full, or, when there are very many, by its number."""
         if len(self.faults) < FAULTS_KEPT:
             self.faults.append(fault)

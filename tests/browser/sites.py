@@ -30,7 +30,7 @@ __all__ = [
     "Arrive",
     "Scheme",
     "arriving",
-    "faults_of",
+    "error_details_of",
     "faults_of_load",
     "hearing",
     "letter",
@@ -188,7 +188,7 @@ def faults_of_load(page: Page) -> list[str]:
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
         faults += [] if (brightness > 128) is (scheme == "light") else [f"isn't {scheme}"]
-        faults += [f"{width}, {scheme}: {fault}" for fault in faults_of(page)] if AXE.exists() else []
+        faults += [f"{width}, {scheme}: {fault}" for fault in error_details_of(page)] if AXE.exists() else []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         if page.evaluate("document.documentElement.scrollWidth") > width:
@@ -201,7 +201,7 @@ def faults_of_load(page: Page) -> list[str]:
     return faults
 
 
-def faults_of(page: Page) -> list[str]:
+def error_details_of(page: Page) -> list[str]:
     """What the accessibility checker finds on a page."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))

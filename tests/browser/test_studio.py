@@ -17,7 +17,7 @@ from keyplan.studio.changing import Source, loaded
 from keyplan.studio.exported import page_file
 from keyplan.studio.module_runs import ModuleRunner
 from keyplan.studio.subject import of_design, of_uncompiled
-from tests.browser.sites import AXE, faults_of
+from tests.browser.sites import AXE, error_details_of
 from tests.browser.studio import serving, serving_studio
 from tests.studio.school import Course, School, fill
 
@@ -276,7 +276,7 @@ def test_plans_stand_side_by_side_and_are_worked_by_keyboard(browser: Browser, t
         page.get_by_role("region", name="What plan 1 declares").wait_for()
         assert keys.count() == 0
         if AXE.is_file():
-            assert faults_of(page) == []
+            assert error_details_of(page) == []
         page.get_by_label("Keys that stand").select_option("are left out of account")
         page.get_by_role("button", name="Stop: the best so far").press("Enter")
         page.get_by_text(re.compile("^(Stopped: this is the best so far|stopped before there was a result)")).wait_for()
@@ -290,7 +290,7 @@ def test_axe_finds_nothing(page: Page, served: tuple[str, str], view: str) -> No
         page.emulate_media(color_scheme=scheme)
         show(page, served, f"?view={view}&question=pupils_of_course")
         page.wait_for_load_state("networkidle")
-        assert faults_of(page) == []
+        assert error_details_of(page) == []
     page.emulate_media(color_scheme="light")
 
 

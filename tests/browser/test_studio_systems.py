@@ -20,7 +20,7 @@ from keyplan.studio.actions import start_json
 from keyplan.studio.exported import page_file
 from keyplan.studio.subject import of_design
 from keyplan.systems import system
-from tests.browser.sites import AXE, faults_of
+from tests.browser.sites import AXE, error_details_of
 from tests.browser.studio import serving_studio
 from tests.systems.support import silent
 
@@ -270,7 +270,7 @@ def data_work(visit: Visit, hand: Hand) -> None:
     else:
         hand.press(page.get_by_role("button", name="Show what they do"))
     page.get_by_role("region", name="What changes").get_by_text("Changed here").first.wait_for()
-    hand.press(page.get_by_role("button", name="Discard", exact=True))
+    hand.press(page.get_by_role("button", name="SetRemove", exact=True))
     page.get_by_role("region", name="Staged edits").wait_for(state="detached")
 
 
@@ -340,10 +340,10 @@ def test_axe_finds_nothing_in_any_view(visit: Visit) -> None:
         page.wait_for_load_state("networkidle")
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
-            result += [f"{view}, {scheme}: {text}" for text in faults_of(page)]
+            result += [f"{view}, {scheme}: {text}" for text in error_details_of(page)]
     visit.go(f"?view=run&question={name}&ran=1&" + "&".join(f"a.{word}={text}" for word, text in arguments.items()))
     page.get_by_role("heading", name="What it would touch").wait_for()
-    result += [f"write: {text}" for text in faults_of(page)]
+    result += [f"write: {text}" for text in error_details_of(page)]
     page.emulate_media(color_scheme="light")
     assert result == []
 

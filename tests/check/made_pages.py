@@ -87,7 +87,7 @@ def told(finding: Finding) -> str:
 def manual(rule: Rule) -> str:
     """A rule's manual as its page has it."""
     text = rule.manual.replace("``", "`")
-    silence = f'class Shop(Design, silence={{"{rule.code} Place.member": "why it is right so"}})'
+    ignore = f'class Shop(Design, ignore={{"{rule.code} Place.member": "why it is right so"}})'
     how = f"Silence it where the design's class is made, with a reason: `{silence}`."
     if rule.code in {"KP100", "KP901", "KP902"}:
         how = "It can't be silenced."

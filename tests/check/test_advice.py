@@ -78,14 +78,14 @@ class Boards(Design):
 
     @write("W4")
     def withdraw(self, name: str, amount: int) -> Writes:
-        board = yield from self.board.ask(name)
+        board = yield from self.board.read(name)
         if board is None or board.balance < amount:
             raise ValueError("not enough")
         yield Update(board).set(balance=Add(-amount))
 
     @write("W5")
     def withdraw_if(self, name: str, amount: int) -> Writes:
-        board = yield from self.board.ask(name)
+        board = yield from self.board.read(name)
         if board is None or board.balance < amount:
             raise ValueError("not enough")
         update = Update(board).set(balance=Add(-amount))
@@ -109,7 +109,7 @@ class Boards(Design):
 
     @write("W9")
     def rewrite(self, name: str) -> Writes:
-        board = yield from self.board.ask(name)
+        board = yield from self.board.read(name)
         if board is not None:
             yield Put(board.model_copy(update={"status": "closed"}))
 

@@ -44,50 +44,50 @@ class Users(Design):
 
     @write("U10")
     def created(self, user: User) -> Writes:
-        if (yield from self.of_email.ask(user.email)):
+        if (yield from self.of_email.read(user.email)):
             raise Refused("taken")
         yield Create(user)
 
     @write("U11")
     def replaced(self, user: User) -> Writes:
-        if (yield from self.of_email.ask(user.email)):
+        if (yield from self.of_email.read(user.email)):
             raise Refused("taken")
         yield Put(user)
 
     @write("U12")
     def computed(self, email: str) -> Writes:
-        for user in (yield from self.of_email.ask(email)):
+        for user in (yield from self.of_email.read(email)):
             yield Update(user, points=user.points + 1)
 
     @write("U13")
     def computed_on_condition(self, email: str) -> Writes:
-        for user in (yield from self.of_email.ask(email)):
+        for user in (yield from self.of_email.read(email)):
             yield Update(user, points=user.points + 1).only_if(points=user.points)
 
     @write("U14")
     def added(self, email: str) -> Writes:
-        for user in (yield from self.of_email.ask(email)):
+        for user in (yield from self.of_email.read(email)):
             yield Update(User, user_id=user.user_id).set(points=Add(1))
 
     @write("U15")
     def removed(self, email: str) -> Writes:
-        for user in (yield from self.of_email.ask(email)):
+        for user in (yield from self.of_email.read(email)):
             yield Delete(user)
 
     @write("U16")
     def written_to(self, email: str) -> Writes:
-        users = yield from self.of_email.ask(email)
+        users = yield from self.of_email.read(email)
         yield Put(Letter(email=email, number=len(users)))
 
     @write("U17")
     def by_key(self, user: User) -> Writes:
-        if (yield from self.user.ask(user.user_id)) is not None:
+        if (yield from self.user.read(user.user_id)) is not None:
             raise Refused("taken")
         yield Put(user)
 
     @write("U18")
     def by_a_local_index(self, user: User) -> Writes:
-        if (yield from self.ordered.ask(user.user_id)):
+        if (yield from self.ordered.read(user.user_id)):
             raise Refused("taken")
         yield Put(user)
 

@@ -107,10 +107,10 @@ class Ware(Entity):
 class Market(Design):
     table = Table("market", entities=[Lock, Visit, Ticket, Stall, Counted, Claimed, Ware], indexes=[BY_MOOD, BY_OWNER])
 
-    @read("R1", all_of=BY_OWNER)
+    @read("R1", scan_index=BY_OWNER)
     def owned(self) -> list[Stall]: ...
 
-    @read("R2", all_of=BY_MOOD)
+    @read("R2", scan_index=BY_MOOD)
     def in_moods(self) -> list[Stall]: ...
 
     @read("R3", scan=True)

@@ -16,13 +16,13 @@ from keyplan import (
     Create,
     Delete,
     Design,
-    Discard,
+    SetRemove,
     Entity,
     Key,
     Put,
     Range,
     Table,
-    Tokens,
+    IdempotencyTokens,
     Ttl,
     Unique,
     Update,
@@ -40,7 +40,7 @@ class Exam(Entity):
     note: str = ""
     answers: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it
     marks: dict[Literal["a", "b"], int] = {}  # noqa: RUF012
-    applied: Tokens = set()  # noqa: RUF012
+    applied: IdempotencyTokens = set()  # noqa: RUF012
 
     primary = Key("EXAM#{exam_id}", "HEAD")
 
@@ -70,7 +70,7 @@ class Exams(Design):
     @read("R1")
     def exam(self, exam_id: str) -> Exam: ...
 
-    @read("R2", of=Seat)
+    @read("R2", entity=Seat)
     def taken(self, exam_id: str) -> int: ...
 
     @read("R3", items=30)
@@ -82,59 +82,59 @@ class Exams(Design):
 
     @write("W2")
     def count(self, exam_id: str, token: str) -> Writes:
-        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).once(token)
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).idempotent(token)
 
     @write("W3")
     def lengthen(self, exam_id: str) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         yield Update(exam).at(lambda exam: exam.answers["a"]).set(exam.answers["a"] + "!")
 
     @write("W4")
     def enrol(self, exam_id: str, student: str) -> Writes:
-        taken = yield from self.taken.ask(exam_id)
+        taken = yield from self.taken.read(exam_id)
         if taken >= 30:
             return
         yield Create(Seat(exam_id=exam_id, student=student))
 
     @write("W5")
     def enrol_at_once(self, exam_id: str, student: str) -> Writes:
-        if (yield from self.taken.ask(exam_id)) < 30:
+        if (yield from self.taken.read(exam_id)) < 30:
             yield Create(Seat(exam_id=exam_id, student=student))
 
     @write("W6")
     def widen(self, exam_id: str, by: int) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         yield widened(exam, by)
 
     @write("W7")
     def enrol_by_length(self, exam_id: str, student: str) -> Writes:
-        there = yield from self.seats.ask(exam_id)
+        there = yield from self.seats.read(exam_id)
         if sum(1 for _ in there) >= 30:
             return
         yield Create(Seat(exam_id=exam_id, student=student))
 
     @write("W8")
     def take_what_is_there(self, exam_id: str, wanted: int) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         left = min(exam.seats, wanted)
         yield Update(Exam, exam_id=exam_id).set(seats=Add(-left))
 
     @write("W9")
     def fill_in(self, exam_id: str, student: str) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         answers = dict(exam.answers)
         answers.setdefault(student, "")
         yield Update(exam, answers=answers).only_if(answers=exam.answers)
 
     @write("W10")
     def remark(self, exam_id: str, text: str) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         yield Update(exam, note=f"{exam.note} {text}").only_if(note=exam.note)
 
     @write("W11")
     def count_once(self, exam_id: str, token: str) -> Writes:
         del token
-        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).once(f"seat of {exam_id}")
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).idempotent(f"seat of {exam_id}")
 
     @write("W12")
     def leave(self, exam_id: str, student: str) -> Writes:
@@ -162,7 +162,7 @@ class Rightly(Design):
     @read("R1")
     def exam(self, exam_id: str) -> Exam: ...
 
-    @read("R2", of=Seat)
+    @read("R2", entity=Seat)
     def taken(self, exam_id: str) -> int: ...
 
     @write("W1")
@@ -177,27 +177,27 @@ class Rightly(Design):
 
     @write("W2")
     def count(self, exam_id: str, token: str, before: str) -> Writes:
-        yield Update(Exam, exam_id=exam_id).set(seats=Add(1), applied=Discard({before})).once(token)
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(1), applied=SetRemove({before})).idempotent(token)
 
     @write("W3")
     def lengthen(self, exam_id: str) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         yield Update(exam).at(lambda exam: exam.answers["a"]).set(exam.answers["a"] + "!").only_if(answers=exam.answers)
 
     @write("W4")
     def enrol(self, exam_id: str, student: str) -> Writes:
-        if (yield from self.taken.ask(exam_id)) < 30:
+        if (yield from self.taken.read(exam_id)) < 30:
             yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).only_if("seats < :most", most=30)
             yield Create(Seat(exam_id=exam_id, student=student))
 
     @write("W5")
     def as_many_as_counted(self, exam_id: str) -> Writes:
-        taken = yield from self.taken.ask(exam_id)
+        taken = yield from self.taken.read(exam_id)
         yield Update(Exam, exam_id=exam_id).set(seats=taken)
 
     @write("W6")
     def widen(self, exam_id: str, by: int) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         yield widened(exam, by).only_if(seats=exam.seats)
 
     @write("W7")
@@ -207,25 +207,25 @@ class Rightly(Design):
 
     @write("W8")
     def take_what_is_there(self, exam_id: str, wanted: int) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         left = min(exam.seats, wanted)
         yield Update(Exam, exam_id=exam_id).set(seats=Add(-left)).only_if(seats=exam.seats)
 
     @write("W9")
     def fill_in(self, exam_id: str, student: str) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         answers = dict(exam.answers)
         answers["first"] = student
         yield Update(exam, answers=answers).only_if(answers=exam.answers)
 
     @write("W10")
     def remark(self, exam_id: str, text: str) -> Writes:
-        exam = yield from self.exam.ask(exam_id)
+        exam = yield from self.exam.read(exam_id)
         yield Update(exam, note=f"{exam.seats} {text}").only_if(note=exam.note)
 
     @write("W11")
     def count_once(self, exam_id: str, token: str) -> Writes:
-        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).once(f"seat of {exam_id}: {token}")
+        yield Update(Exam, exam_id=exam_id).set(seats=Add(1)).idempotent(f"seat of {exam_id}: {token}")
 
     @write("W12")
     def leave(self, exam_id: str, student: str) -> Writes:

@@ -245,7 +245,7 @@ def test_a_lock_that_is_taken_over_when_it_is_over_is_no_finding(tmp_path: Path)
         code = wrong.code.replace("import Create,", "import Create, Put,").replace(
             create,
             "        lock = Lock(name=name, owner=owner, expires_at=now() + timedelta(minutes=5))\n"
-            "        held = yield from self.lock.ask(name)\n"
+            "        held = yield from self.lock.read(name)\n"
             "        if held is None:\n            yield Create(lock)\n        else:\n"
             f"            yield Put(lock).only_if({condition})\n\n"
             '    @read("L3")\n    def lock(self, name: str) -> Lock | None: ...\n',

@@ -35,8 +35,8 @@ class Base(Design):
     def all_messages(self) -> list[Message]: ...
 
 
-def inbox(silence: Any) -> type[Design]:
-    class Inbox(Design, silence=silence):
+def inbox(ignore: Any) -> type[Design]:
+    class Inbox(Design, ignore=ignore):
         table = Table("inbox")
 
         @read("M1", newest_first=True)
@@ -62,22 +62,22 @@ def codes(report: Report) -> list[str]:
         ({"KP901": "I don't want to know"}, ["KP201", "KP901"]),
     ],
 )
-def test_silences(silence: dict[str, str], result: list[str]) -> None:
-    assert codes(check(inbox(silence))) == result
+def test_silences(ignore: dict[str, str], result: list[str]) -> None:
+    assert codes(check(inbox(ignore))) == result
 
 
 @pytest.mark.parametrize("wrong", [["KP201"], {"KP201": None}, {1: "x"}, "KP201"])
 def test_a_silence_is_a_mapping_of_texts(wrong: Any) -> None:
     with pytest.raises(DesignError) as caught:
         inbox(wrong)
-    assert "silence= isn't a mapping of texts" in str(caught.value)
+    assert "ignore= isn't a mapping of texts" in str(caught.value)
 
 
 def test_a_design_made_from_another_has_its_silences() -> None:
-    class Quiet(Base, silence={"KP201 Message.primary": "a few a day"}):
+    class Quiet(Base, ignore={"KP201 Message.primary": "a few a day"}):
         pass
 
-    class Quieter(Quiet, silence={"KP303 all_messages": "an export"}):
+    class Quieter(Quiet, ignore={"KP303 all_messages": "an export"}):
         pass
 
     assert codes(check(Base)) == ["KP201", "KP303"]

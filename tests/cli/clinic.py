@@ -139,7 +139,7 @@ class Clinic(Design):
     @write("C10")
     def leave(self, patient: str) -> Writes:
         """A patient leaves, with all visits."""
-        file = yield from self.file.ask(patient)
+        file = yield from self.file.read(patient)
         if file is not None:
             yield Batch(Delete(visit) for visit in file.visits)
             yield Delete(file.patient)

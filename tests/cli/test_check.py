@@ -64,7 +64,7 @@ def test_a_finding_is_shown_with_its_place_its_numbers_and_what_to_do() -> None:
 
 def test_no_line_of_a_finding_ends_in_spaces(inbox: Path) -> None:
     """Those that are silenced and those that a baseline knows neither."""
-    inbox.write_text(INBOX.replace("(Design)", '(Design, silence={"KP201 Message.primary": "some twenty a day"})'))
+    inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     assert run("check", "inbox.py", "--write-baseline", "known.json").exit_code == 0
     output = run("check", "inbox.py", "--all", "--baseline", "known.json").output
     assert "silenced: some twenty a day" in output
@@ -78,7 +78,7 @@ def test_the_exit_status_is_by_the_worst_finding(least: str, status: int) -> Non
 
 
 def test_a_silenced_finding_is_shown_with_its_reason_if_asked_for(inbox: Path) -> None:
-    inbox.write_text(INBOX.replace("(Design)", '(Design, silence={"KP201 Message.primary": "some twenty a day"})'))
+    inbox.write_text(INBOX.replace("(Design)", '(Design, ignore={"KP201 Message.primary": "some twenty a day"})'))
     result = run("check", "inbox.py")
     assert (result.exit_code, "Nothing found (1 silenced: --all shows them)." in result.output) == (0, True)
     assert "silenced: some twenty a day" in run("check", "inbox.py", "--all").output

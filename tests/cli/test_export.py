@@ -51,7 +51,16 @@ def test_templates_in_both_forms() -> None:
 
 
 def test_options_reach_the_template() -> None:
-    options = ("--table-name", "cms-prod", "--recovery", "--deletion-protection", "--stream", "new", "--tag", "a=b")
+    options = (
+        "--table-name",
+        "cms-prod",
+        "--point-in-time-recovery",
+        "--deletion-protection",
+        "--stream",
+        "new",
+        "--tag",
+        "a=b",
+    )
     more = ("--billing", "provisioned", "--read-units", "5", "--write-units", "6", "--table-class", "infrequent-access")
     requests = json.loads(exported("cms", "--to", "create-table", *options, *more))
     assert requests["CreateTable"] == {

@@ -39,7 +39,7 @@ def test_what_doesnt_go_in_is_told_by_file_and_line_and_the_rest_goes_in(posts: 
     assert report.exit_code == 3
     imported = json.loads(report.stdout)
     assert imported["loaded"] == 2
-    assert "2026-01-03-bad.md" in imported["faults"][0]["place"]
+    assert "2026-01-03-bad.md" in imported["errors"][0]["place"]
 
 
 @pytest.mark.parametrize("given", ["nowhere", "file.md"])

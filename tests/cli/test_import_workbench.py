@@ -9,7 +9,7 @@ from typing import NoReturn
 import pytest
 
 from keyplan.cli import import_workbench
-from keyplan.errors import DesignError, Fault
+from keyplan.errors import DesignError, ErrorDetail
 from keyplan.formats.workbench.module import MadeModule
 from tests.cli.support import LIBRARY, json_of, run
 from tests.workbench.support import table
@@ -98,7 +98,9 @@ def test_what_stays_wrong_whatever_is_left_out_is_told_once(
     def wrong(module: MadeModule) -> NoReturn:
         made.append(module)
         assert len(made) < 5, "it is tried again and again"
-        raise DesignError("it can't work", faults=[Fault(place, "is wrong"), Fault("Table.indexes", "is wrong")])
+        raise DesignError(
+            "it can't work", errors=[ErrorDetail(place, "is wrong"), ErrorDetail("Table.indexes", "is wrong")]
+        )
 
     monkeypatch.setattr(import_workbench, "_run", wrong)
     model = written(folder, table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])}))

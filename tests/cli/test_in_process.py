@@ -205,9 +205,9 @@ def test_the_server_is_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("--memory",),
         ("--db", "x.db", "--port", "0", "--host", "0.0.0.0", "--access-key", "a:secret-of-a", "--access-key", "b:of-b"),
-        ("--memory", "--sync", "normal", "--sweep-every", "0", "--throttle", "--index-lag", "2.5"),
+        ("--memory", "--sync", "normal", "--ttl-interval", "0", "--throttle", "--index-lag", "2.5"),
         ("--db", "x.db", "--workers", "3"),
-        ("--memory", "--settle", "1", "--shard-hours", "0.5", "--shard-records", "7", "--s3", "s3"),
+        ("--memory", "--state-delay", "1", "--shard-hours", "0.5", "--shard-records", "7", "--s3", "s3"),
         ("--memory", "--regions", "eu-west-1, us-east-1", "--replica-lag", "0", "--cors", "http://a", "--cors", "*"),
     ],
     ids=" ".join,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from keyplan import Cursor, Design, Entity, Field, Index, Key, Page, Table, read, ulid
-from keyplan.errors import ItemNotReadable
+from keyplan.errors import InvalidItemError
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
@@ -131,10 +131,10 @@ def test_attributes_of_others_are_passed_over(devices: Devices) -> None:
 
 def test_ours_that_cannot_be_read_is_told_with_its_place(devices: Devices) -> None:
     put(devices, pk="DEVICE#d", sk="#META", device_id="d", name={"N": "1"})
-    with pytest.raises(ItemNotReadable) as caught:
+    with pytest.raises(InvalidItemError) as caught:
         devices.get(Device, device_id="d")
     assert caught.value.place == "Device(pk=DEVICE#d, sk=#META)"
-    assert [fault.place for fault in caught.value.faults] == ["Device.name"]
+    assert [fault.place for fault in caught.value.errors] == ["Device.name"]
     assert caught.value.hint
 
 

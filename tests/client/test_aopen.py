@@ -56,7 +56,7 @@ class Awaited(Design):
 
     @write("W1")
     def signed(self, name: str, author: str) -> Writes[Note | None]:
-        note = yield from self.note.ask(name)
+        note = yield from self.note.read(name)
         if note is not None:
             yield Put(note.model_copy(update={"author": author}))
         return note

@@ -34,7 +34,7 @@ from keyplan.client.conversations import Request
 from keyplan.client.transactions import Refusal
 from keyplan.client.write_attempts import Findings
 from keyplan.client.write_compiler import Operation
-from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, TransactionFailed, ValueTaken, WriteFailed
+from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, TransactionFailed, UniqueValueTaken, WriteFailed
 from tests.client.support import record
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -95,7 +95,7 @@ class Club(Design):
     @write("W3", attempts=10)
     def note_for(self, member_id: str, book: str) -> Writes:
         yield Check(Member, member_id=member_id).only_if(status="active")
-        lines = yield from self.lines.ask(book)
+        lines = yield from self.lines.read(book)
         yield Create(Line(book=book, number=len(lines)))
 
     @write("W4", attempts=10)
@@ -104,7 +104,7 @@ class Club(Design):
 
     @write("W5", attempts=10)
     def count(self, member_id: str) -> Writes[int]:
-        member = yield from self.member.ask(member_id)
+        member = yield from self.member.read(member_id)
         if member is None:
             raise LookupError(member_id)
         yield Update(member, n=member.n + 1).only_if(n=member.n)
@@ -112,12 +112,12 @@ class Club(Design):
 
     @write("W6", attempts=10)
     def impossible(self, member_id: str) -> Writes:
-        member = yield from self.member.ask(member_id)
+        member = yield from self.member.read(member_id)
         yield Update(Member, member_id=member_id).set(n=1 if member is None else 2).only_if(n=99)
 
     @write("W7", attempts=10)
     def append(self, book: str) -> Writes[int]:
-        lines = yield from self.lines.ask(book)
+        lines = yield from self.lines.read(book)
         yield Create(Line(book=book, number=len(lines)))
         return len(lines)
 
@@ -125,14 +125,14 @@ class Club(Design):
     def free_name(self, member_id: str) -> Writes[str]:
         for number in range(100):
             name = f"name-{number}"
-            if (yield from self.named.ask(name)) is None:
+            if (yield from self.named.read(name)) is None:
                 yield Create(Member(member_id=member_id, name=name))
                 return name
         raise LookupError
 
     @write("W9", attempts=10)
     def count_finally(self, member_id: str) -> Writes:
-        member = yield from self.member.ask(member_id)
+        member = yield from self.member.read(member_id)
         yield Update(Member, member_id=member_id).set(n=5).only_if(n=0 if member is None else member.n).final()
 
     @write("W14", attempts=10)
@@ -144,32 +144,32 @@ class Club(Design):
 
     @write("W10", attempts=10)
     def make(self, member_id: str) -> Writes:
-        if (yield from self.member.ask(member_id)) is None:
+        if (yield from self.member.read(member_id)) is None:
             yield Create(Member(member_id=member_id, name=member_id))
 
     @write("W11", attempts=10)
     def add_known(self, book: str, number: int) -> Writes:
-        yield from self.lines.ask(book)
+        yield from self.lines.read(book)
         yield Create(Line(book=book, number=number))
 
     @write("W12", attempts=10)
     def next_of_all(self, book: str) -> Writes[int]:
-        last = next(iter((yield from self.newest.ask())), None)
+        last = next(iter((yield from self.newest.read())), None)
         number = 0 if last is None else last.number + 1
         yield Create(Line(book=book, number=number))
         return number
 
     @write("W15", attempts=10)
     def begin(self, book: str) -> Writes[int]:
-        if (yield from self.line.ask(book, 0)) is None:
-            lines = yield from self.lines.ask(book)
+        if (yield from self.line.read(book, 0)) is None:
+            lines = yield from self.lines.read(book)
             yield Create(Line(book=book, number=0))
             return len(lines)
         return -1
 
     @write("W13", attempts=10)
     def gives_up(self, member_id: str) -> Writes:
-        member = yield from self.member.ask(member_id)
+        member = yield from self.member.read(member_id)
         if member is None or member.n < 2:
             raise ConditionFailed("not yet")
         yield Update(member, status="ready")
@@ -189,7 +189,7 @@ def _writes(requests: Any) -> int:
 
 
 FAILS: dict[str, tuple[type[WriteFailed], Callable[[Club], Any]]] = {
-    "a value that is taken": (ValueTaken, lambda club: club.join("2", "ada")),
+    "a value that is taken": (UniqueValueTaken, lambda club: club.join("2", "ada")),
     "an item that is there": (ItemExists, lambda club: club.note("b", 0)),
     "both": (ItemExists, lambda club: club.join("1", "ada")),
     "a check of what was not read": (ConditionFailed, lambda club: club.note_for("1", "new")),
@@ -333,7 +333,7 @@ class Tasks(Design):
     @write("W1", attempts=6)
     def work(self, reads: list[str], actions: list[Any]) -> Writes:
         for name in reads:
-            yield from self.task.ask(name)
+            yield from self.task.read(name)
         for action in actions:  # noqa: UP028 - it takes values, which a list would not
             yield action
 

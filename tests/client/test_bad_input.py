@@ -22,15 +22,15 @@ from keyplan import (
     Cursor,
     Delete,
     Design,
-    Discard,
+    SetRemove,
     Each,
     Entity,
-    Include,
+    SetAdd,
     Key,
     Put,
     Range,
     Remove,
-    Stored,
+    StoredAs,
     Table,
     Update,
     read,
@@ -70,7 +70,7 @@ class Caller:
         return self.seed.choice([Thing, Other, self.thing, self.other, self.any()])
 
     def change(self) -> Any:
-        kinds: list[Any] = [lambda value: value, Add, Append, Include, Discard, lambda _: Remove()]
+        kinds: list[Any] = [lambda value: value, Add, Append, SetAdd, SetRemove, lambda _: Remove()]
         return self.seed.choice(kinds)(self.any())
 
     def changes(self) -> dict[str, Any]:
@@ -213,8 +213,8 @@ class Meeting(Entity):
     """Its moments are stored as another program stores them."""
 
     room: str
-    due: Annotated[datetime, Stored("ms")]
-    ends: Annotated[datetime, Stored("iso ms")]
+    due: Annotated[datetime, StoredAs("ms")]
+    ends: Annotated[datetime, StoredAs("iso ms")]
 
     primary = Key("ROOM#{room}", "HEAD")
 

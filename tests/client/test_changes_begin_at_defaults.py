@@ -14,16 +14,16 @@ from keyplan import (
     Add,
     Append,
     Design,
-    Discard,
+    SetRemove,
     Entity,
     Field,
-    Include,
+    SetAdd,
     Key,
     Table,
     Update,
     Version,
 )
-from keyplan.errors import ConditionFailed, KeyplanError, UpdateRefused
+from keyplan.errors import ConditionFailed, KeyplanError, UpdateRejected
 
 MADE = itertools.count(1)
 
@@ -81,8 +81,8 @@ CHANGES: list[dict[str, Any]] = [
     {"lines": Append(["c"])},
     {"lines": Append([])},
     {"empty": Append([1])},
-    {"tags": Include({"t"})},
-    {"tags": Discard({"t"})},
+    {"tags": SetAdd({"t"})},
+    {"tags": SetRemove({"t"})},
 ]
 
 
@@ -111,7 +111,7 @@ def _applied(value: Any, change: Any) -> Any:
             return (value or 0) + change.amount
         case Append():
             return [*value, *change.items]
-        case Include():
+        case SetAdd():
             return {*value, *change.elements}
         case _:
             return {*value} - set(change.elements)
@@ -126,13 +126,13 @@ def test_bounds_hold_from_the_default_on(change: Add) -> None:
         assert items.get(Item, name="a").least == 12  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("change", [Include({"y"}), Discard({"x"})], ids=str)
+@pytest.mark.parametrize("change", [SetAdd({"y"}), SetRemove({"x"})], ids=str)
 @pytest.mark.parametrize("by_class", [True, False])
 def test_a_set_that_cannot_begin_at_its_default_is_refused(change: Any, by_class: bool) -> None:
     with Items.open(":memory:") as items:
         _older(items, "a")
         target: Any = Item if by_class else items.get(Item, name="a")
-        with pytest.raises(UpdateRefused, match="can't begin"):
+        with pytest.raises(UpdateRejected, match="can't begin"):
             items.update(target, **({"name": "a"} if by_class else {}), marks=change)
 
 

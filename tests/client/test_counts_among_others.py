@@ -33,13 +33,13 @@ class Hen(Entity):
 class Farm(Design):
     table = Table("farm", entities=[Gnu, Hen], indexes=[TOGETHER, LISTED])
 
-    @read("R1", of=Gnu)
+    @read("R1", entity=Gnu)
     def in_town(self, town: str) -> int: ...
 
-    @read("R2", of=Gnu, key=Gnu.listed)
+    @read("R2", entity=Gnu, key=Gnu.listed)
     def of_number(self, place: str, number: int) -> int: ...
 
-    @read("R3", of=Gnu, key=Gnu.listed)
+    @read("R3", entity=Gnu, key=Gnu.listed)
     def in_place(self, place: str) -> int: ...
 
     @read("R4")

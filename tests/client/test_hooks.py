@@ -59,7 +59,7 @@ class Notes(Design):
     def by_author(self, author: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Note]: ...
 
     @read("N3")
-    def all_of(self, author: str) -> Iterator[Note]: ...
+    def scan_index(self, author: str) -> Iterator[Note]: ...
 
     @read("N4")
     def of_authors(self, author: Each[str], limit: int = 5) -> list[Note]: ...
@@ -119,10 +119,10 @@ def test_times_are_those_of_the_call(notes: Notes) -> None:
     notes.add(Note(name="a", author="ada"))
     notes.add(Note(name="b", author="ada"))
     notes.of_authors(["ada", "ben"])
-    for _ in notes.all_of("ada"):
+    for _ in notes.scan_index("ada"):
         time.sleep(0.02)
     ended_ns, spent_ms = time.time_ns(), (time.monotonic() - began) * 1000
-    assert [record.pattern for record in patterns] == ["Notes.add", "Notes.add", "Notes.of_authors", "Notes.all_of"]
+    assert [record.pattern for record in patterns] == ["Notes.add", "Notes.add", "Notes.of_authors", "Notes.scan_index"]
     assert sum(call.latency_ms for call in patterns) <= spent_ms - 40
     records: list[CallRecord | PatternRecord] = [*calls, *patterns]
     for record in records:
@@ -166,10 +166,10 @@ def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
     notes.store.watch(records.append)
 
     async def count() -> int:
-        return len([note async for note in notes.all_of.aio("ada")])
+        return len([note async for note in notes.scan_index.aio("ada")])
 
-    assert (asyncio.run(count()) if awaited else len(list(notes.all_of("ada")))) == 250
-    assert [(record.pattern, record.requests) for record in records] == [("Notes.all_of", 3)]
+    assert (asyncio.run(count()) if awaited else len(list(notes.scan_index("ada")))) == 250
+    assert [(record.pattern, record.requests) for record in records] == [("Notes.scan_index", 3)]
 
 
 @pytest.mark.parametrize("awaited", [False, True])
@@ -199,14 +199,14 @@ def test_an_iterator_that_is_left_ends_without_an_error(notes: Notes) -> None:
     notes.store.watch(records.append)
 
     async def some() -> None:
-        async for note in notes.all_of.aio("ada"):
+        async for note in notes.scan_index.aio("ada"):
             if note.name == "2":
                 break
         gc.collect()
         await asyncio.sleep(0.01)
 
     asyncio.run(some())
-    for note in notes.all_of("ada"):
+    for note in notes.scan_index("ada"):
         if note.name == "2":
             break
     gc.collect()
@@ -221,7 +221,7 @@ def test_an_iterator_that_runs_already_is_not_told_by_half(notes: Notes, *, awai
 
     async def count() -> int:
         number = 0
-        async for _ in notes.all_of.aio("ada"):
+        async for _ in notes.scan_index.aio("ada"):
             number += 1
             if number == 50:
                 notes.store.watch(records.append)
@@ -230,7 +230,7 @@ def test_an_iterator_that_runs_already_is_not_told_by_half(notes: Notes, *, awai
     if awaited:
         assert asyncio.run(count()) == 250
     else:
-        for number, _ in enumerate(notes.all_of("ada")):
+        for number, _ in enumerate(notes.scan_index("ada")):
             if number == 50:
                 notes.store.watch(records.append)
     assert records == []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Cursor, Design, Entity, Index, Key, Label, Page, Table, read
+from keyplan import Cursor, Design, Entity, Index, Key, Discriminator, Page, Table, read
 from tests.client.support import Recorder, record
 
 LEAN = Index("LEAN", "lean_pk", "lean_sk", projection="KEYS_ONLY")
@@ -95,7 +95,7 @@ class Labelled(Entity):
     shelf: str
     text: str = ""
 
-    label = Label("kind", "labelled")
+    label = Discriminator("kind", "labelled")
     primary = Key("LABELLED#{number}", "HEAD")
     by_shelf = Key("SHELF#{shelf}", "{number:04d}", index=LEAN)
 

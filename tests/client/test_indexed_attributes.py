@@ -10,7 +10,22 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from keyplan import Binary, Create, Design, Entity, Field, Index, Key, Once, Put, Table, Update, Writes, read, write
+from keyplan import (
+    Binary,
+    Create,
+    Design,
+    Entity,
+    Field,
+    Index,
+    Key,
+    IfNotExists,
+    Put,
+    Table,
+    Update,
+    Writes,
+    read,
+    write,
+)
 from keyplan.errors import KeyFieldError
 
 BY_MAP = Index("BY_MAP", "map", "opened")
@@ -80,7 +95,7 @@ class Royale(Design):
 
     @write("W3")
     def begin(self, game_id: str, name: str, map: str) -> Writes[None]:  # noqa: A002
-        yield Update(Player, game_id=game_id, name=name).set(map=Once(map)).or_create()
+        yield Update(Player, game_id=game_id, name=name).set(map=IfNotExists(map)).or_create()
 
     @write("W4")
     def draw(self, player: Player, picture: bytes) -> Writes[None]:

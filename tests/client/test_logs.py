@@ -11,7 +11,7 @@ import pytest
 
 from keyplan import Create, Design, Entity, Index, Key, Table, Update, Writes, read, write
 from keyplan.errors import ConditionFailed, DynamoDBError
-from keyplan.testing import opened, throttled
+from keyplan.testing import open_test_store, throttled
 from tests.contract.stores import OPENERS
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -74,7 +74,7 @@ def test_lines_of_requests(store: str, tmp_path: Path, caplog: pytest.LogCapture
 
 def test_errors_by_their_names(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "keyplan.requests")
-    with opened(Notes) as notes, throttled(notes, 1), pytest.raises(DynamoDBError):
+    with open_test_store(Notes) as notes, throttled(notes, 1), pytest.raises(DynamoDBError):
         notes.note("a")
     assert caplog.messages[-1].endswith("ProvisionedThroughputExceededException")
 

@@ -19,15 +19,15 @@ from keyplan import (
     Field,
     Index,
     Key,
-    Once,
-    Stored,
+    IfNotExists,
+    StoredAs,
     Table,
     Update,
     Writes,
     read,
     write,
 )
-from keyplan.errors import ArgumentError, ConditionFailed, UpdateRefused
+from keyplan.errors import ArgumentError, ConditionFailed, UpdateRejected
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 
@@ -53,7 +53,7 @@ class User(Entity):
     notes: dict[str, list[str]] = Field(default_factory=dict)
     lines: list[Line] = Field(default_factory=list)
     region: str = "eu"
-    packed: Annotated[dict[str, int], Stored("json")] = Field(default_factory=dict)
+    packed: Annotated[dict[str, int], StoredAs("json")] = Field(default_factory=dict)
 
     primary = Key("USER#{user_id}", "HEAD")
     by_region = Key("REGION#{region}", "{user_id}", index=GSI1)
@@ -86,12 +86,14 @@ class App(Design):
 
     @write("A4")
     def hit(self, page: str, at: datetime) -> Writes[Visit]:
-        return (yield from Update(Visit, page=page).set(hits=Add(1), first_seen=Once(at), site="main").or_create())
+        return (
+            yield from Update(Visit, page=page).set(hits=Add(1), first_seen=IfNotExists(at), site="main").or_create()
+        )
 
     @write("A5")
     def move_and_hit(self, user: User, city: str, at: datetime) -> Writes:
-        yield from self.move.join(user, city)
-        yield Update(Visit, page=user.user_id).set(hits=Add(1), first_seen=Once(at), site="main").or_create()
+        yield from self.move.in_transaction(user, city)
+        yield Update(Visit, page=user.user_id).set(hits=Add(1), first_seen=IfNotExists(at), site="main").or_create()
 
 
 @pytest.fixture
@@ -185,24 +187,24 @@ def test_parts_change(app: App, user: User, name: str, by_class: bool) -> None:
         (lambda update: update.at(lambda user: user.home.city).set("Faro"), ConditionFailed),
         (lambda update: update.at(lambda user: user.lines[7].count).set(1), ConditionFailed),
         (lambda update: update.at(lambda user: user.lines[7]).set(Line(product="a")), ConditionFailed),
-        (lambda update: update.at(lambda user: user.address.town).set("Faro"), UpdateRefused),
+        (lambda update: update.at(lambda user: user.address.town).set("Faro"), UpdateRejected),
         (lambda update: update.at(lambda user: user.addres.city).set("Faro"), Exception),
         (lambda update: update.at(lambda user: user.address.city).set(7), ArgumentError),
         (lambda update: update.at(lambda user: user.address.zip).set(-1), ArgumentError),
         (lambda update: update.at(lambda user: user.address.zip).add(-4001), ConditionFailed),
-        (lambda update: update.at(lambda user: user.address.city).remove(), UpdateRefused),
-        (lambda update: update.at(lambda user: user.packed["a"]).set(1), UpdateRefused),
+        (lambda update: update.at(lambda user: user.address.city).remove(), UpdateRejected),
+        (lambda update: update.at(lambda user: user.packed["a"]).set(1), UpdateRejected),
         (
             lambda update: (
                 update.at(lambda user: user.address.city).set("a").at(lambda user: user.address.city).set("b")
             ),
-            UpdateRefused,
+            UpdateRejected,
         ),
         (lambda update: update.set(address=Place(city="a")).at(lambda user: user.address.city).set("b"), ArgumentError),
         (lambda update: update.at(lambda user: "city").set("a"), ArgumentError),
         (lambda update: update.at(lambda user: user.lines[-1]).set(Line(product="a")), ArgumentError),
         (lambda update: update.at(lambda user: user.lines[2**31]).set(Line(product="a")), ArgumentError),
-        (lambda update: update.at(lambda user: user.counts["a"]).set(1).or_create(), UpdateRefused),
+        (lambda update: update.at(lambda user: user.counts["a"]).set(1).or_create(), UpdateRejected),
     ],
 )
 def test_what_cannot_change_is_refused(
@@ -218,10 +220,10 @@ def test_once_is_only_when_new_and_index_keys_are_made_of_what_is_known(app: App
     assert app.hit("a", first) == Visit(page="a", hits=1, first_seen=first, site="main")
     assert asyncio.run(app.hit.aio("a", later)) == Visit(page="a", hits=2, first_seen=first, site="main")
     assert [(page.page, page.hits) for page in app.pages("main")] == [("a", 2)]
-    with pytest.raises(UpdateRefused, match="by_site"):
-        app.update(Update(Visit, page="b").set(hits=Add(1), first_seen=later, site=Once("x")).or_create())
+    with pytest.raises(UpdateRejected, match="by_site"):
+        app.update(Update(Visit, page="b").set(hits=Add(1), first_seen=later, site=IfNotExists("x")).or_create())
     with pytest.raises(ArgumentError):
-        app.update(Update(Visit, page="a").set(first_seen=Once("yesterday")))
+        app.update(Update(Visit, page="a").set(first_seen=IfNotExists("yesterday")))
 
 
 def test_a_write_joins_another_in_one_transaction(app: App, user: User) -> None:

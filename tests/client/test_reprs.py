@@ -19,7 +19,7 @@ from keyplan import (
     Page,
     Put,
     Range,
-    Stored,
+    StoredAs,
     Table,
     Update,
     Writes,
@@ -65,9 +65,9 @@ def test_each_says_what_it_is() -> None:
     assert repr(Update(Note, name="b").set(name="c")) == "Update(Note, name='b')"
     assert repr(Delete(note)) == "Delete(Note(name='a'))"
     assert repr(GSI1) == "Index('GSI1', 'gsi1pk', 'gsi1sk')"
-    assert repr(Stored("ms")) == "Stored('ms')"
-    assert repr(Stored(layout="%Y-%m-%d")) == "Stored(layout='%Y-%m-%d')"
-    assert repr(Stored(write=str.upper, read=str.lower)) == "Stored(write=upper, read=...)"
+    assert repr(StoredAs("ms")) == "StoredAs('ms')"
+    assert repr(StoredAs(layout="%Y-%m-%d")) == "StoredAs(layout='%Y-%m-%d')"
+    assert repr(StoredAs(write=str.upper, read=str.lower)) == "StoredAs(write=upper, read=...)"
     assert repr(Clock(datetime(2026, 3, 1, tzinfo=UTC))) == "Clock(2026-03-01T00:00:00+00:00)"
     assert "secret" not in repr(Credentials("id", "secret", "token"))
     with Engine.open(":memory:") as engine:

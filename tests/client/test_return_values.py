@@ -18,10 +18,10 @@ from keyplan import (
     Create,
     Delete,
     Design,
-    Discard,
+    SetRemove,
     Entity,
     Field,
-    Include,
+    SetAdd,
     Index,
     Key,
     Put,
@@ -198,7 +198,7 @@ class Counting(Design):
 
     @write("W20")
     def read_first(self, name: str) -> Writes[tuple[int, int]]:
-        before = yield from self.counter.ask(name)
+        before = yield from self.counter.read(name)
         after = yield Update(Counter, name=name).set(n=Add(1))
         return (0 if before is None else before.n), after.n
 
@@ -248,7 +248,7 @@ def test_an_atomic_counter_gives_its_number_in_one_request(counting: Counting) -
     assert counting.in_a_helper("a") == 6
     assert counting.visit("/") == 1
     assert counting.visit("/") == 2
-    assert counting.update(Counter, name="a", n=Add(1), seen=Include({"c"})).n == 7
+    assert counting.update(Counter, name="a", n=Add(1), seen=SetAdd({"c"})).n == 7
     assert counting.update(Update(Visit, path="/").set(n=Add(1)).or_create()).n == 3
     assert requests.operations == ["UpdateItem"] * 6
 
@@ -390,8 +390,8 @@ CHANGES: list[dict[str, Any]] = [
     {"n": 9},
     {"label": "new"},
     {"label": None},
-    {"seen": Include({"z"})},
-    {"seen": Discard({"x"})},
+    {"seen": SetAdd({"z"})},
+    {"seen": SetRemove({"x"})},
     {"seen": set()},
     {"log": Append(["w"])},
     {"log": Remove()},

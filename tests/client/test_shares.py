@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
-from keyplan.errors import ItemNotReadable
+from keyplan.errors import InvalidItemError
 from keyplan.model.compiled.partition_shares import PARALLEL_MAX, Ask, Place, Shares
 from tests.client.support import record
 
@@ -260,5 +260,5 @@ def test_what_lies_beyond_a_page_is_not_read_as_an_instance() -> None:
         )
         page = log.numbers(DAY, limit=10)
         assert [one.number for one in page.items] == list(range(10))
-        with pytest.raises(ItemNotReadable):
+        with pytest.raises(InvalidItemError):
             log.numbers(DAY, limit=10, cursor=page.cursor)

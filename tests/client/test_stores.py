@@ -11,7 +11,7 @@ import pytest
 from keyplan import CallRecord, PatternRecord
 from keyplan.client.call_records import RunningCall
 from keyplan.client.transports.workers import Workers
-from keyplan.errors import Fault, StoreError
+from keyplan.errors import ErrorDetail, StoreError
 from keyplan.session.stores import Store
 from keyplan.systems import FAULTS_KEPT, LoadReport
 
@@ -122,7 +122,7 @@ def test_who_closes_what() -> None:
 def test_a_report_keeps_so_many_faults() -> None:
     report = LoadReport()
     for number in range(FAULTS_KEPT + 2):
-        report.fault(Fault(f"line {number}", "wrong"))
+        report.fault(ErrorDetail(f"line {number}", "wrong"))
     assert (FAULTS_KEPT, len(report.faults), report.more_faults) == (1000, 1000, 2)
 
 

@@ -61,7 +61,7 @@ def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carr
         with pytest.raises(RequestError, match=says) as raised:
             carry_out(*writes)
         assert raised.value.place == "transact"
-        assert raised.value.hint == "transact(shop.place.join(order), ...)"
+        assert raised.value.hint == "transact(shop.place.in_transaction(order), ...)"
     with Ledger.open(":memory:") as other:
         one, two, three = shop.place.join("o", 1), other.take.join("a", 1), ledger.take.join("a", 1)
         for pair in ([one, two], [two, three], [one, three, two]):
@@ -87,6 +87,6 @@ def test_as_often_as_the_most_patient_of_them(both: tuple[Shop, Ledger], monkeyp
 
     recorder.before = before
     with pytest.raises(ConditionFailed):
-        transact(shop.place.join("o", 1), ledger.take.join("a", 1))
+        transact(shop.place.in_transaction("o", 1), ledger.take.in_transaction("a", 1))
     assert recorder.operations.count("TransactWriteItems") == 5
     assert pauses == [0.01, 0.02, 0.04, 0.08]

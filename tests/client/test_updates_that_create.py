@@ -16,9 +16,9 @@ from pydantic import Field
 from keyplan import (
     Add,
     Design,
-    Discard,
+    SetRemove,
     Entity,
-    Include,
+    SetAdd,
     Index,
     Key,
     Remove,
@@ -31,7 +31,7 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.errors import ConditionFailed, UpdateRefused
+from keyplan.errors import ConditionFailed, UpdateRejected
 from keyplan.testing.stored_world import check_invariants, scan
 from tests.client.support import record
 
@@ -152,7 +152,7 @@ def test_conditions_are_asked_of_a_missing_item(counts: Counts) -> None:
 
 
 def test_in_a_transaction(counts: Counts) -> None:
-    parts = [Update(Count, name="a", part=part).set(value=Add(1), names=Include({"x"})).or_create() for part in (1, 2)]
+    parts = [Update(Count, name="a", part=part).set(value=Add(1), names=SetAdd({"x"})).or_create() for part in (1, 2)]
     counts.transact(parts)
     counts.transact(parts)
     assert [counts.get(Count, name="a", part=part) for part in (1, 2)] == [
@@ -174,7 +174,7 @@ def test_every_addition_counts_when_many_begin_at_once(tmp_path: Path) -> None:
         (Update(Strict, name="a").set(made_at=now(), begins_at=1), "would have no value"),
         (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=1.5, begins_at=Add(1)), None),
         (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=Add(1)), "is made anew each time"),
-        (Update(Count, name="a", part=1).set(names=Discard({"x"}), note=Remove()), None),
+        (Update(Count, name="a", part=1).set(names=SetRemove({"x"}), note=Remove()), None),
         (Update(Count(name="a", part=1), value=1), "its item is there"),
         (Update(Listed, name="a").set(value=Add(1)), "by_group"),
         (Update(Claimed, name="a").set(value=Add(1)), "claims"),
@@ -186,6 +186,6 @@ def test_what_would_make_half_an_item_is_refused(counts: Counts, action: Any, me
         counts.transact([action.or_create()])
         check_invariants(scan(counts))
         return
-    with pytest.raises(UpdateRefused, match=message):
+    with pytest.raises(UpdateRejected, match=message):
         counts.transact([action.or_create()])
     assert not scan(counts).size

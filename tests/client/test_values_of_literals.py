@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import Design, Entity, Key, Table, Unreadable, read
-from keyplan.errors import ItemNotReadable
+from keyplan import Design, Entity, Key, Table, InvalidItem, read
+from keyplan.errors import InvalidItemError
 
 
 class Level(Entity):
@@ -32,7 +32,7 @@ class Levels(Design):
     def level(self, name: str) -> Level | None: ...
 
     @read("R2")
-    def any_level(self, name: str) -> Level | Unreadable | None: ...
+    def any_level(self, name: str) -> Level | InvalidItem | None: ...
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ WRONG: dict[str, Any] = {
 def test_another_value_is_told(levels: Levels, field: str) -> None:
     key = Levels.compiled.by_name["Level"].to_item(Level(name="a"))
     levels.store.transport.call("PutItem", {"TableName": "levels", "Item": {**key, field: WRONG[field]}})
-    with pytest.raises(ItemNotReadable, match=rf"Level\.{field}"):
+    with pytest.raises(InvalidItemError, match=rf"Level\.{field}"):
         levels.level("a")
-    assert isinstance(levels.any_level("a"), Unreadable)
+    assert isinstance(levels.any_level("a"), InvalidItem)
 
 
 def test_the_values_come_back(levels: Levels) -> None:

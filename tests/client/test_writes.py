@@ -20,9 +20,9 @@ from keyplan import (
     Create,
     Delete,
     Design,
-    Discard,
+    SetRemove,
     Entity,
-    Include,
+    SetAdd,
     Index,
     Key,
     Put,
@@ -42,8 +42,8 @@ from keyplan.errors import (
     KeyplanError,
     RequestError,
     TransactionFailed,
-    UpdateRefused,
-    ValueTaken,
+    UpdateRejected,
+    UniqueValueTaken,
     WriteFailed,
 )
 from keyplan.testing.stored_world import check_invariants, scan
@@ -119,7 +119,7 @@ class Shop(Design):
     @write("W1", attempts=5)
     def count(self, note_id: str) -> Writes[int]:
         """Reads, and writes what follows from it."""
-        note = yield from self.note.ask(note_id)
+        note = yield from self.note.read(note_id)
         number = len(note.text) + 1
         yield Update(note, text="x" * number)
         return number
@@ -177,7 +177,7 @@ def test_an_update_by_class_counts_without_asking(shop: Shop) -> None:
 
 def test_a_version_is_not_changed_by_hand(shop: Shop) -> None:
     note = shop.create(Note(note_id="n"))
-    with pytest.raises(UpdateRefused, match="it counts the item's writes by itself"):
+    with pytest.raises(UpdateRejected, match="it counts the item's writes by itself"):
         shop.update(note, version=7)
 
 
@@ -210,13 +210,13 @@ def test_a_write_that_lost_a_race_is_made_anew(shop: Shop) -> None:
 
 def test_claims_are_taken_moved_released_and_used_again(shop: Shop) -> None:
     ada = shop.create(Account(account_id="a", email="x@y", phone="1"))
-    with pytest.raises(ValueTaken, match="email 'x@y' belongs to another Account"):
+    with pytest.raises(UniqueValueTaken, match="email 'x@y' belongs to another Account"):
         shop.create(Account(account_id="b", email="x@y"))
     with pytest.raises(ItemExists, match="is there already"):
         shop.create(Account(account_id="a", email="x@y", phone="1"))
     ada = shop.update(ada, email="new@y", phone=None)
     eve = shop.create(Account(account_id="b", email="x@y", phone="1"))
-    with pytest.raises(ValueTaken, match="email 'new@y'"):
+    with pytest.raises(UniqueValueTaken, match="email 'new@y'"):
         shop.update(eve, email="new@y", city="Bern")
     assert shop.in_city("Bern") == []
     shop.delete(ada)
@@ -259,7 +259,7 @@ def test_keys_are_made_anew_when_their_fields_change(shop: Shop) -> None:
     four = shop.update(three, rank=Add(5))
     assert four.rank == 12
     assert raw(shop, "PRODUCT#p")["gsi1sk"] == {"S": "0012#p"}
-    five = shop.update(four, tags=Include({"a", "b"}))
+    five = shop.update(four, tags=SetAdd({"a", "b"}))
     assert shop.labelled("bolt-2") == [five]
     assert raw(shop, "PRODUCT#p")["label"] == {"S": "bolt-2"}
     six = shop.update(five, status="old")
@@ -365,20 +365,20 @@ def test_a_set_is_shown_in_one_order() -> None:
 @pytest.mark.parametrize("changes", [{"brand": "b"}, {"rank": 1}, {"status": "old"}, {"tags": {"a"}}, {"rank": Add(1)}])
 def test_keys_cannot_be_made_anew_by_class(shop: Shop, changes: dict[str, Any]) -> None:
     shop.create(product())
-    with pytest.raises(UpdateRefused, match=r"it is part of the key by_(brand|label)"):
+    with pytest.raises(UpdateRejected, match=r"it is part of the key by_(brand|label)"):
         shop.transact([Update(Product, product_id="p").set(**changes)])
 
 
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"product_id": "q"}, UpdateRefused, "it names the item"),
-        ({"label": "x"}, UpdateRefused, "it is computed from other fields"),
+        ({"product_id": "q"}, UpdateRejected, "it names the item"),
+        ({"label": "x"}, UpdateRejected, "it is computed from other fields"),
         ({"colour": "x"}, RequestError, "Product has no field 'colour'"),
         ({"rank": -1}, KeyplanError, "is negative"),
         ({"status": "odd"}, ArgumentError, r"input should be 'new' or 'old'"),
         ({"brand": ""}, KeyplanError, "is empty"),
-        ({}, UpdateRefused, "an update changes nothing"),
+        ({}, UpdateRejected, "an update changes nothing"),
     ],
 )
 def test_updates_that_are_refused(shop: Shop, changes: Any, error: type[Exception], message: str) -> None:
@@ -441,11 +441,11 @@ def test_a_number_keeps_to_its_bounds_whatever_is_stored(shop: Shop) -> None:
 
 def test_empty_sets_and_nothing_are_not_stored(shop: Shop) -> None:
     element = shop.create(product(tags={"a"}, note="n", at=datetime(2026, 3, 1, tzinfo=UTC)))
-    two = shop.update(element, tags=Discard({"a"}), note=None, at=None)
+    two = shop.update(element, tags=SetRemove({"a"}), note=None, at=None)
     stored = raw(shop, "PRODUCT#p")
     assert not {"tags", "note", "at"} & stored.keys()
     assert shop.get(Product, product_id="p") == two == product()
-    three = shop.update(two, tags=Include({"b"}))
+    three = shop.update(two, tags=SetAdd({"b"}))
     assert three.tags == {"b"}
     assert shop.update(three, tags=set()).tags == set()
 
@@ -538,9 +538,9 @@ def test_which_action_failed_and_why(shop: Shop) -> None:
         )
     error = caught.value
     assert [type(reason) for reason in error.reasons] == [
-        type(None), ConditionFailed, type(None), ValueTaken, ConditionFailed,
+        type(None), ConditionFailed, type(None), UniqueValueTaken, ConditionFailed,
     ]  # fmt: skip
-    texts = [str(fault) for fault in error.faults]
+    texts = [str(fault) for fault in error.errors]
     assert "stock is 5, expected 6" in texts[0]
     assert "email 'x@y' belongs to another Account" in texts[1]
     assert "Note(pk=NOTE#none, sk=META) isn't there" in texts[2]

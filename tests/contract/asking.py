@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Literal
 
-from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, Unreadable, read
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, InvalidItem, read
 
 BY_START = Index("BY_START", "start_key", "start_sort")
 BY_RANK = Index("BY_RANK", "rank_key", "rank_sort")
@@ -124,10 +124,10 @@ class Asking(Design):
     @read("S3", where={"state": "closed"})
     def closed(self, team: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Ticket]: ...
 
-    @read("S4", where={"state": "calm"}, of=Ticket)
+    @read("S4", where={"state": "calm"}, entity=Ticket)
     def how_many_calm(self, team: str) -> int: ...
 
-    @read("S5", all_of=BY_STATE, of=Ticket)
+    @read("S5", scan_index=BY_STATE, entity=Ticket)
     def how_many_somewhere(self) -> int: ...
 
     @read("S6")
@@ -146,28 +146,28 @@ class Asking(Design):
     @read("E2")
     def parts(self, parcel_id: Each[str], part: Each[int]) -> list[Parcel]: ...
 
-    @read("E3", where={"state": ("in", "out")}, of=Parcel)
+    @read("E3", where={"state": ("in", "out")}, entity=Parcel)
     def how_many_parcels(self, depot: Each[str]) -> int: ...
 
-    @read("E4", of=Parcel)
+    @read("E4", entity=Parcel)
     def are_there(self, parcel_id: Each[str], part: Each[int]) -> int: ...
 
     @read("U1", key=Job.by_start)
     def readable(
         self, team: str, newest_first: bool = False, limit: int = 10, cursor: Cursor | None = None
-    ) -> Page[Job | Unreadable]: ...
+    ) -> Page[Job | InvalidItem]: ...
 
     @read("U2")
-    def readable_job(self, job_id: str) -> Job | Unreadable | None: ...
+    def readable_job(self, job_id: str) -> Job | InvalidItem | None: ...
 
     @read("U3")
-    def readable_jobs(self, job_id: Each[str]) -> list[Job | Unreadable]: ...
+    def readable_jobs(self, job_id: Each[str]) -> list[Job | InvalidItem]: ...
 
     @read("U4", scan=True)
-    def all_readable(self) -> Iterator[Job | Step | Unreadable]: ...
+    def all_readable(self) -> Iterator[Job | Step | InvalidItem]: ...
 
     @read("U5", key=Job.by_rank)
-    def readable_ranking(self, team: str) -> list[Job | Unreadable]: ...
+    def readable_ranking(self, team: str) -> list[Job | InvalidItem]: ...
 
     @read("J1", scan=True, segments=3)
     def all_jobs(self) -> Iterator[Job]: ...
@@ -175,10 +175,10 @@ class Asking(Design):
     @read("J4", scan=True, segments=3)
     def jobs_and_steps(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Job | Step]: ...
 
-    @read("J5", all_of=BY_STATE, segments=2)
+    @read("J5", scan_index=BY_STATE, segments=2)
     def tickets_by_page(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Ticket]: ...
 
-    @read("J2", all_of=BY_STATE, segments=2)
+    @read("J2", scan_index=BY_STATE, segments=2)
     def all_tickets(self) -> list[Ticket]: ...
 
     @read("J3", scan=True, segments=4, of=[Job, Step])

@@ -18,7 +18,7 @@ from keyplan import (
     Page,
     Range,
     Table,
-    Unreadable,
+    InvalidItem,
     View,
     read,
 )
@@ -117,12 +117,12 @@ class Timed(Design):
     @read("M5")
     def history(
         self, sensor: str, at: Range[datetime], limit: int = 10, cursor: Cursor | None = None
-    ) -> Page[Reading | Repair | Unreadable]: ...
+    ) -> Page[Reading | Repair | InvalidItem]: ...
 
-    @read("M6", of=Reading, where="note <> :text")
+    @read("M6", entity=Reading, where="note <> :text")
     def how_many_noted(self, sensor: str, at: Range[datetime], text: str) -> int: ...
 
-    @read("M7", of=Reading)
+    @read("M7", entity=Reading)
     def is_any(self, sensor: str, at: Range[datetime]) -> bool: ...
 
     @read("M8")
@@ -145,13 +145,13 @@ class Timed(Design):
         self, site: str, day: Range[date], newest_first: bool = False, limit: int = 10, cursor: Cursor | None = None
     ) -> Page[VisitRow]: ...
 
-    @read("V2", of=Visit, total="level")
+    @read("V2", entity=Visit, total="level")
     def levels(self, site: str, day: Range[date]) -> int: ...
 
     @read("V3")
     def in_room(self, room: str, at: Range[datetime], level: Range[int] | None = None) -> list[Visit]: ...
 
-    @read("V4", of=Visit)
+    @read("V4", entity=Visit)
     def is_in_room(self, room: str, at: Range[datetime]) -> bool: ...
 
     @read("V5")

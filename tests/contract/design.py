@@ -440,7 +440,7 @@ class Everything(Design):
     @write("W3")
     def add_line(self, order_id: str, sku: str) -> Writes[Line]:
         """Reads, then writes the next number."""
-        newest = yield from self.order_newest.ask(order_id)
+        newest = yield from self.order_newest.read(order_id)
         line = Line(order_id=order_id, number=newest.line.number + 1 if newest.line else 1, sku=sku)
         yield Create(line)
         yield Update(newest.order, note=f"{line.number} lines")
@@ -454,7 +454,7 @@ class Everything(Design):
     @write("W5")
     def pay(self, order_id: str, paid_on: date, reference: str) -> Writes:
         """An action that replaces, and one that removes."""
-        order = yield from self.order_details.ask(order_id)
+        order = yield from self.order_details.read(order_id)
         if order is None:
             raise ItemNotFound("no such order", place="Everything.pay")
         yield Put(Payment(order_id=order_id, paid_on=paid_on, reference=reference))

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel
 
-from keyplan import Design, Entity, Field, Index, Key, Number, Range, Stored, Table, read
+from keyplan import Design, Entity, Field, Index, Key, Number, Range, StoredAs, Table, read
 
 GSI1 = Index("GSI1", "gsi1pk", Number("at"))
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678_901, UTC)
@@ -30,23 +30,23 @@ def forwards(content: bytes) -> str:
 
 class Reading(Entity):
     name: str
-    at: Annotated[datetime, Stored("ms")]
-    second: Annotated[datetime, Stored("s")] | None = None
-    digits: Annotated[datetime | None, Stored("ms as text")] = None
-    iso: Annotated[datetime, Stored("iso ms")]
-    python: Annotated[datetime, Stored("isoformat")] | None = None
-    layout: Annotated[datetime, Stored(layout="%Y-%m-%dT%H:%M:%S.%f%z")] | None = None
-    day: Annotated[date, Stored(layout="%d/%m/%Y")] | None = None
-    seconds: Annotated[datetime, Stored("s as text")] | None = None
-    iso_seconds: Annotated[datetime, Stored("iso s")] | None = None
-    price: Annotated[Decimal, Stored("text")] = Decimal(0)
-    done: Annotated[bool, Stored("number")] = False
-    tags: Annotated[set[str], Stored("list")] = Field(default_factory=set)
-    place: Annotated[Place, Stored("json")] | None = None
-    body: Annotated[str, Stored("gzip")] = ""
-    packed: Annotated[str, Stored("zlib")] = ""
-    blob: Annotated[bytes, Stored("base64")] = b""
-    secret: Annotated[str, Stored(write=backwards, read=forwards)] = ""
+    at: Annotated[datetime, StoredAs("ms")]
+    second: Annotated[datetime, StoredAs("s")] | None = None
+    digits: Annotated[datetime | None, StoredAs("ms as text")] = None
+    iso: Annotated[datetime, StoredAs("iso ms")]
+    python: Annotated[datetime, StoredAs("isoformat")] | None = None
+    layout: Annotated[datetime, StoredAs(layout="%Y-%m-%dT%H:%M:%S.%f%z")] | None = None
+    day: Annotated[date, StoredAs(layout="%d/%m/%Y")] | None = None
+    seconds: Annotated[datetime, StoredAs("s as text")] | None = None
+    iso_seconds: Annotated[datetime, StoredAs("iso s")] | None = None
+    price: Annotated[Decimal, StoredAs("text")] = Decimal(0)
+    done: Annotated[bool, StoredAs("number")] = False
+    tags: Annotated[set[str], StoredAs("list")] = Field(default_factory=set)
+    place: Annotated[Place, StoredAs("json")] | None = None
+    body: Annotated[str, StoredAs("gzip")] = ""
+    packed: Annotated[str, StoredAs("zlib")] = ""
+    blob: Annotated[bytes, StoredAs("base64")] = b""
+    secret: Annotated[str, StoredAs(write=backwards, read=forwards)] = ""
 
     primary = Key("READING#{name}", "{iso}")
     by_time = Key("READINGS#{name}", "{at}", index=GSI1)

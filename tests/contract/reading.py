@@ -199,49 +199,49 @@ class Reading(Design):
     @read("V10")
     def row_by_number(self, project: str, title: str) -> TaskRow | None: ...
 
-    @read("C1", of=Task)
+    @read("C1", entity=Task)
     def how_many(self, project: str) -> int: ...
 
-    @read("C2", of=Task)
+    @read("C2", entity=Task)
     def how_many_since(self, project: str, opened_at: Range[datetime]) -> int: ...
 
-    @read("C3", of=Note)
+    @read("C3", entity=Note)
     def how_many_notes(self, task_id: str) -> int: ...
 
-    @read("C4", of=Task)
+    @read("C4", entity=Task)
     def how_many_there(self, task_id: Each[str]) -> int: ...
 
-    @read("C5", of=Task)
+    @read("C5", entity=Task)
     def how_many_of_people(self, person: Each[str]) -> int: ...
 
-    @read("C6", of=Task, scan=True, where={"status": "open"})
+    @read("C6", entity=Task, scan=True, where={"status": "open"})
     def how_many_open(self) -> int: ...
 
     @read("C7", of=[Task, Note])
     def how_many_parts(self, task_id: str) -> int: ...
 
-    @read("E1", of=Task)
+    @read("E1", entity=Task)
     def is_there(self, task_id: str) -> bool: ...
 
-    @read("E2", of=Task)
+    @read("E2", entity=Task)
     def is_taken(self, project: str, title: str) -> bool: ...
 
-    @read("E3", of=Task)
+    @read("E3", entity=Task)
     def has_any(self, person: str, status: Literal["open", "done"], opened_at: Range[datetime]) -> bool: ...
 
-    @read("E4", of=Task, where={"status": "done"})
+    @read("E4", entity=Task, where={"status": "done"})
     def has_done(self, project: str) -> bool: ...
 
-    @read("A1", all_of=ESCALATED)
+    @read("A1", scan_index=ESCALATED)
     def all_escalated(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Task]: ...
 
-    @read("A2", all_of=LATE, complete=True, where={"status": "open"})
+    @read("A2", scan_index=LATE, complete=True, where={"status": "open"})
     def all_late(self) -> list[TaskRow]: ...
 
-    @read("A3", all_of=LATE, of=Task)
+    @read("A3", scan_index=LATE, entity=Task)
     def how_many_late(self) -> int: ...
 
-    @read("A4", all_of=ESCALATED, where="escalated_to = :person")
+    @read("A4", scan_index=ESCALATED, where="escalated_to = :person")
     def all_escalated_to(self, person: str) -> Iterator[Task]: ...
 
     @read("N1")

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import CallRecord, Range, Unreadable
-from keyplan.errors import ArgumentError, CursorError, ItemNotReadable, KeyFieldError
+from keyplan import CallRecord, Range, InvalidItem
+from keyplan.errors import ArgumentError, CursorError, InvalidItemError, KeyFieldError
 from keyplan.model.compiled.time_bucket_keys import Buckets
 from keyplan.testing import verify
 from tests.contract.buckets import Reading, Repair, Timed, Total, Visit, VisitRow
@@ -124,9 +124,9 @@ def test_several_entities_and_what_cant_be_read(timed: Caller) -> None:
     change = {"UpdateExpression": "SET #v = :v", "ExpressionAttributeNames": {"#v": "value"}}
     values = {"ExpressionAttributeValues": {":v": {"S": "much"}}}
     store.transport.call("UpdateItem", {"TableName": store.table_name, "Key": key, **change, **values})
-    with pytest.raises(ItemNotReadable):
+    with pytest.raises(InvalidItemError):
         timed.read("readings", sensor="s", at=asked)
-    (broken,) = [item for item in paged(timed, "history", 2, sensor="s", at=asked) if isinstance(item, Unreadable)]
+    (broken,) = [item for item in paged(timed, "history", 2, sensor="s", at=asked) if isinstance(item, InvalidItem)]
     assert broken.key == {"pk": "SENSOR#s#202602", "sk": "2026-02-10T00:00:00.000000Z#READING"}
 
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import CallRecord, Cursor, Design, Page, Range, Table, Unreadable, Update, read
-from keyplan.errors import ArgumentError, ConditionFailed, CursorError, ItemNotReadable, UpdateRefused
+from keyplan import CallRecord, Cursor, Design, Page, Range, Table, InvalidItem, Update, read
+from keyplan.errors import ArgumentError, ConditionFailed, CursorError, InvalidItemError, UpdateRejected
 from keyplan.formatting.results import answer_json
 from keyplan.testing import verify
 from tests.contract.asking import BY_RANK, BY_START, Asking, Job, Parcel, Step, Ticket, Watch
@@ -91,7 +91,7 @@ def test_an_update_moves_an_item_to_its_other_key(asking: Caller) -> None:
     first = asking.update(first, state="urgent")
     assert asking.read("urgent", team="t") == [first]
     assert asking.update(asking.update(first, state="lost"), state="calm") in paged(asking, "calm", 5, team="t")
-    with pytest.raises(UpdateRefused):
+    with pytest.raises(UpdateRejected):
         asking.update(Ticket, ticket_id="1", state="urgent")
 
 
@@ -137,11 +137,11 @@ def test_what_cant_be_read_is_given_in_its_place_where_the_type_takes_it(asking:
     item = {"Key": {"pk": {"S": "JOB#1"}, "sk": {"S": "HEAD"}}, "TableName": store.table_name}
     change = {"UpdateExpression": "SET #s = :s", "ExpressionAttributeNames": {"#s": "state"}}
     store.transport.call("UpdateItem", {**item, **change, "ExpressionAttributeValues": {":s": {"S": "asleep"}}})
-    with pytest.raises(ItemNotReadable) as refusal:
+    with pytest.raises(InvalidItemError) as refusal:
         asking.read("jobs", team="t")
     assert refusal.value.place == "Job(pk=JOB#1, sk=HEAD)"
     (broken,) = asking.read("readable_jobs", job_id=["1"])
-    assert isinstance(broken, Unreadable)
+    assert isinstance(broken, InvalidItem)
     assert (broken.entity, broken.key) == ("Job", {"pk": "JOB#1", "sk": "HEAD"})
     assert "Job.state" in broken.faults[0]
     jobs[1] = broken
@@ -195,7 +195,7 @@ def test_a_job_in_segments_goes_on_where_it_was_stopped(asking: Caller) -> None:
 
 
 def test_a_place_in_segments_is_one_of_so_many_segments() -> None:
-    def opened(segments: int) -> Any:
+    def open_test_store(segments: int) -> Any:
         class Jobs(Design):
             table = Table("jobs", indexes=[BY_START, BY_RANK])
 
@@ -204,7 +204,7 @@ def test_a_place_in_segments_is_one_of_so_many_segments() -> None:
 
         return Jobs.open(":memory:")
 
-    with opened(2) as two, opened(3) as three:
+    with open_test_store(2) as two, open_test_store(3) as three:
         for number in range(5):
             two.put(job(number))
         cursor = two.jobs().cursor

@@ -29,7 +29,7 @@ from keyplan import (
 )
 from keyplan.analysis.cost.estimate import estimate_pattern
 from keyplan.errors import ConditionFailed, ItemExists, RequestError, TransactionFailed
-from keyplan.testing import opened
+from keyplan.testing import open_test_store
 from tests.contract.stores import OPENERS
 
 
@@ -44,7 +44,7 @@ class Order(Entity):
 class Shop(Design):
     table = Table("shop")
 
-    @write("S1", joined=True)
+    @write("S1", in_transaction=True)
     def place(self, order_id: str, price: int) -> Writes[Order]:
         return (yield from Create(Order(order_id=order_id, price=price)))
 
@@ -76,9 +76,9 @@ class Ledger(Design):
     @read("L1")
     def account(self, account_id: str) -> Account | None: ...
 
-    @write("L2", attempts=5, joined=True)
+    @write("L2", attempts=5, in_transaction=True)
     def take(self, account_id: str, amount: int) -> Writes[int]:
-        account = yield from self.account.ask(account_id)
+        account = yield from self.account.read(account_id)
         if account is None or account.balance < amount:
             raise ConditionFailed("not enough", place="take")
         yield Update(account, balance=account.balance - amount).only_if(balance=account.balance)
@@ -131,14 +131,14 @@ def test_what_a_hundred_actions_are(both: Both) -> None:
     shop, ledger = both
     ledger.put(Account(account_id="1", balance=10))
     with pytest.raises(RequestError, match="101 operations in one transaction; DynamoDB allows 100"):
-        transact(shop.many.join(100), ledger.take.join("1", 1))
-    transact(shop.many.join(99), ledger.take.join("1", 1))
+        transact(shop.many.in_transaction(100), ledger.take.in_transaction("1", 1))
+    transact(shop.many.in_transaction(99), ledger.take.in_transaction("1", 1))
     with pytest.raises(RequestError, match="two actions of one transaction are for the same item"):
-        transact(shop.place.join("a", 1), shop.place.join("a", 2))
+        transact(shop.place.in_transaction("a", 1), shop.place.in_transaction("a", 2))
     with pytest.raises(RequestError, match="what Update leaves can't be known here"):
-        transact(shop.place.join("b", 1), ledger.add.join("1", 1))
+        transact(shop.place.in_transaction("b", 1), ledger.add.in_transaction("1", 1))
     with pytest.raises(RequestError, match="given by join"):
-        transact(shop.place, ledger.add.join("1", 1))  # type: ignore[call-overload]
+        transact(shop.place, ledger.add.in_transaction("1", 1))  # type: ignore[call-overload]
 
 
 def test_what_no_transaction_takes_is_refused_before_it_is_sent(both: Both) -> None:
@@ -156,7 +156,7 @@ def test_what_no_transaction_takes_is_refused_before_it_is_sent(both: Both) -> N
             transact(*writes)
         assert (caught.value.code, caught.value.place) == ("RequestError", "transact")
     assert set(calls) <= {"GetItem"}  # what one of them asks
-    transact(shop.large.join(10, note), ledger.take.join("1", 1))
+    transact(shop.large.in_transaction(10, note), ledger.take.in_transaction("1", 1))
     assert calls[-1] == "TransactWriteItems"
 
 
@@ -167,7 +167,7 @@ def test_a_joint_transaction_costs_what_its_parts_are_said_to(both: Both) -> Non
     assert [part.requests[-1].operation for part in parts] == ["TransactWriteItems"] * 2
     calls: list[CallRecord] = []
     shop.store.on_call = calls.append
-    transact(shop.place.join("1", 4), ledger.take.join("1", 4))
+    transact(shop.place.in_transaction("1", 4), ledger.take.in_transaction("1", 4))
     assert [call.operation for call in calls] == ["GetItem", "TransactWriteItems"]
     expected = [(request.units("read"), request.units("write")) for part in parts for request in part.requests]
     assert sum(call.write_units for call in calls) == sum(write for _, write in expected) == 4
@@ -187,7 +187,7 @@ def test_a_failure_of_two_kinds_names_both(both: Both) -> None:
 
     stale = Stale(ledger.store)
     with pytest.raises(TransactionFailed) as caught:
-        transact(shop.place.join("1", 1), stale.stale.join(account))
+        transact(shop.place.in_transaction("1", 1), stale.stale.in_transaction(account))
     assert [type(reason) for reason in caught.value.reasons] == [ItemExists, ConditionFailed]
 
 
@@ -204,7 +204,7 @@ def test_what_was_read_and_changed_is_read_again(both: Both) -> None:
             yield Create(Order(order_id="7", price=1))
 
     meddling = Meddling(shop.store)
-    assert transact(ledger.take.join("1", 3), meddling.meddle.join()) == (12, None)
+    assert transact(ledger.take.in_transaction("1", 3), meddling.meddle.in_transaction()) == (12, None)
 
 
 def test_stores_that_differ_are_refused(tmp_path: Path) -> None:
@@ -215,12 +215,12 @@ def test_stores_that_differ_are_refused(tmp_path: Path) -> None:
                 transact(*writes)
     with Shop.open(tmp_path / "c.db") as shop, Ledger.open(tmp_path / ".." / tmp_path.name / "c.db") as ledger:
         ledger.put(Account(account_id="1", balance=3))
-        transact(shop.many.join(1), ledger.take.join("1", 1))
+        transact(shop.many.in_transaction(1), ledger.take.in_transaction("1", 1))
         assert shop.get(Order, order_id="0") is not None
 
 
 def test_a_store_is_closed_by_who_opened_it() -> None:
-    with opened(Shop) as shop:
+    with open_test_store(Shop) as shop:
         with Ledger.open(shop.store) as ledger:
             result: list[str] = []
             ledger.store.on_call = lambda record: result.append(record.pattern)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from keyplan import Check, Delete, Design, Each, Entity, Index, Key, Page, Put, Stored, Table, Update, Version, read
+from keyplan import Check, Delete, Design, Each, Entity, Index, Key, Page, Put, StoredAs, Table, Update, Version, read
 from keyplan.errors import ConditionFailed, TransactionFailed
 from tests.contract.stores import OPENERS
 from tests.seeds import examples, seed
@@ -48,7 +48,7 @@ FIELDS: dict[str, tuple[Any, Any, tuple[Any, ...]]] = {
     "title": (str, "", ("a", "ab", "")),
     "kind": (Kind, Kind.A, (Kind.A, Kind.B)),
     "at": (datetime, NOON, (NOON, NOON.replace(hour=13))),
-    "sent": (Annotated[datetime, Stored("ms")], NOON, (NOON, NOON.replace(hour=13))),
+    "sent": (Annotated[datetime, StoredAs("ms")], NOON, (NOON, NOON.replace(hour=13))),
     "blob": (bytes, b"ab", (b"a", b"ab")),
     "tags": (set[str], {"a", "b"}, ({"a"}, {"a", "b"}, {"c"})),
     "none": (set[str], Field(default_factory=set), ({"a"},)),

@@ -8,8 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from keyplan import Add, Create, Design, Entity, Key, Put, Table, Tokens, Unique, Update, Version, Writes, write
-from keyplan.errors import ArgumentError, ConditionFailed, ItemExists, RequestError, TransactionFailed, UpdateRefused
+from keyplan import (
+    Add,
+    Create,
+    Design,
+    Entity,
+    Key,
+    Put,
+    Table,
+    IdempotencyTokens,
+    Unique,
+    Update,
+    Version,
+    Writes,
+    write,
+)
+from keyplan.errors import ArgumentError, ConditionFailed, ItemExists, RequestError, TransactionFailed, UpdateRejected
 from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 
 
@@ -17,7 +31,7 @@ class Account(Entity):
     account_id: str
     balance: int = 0
     owner: str | None = None
-    applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
+    applied: IdempotencyTokens = set()  # noqa: RUF012 - pydantic copies it
 
     primary = Key("ACCOUNT#{account_id}", "HEAD")
 
@@ -41,7 +55,7 @@ class Member(Entity):
     name: str
     email: str
     points: int = 0
-    applied: Tokens = set()  # noqa: RUF012
+    applied: IdempotencyTokens = set()  # noqa: RUF012
 
     primary = Key("MEMBER#{name}", "HEAD")
     one_email = Unique("EMAIL#{email}")
@@ -77,18 +91,18 @@ class Bank(Design):
 
     @write("W6")
     def deposit(self, account_id: str, payment_id: str, amount: int) -> Writes[int]:
-        after = yield from Update(Account, account_id=account_id).set(balance=Add(amount)).once(payment_id)
+        after = yield from Update(Account, account_id=account_id).set(balance=Add(amount)).idempotent(payment_id)
         return after.balance
 
     @write("W7")
     def pay(self, account_id: str, to_id: str, payment_id: str, amount: int) -> Writes:
         yield Create(Payment(payment_id=payment_id, amount=amount))
-        yield Update(Account, account_id=account_id).set(balance=Add(-amount)).once(payment_id)
-        yield Update(Account, account_id=to_id).set(balance=Add(amount)).once(payment_id).or_create()
+        yield Update(Account, account_id=account_id).set(balance=Add(-amount)).idempotent(payment_id)
+        yield Update(Account, account_id=to_id).set(balance=Add(amount)).idempotent(payment_id).or_create()
 
     @write("W9")
     def own_once(self, account_id: str) -> Writes:
-        yield from Update(Account, account_id=account_id).set(owner="x").once("t").previous()
+        yield from Update(Account, account_id=account_id).set(owner="x").idempotent("t").previous()
 
     @write("W8")
     def wrong(self, account: Account) -> Writes:
@@ -146,10 +160,10 @@ def test_an_update_is_carried_out_once_for_a_token(every: Caller) -> None:
     assert [every.write("deposit", account_id="1", payment_id=text, amount=5) for text in "aaba"] == [5, 5, 10, 10]
     there = every.get(Account, account_id="1")
     assert there == Account(account_id="1", balance=10, applied={"a", "b"})
-    assert every.update(Update(there, owner="ada").once("a")) == there
-    assert every.update(Update(there, owner="ada").only_if(balance=10).once("c")).owner == "ada"
+    assert every.update(Update(there, owner="ada").idempotent("a")) == there
+    assert every.update(Update(there, owner="ada").only_if(balance=10).idempotent("c")).owner == "ada"
     with pytest.raises(ConditionFailed, match="balance is 10, expected 9"):
-        every.update(Update(there, owner="eve").only_if(balance=9).once("d"))
+        every.update(Update(there, owner="eve").only_if(balance=9).idempotent("d"))
     with pytest.raises(ConditionFailed, match="isn't there"):
         every.write("deposit", account_id="9", payment_id="a", amount=5)
 
@@ -172,19 +186,19 @@ def test_a_transaction_is_carried_out_once_for_its_tokens(every: Caller) -> None
 
 def test_a_claim_moves_once(every: Caller) -> None:
     member = every.create(Member(name="ada", email="a@x.org"))
-    moving = Update(member, email="b@x.org", points=Add(1)).once("move")
+    moving = Update(member, email="b@x.org", points=Add(1)).idempotent("move")
     for _ in range(2):
         assert every.update(moving) == Member(name="ada", email="b@x.org", points=1, applied={"move"})
     every.create(Member(name="eve", email="a@x.org"))
 
 
 def test_what_once_needs(every: Caller) -> None:
-    with pytest.raises(UpdateRefused, match=r"Payment: nothing in its items keeps the tokens of once\(\)"):
-        every.update(Update(Payment, payment_id="p").set(amount=Add(1)).once("t"))
+    with pytest.raises(UpdateRejected, match=r"Payment: nothing in its items keeps the tokens of once\(\)"):
+        every.update(Update(Payment, payment_id="p").set(amount=Add(1)).idempotent("t"))
     for token in ("", "\ud800"):
         with pytest.raises(RequestError, match="a token is a text"):
-            Update(Account, account_id="1").once(token)
-    with pytest.raises(UpdateRefused, match=r"once\(\) puts its token there"):
-        every.update(Update(Account, account_id="1").set(applied=set()).once("t"))
+            Update(Account, account_id="1").idempotent(token)
+    with pytest.raises(UpdateRejected, match=r"once\(\) puts its token there"):
+        every.update(Update(Account, account_id="1").set(applied=set()).idempotent("t"))
     with pytest.raises(RequestError, match="what stood there before the first time"):
         every.write("own_once", account_id="1")

@@ -16,9 +16,9 @@ from keyplan import (
     Key,
     Put,
     Range,
-    Slots,
+    CounterShards,
     Table,
-    Tokens,
+    IdempotencyTokens,
     Update,
     Writes,
     read,
@@ -30,10 +30,10 @@ from tests.contract.stores import CALLERS, OPENERS, WAYS, Caller
 
 class Likes(Entity):
     post_id: str
-    slot: int = Slots(4)
+    slot: int = CounterShards(4)
     likes: int = 0
     cents: int | None = None
-    applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
+    applied: IdempotencyTokens = set()  # noqa: RUF012 - pydantic copies it
 
     primary = Key("LIKES#{post_id}#{slot:d}", "COUNT")
 
@@ -49,16 +49,16 @@ class Line(Entity):
 class Posts(Design):
     table = Table("posts")
 
-    @read("R1", of=Likes, total="likes")
+    @read("R1", entity=Likes, total="likes")
     def likes(self, post_id: str) -> int: ...
 
     @read("R2")
     def parts(self, post_id: str) -> list[Likes]: ...
 
-    @read("R3", of=Line, total="cents")
+    @read("R3", entity=Line, total="cents")
     def cents(self, order_id: str, number: Range[int] | None = None) -> int: ...
 
-    @read("R4", of=Likes, total="cents", scan=True)
+    @read("R4", entity=Likes, total="cents", scan=True)
     def all_cents(self) -> int: ...
 
     @read("R5")
@@ -70,7 +70,7 @@ class Posts(Design):
 
     @write("W2")
     def like_once(self, post_id: str, user_id: str) -> Writes:
-        yield Update(Likes, post_id=post_id).set(likes=Add(1)).once(user_id).or_create()
+        yield Update(Likes, post_id=post_id).set(likes=Add(1)).idempotent(user_id).or_create()
 
     @write("W3")
     def order(self, order_id: str, post_id: str, cents: int) -> Writes:
@@ -124,11 +124,11 @@ def test_one_slot_is_named(every: Caller) -> None:
 
 def test_what_a_slot_needs() -> None:
     with pytest.raises(ArgumentError, match="2 to 100 slots, not 1"):
-        Slots(1)
+        CounterShards(1)
 
     class Beside(Entity):
         name: str
-        slot: int = Slots(3)
+        slot: int = CounterShards(3)
         primary = Key("BESIDE#{name}", "{slot:d}")
 
     with pytest.raises(DesignError, match="it spreads nothing"):
@@ -147,7 +147,7 @@ def test_what_a_total_is_of(total: str, says: str) -> None:
         class _Wrong(Design):
             table = Table("wrong")
 
-            @read("R1", of=Likes, total=total)
+            @read("R1", entity=Likes, total=total)
             def likes(self, post_id: str) -> int: ...
 
 

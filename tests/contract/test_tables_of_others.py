@@ -20,11 +20,11 @@ from keyplan import (
     Index,
     Key,
     KeyStyle,
-    Label,
+    Discriminator,
     Number,
-    Once,
+    IfNotExists,
     Range,
-    Stored,
+    StoredAs,
     Table,
     Update,
     View,
@@ -51,16 +51,16 @@ class Task(Entity, extra="allow"):
     task_id: str = Field(alias="taskId")
     project: str
     points: int = 0
-    sent_at: Annotated[datetime, Stored("ms")] = Field(alias="sentAt")
-    due: Annotated[datetime, Stored("iso ms")] | None = None
-    price: Annotated[Decimal, Stored("text")] = Decimal(0)
-    tags: Annotated[set[str], Stored("list")] = Field(default_factory=set)
-    note: Annotated[str, Stored("zlib")] = ""
+    sent_at: Annotated[datetime, StoredAs("ms")] = Field(alias="sentAt")
+    due: Annotated[datetime, StoredAs("iso ms")] | None = None
+    price: Annotated[Decimal, StoredAs("text")] = Decimal(0)
+    tags: Annotated[set[str], StoredAs("list")] = Field(default_factory=set)
+    note: Annotated[str, StoredAs("zlib")] = ""
     place: Place = Place(city="Porto")
     counts: dict[str, int] = Field(default_factory=dict)
     lines: list[Place] = Field(default_factory=list)
 
-    kind = Label("__edb_e__", "task")
+    kind = Discriminator("__edb_e__", "task")
     primary = Key("$app#id_{task_id}", "$task_1")
     by_project = Key("$app#project_{project}", "$task_1#points_{points:d}", index=GSI1)
     by_time = Key("sent:{project}", "{sent_at}", index=GSI2)
@@ -70,9 +70,9 @@ class Count(Entity):
     name: str
     site: str
     hits: int = 0
-    since: Annotated[datetime, Stored("s")]
+    since: Annotated[datetime, StoredAs("s")]
 
-    kind = Label("__edb_e__", "count")
+    kind = Discriminator("__edb_e__", "count")
     primary = Key("$app#count_{name}", "$count_1")
     by_site = Key("$app#site_{site}", "$count_1#{name}", index=GSI1)
 
@@ -91,7 +91,7 @@ class App(Design):
 
     @write("A4")
     def hit(self, name: str, at: datetime) -> Writes[Count]:
-        return (yield from Update(Count, name=name).set(hits=Add(1), since=Once(at), site="main").or_create())
+        return (yield from Update(Count, name=name).set(hits=Add(1), since=IfNotExists(at), site="main").or_create())
 
     @write("A5")
     def move(self, task: Task, city: str) -> Writes:
@@ -99,8 +99,8 @@ class App(Design):
 
     @write("A6")
     def move_and_hit(self, task: Task, city: str, at: datetime) -> Writes[Count | None]:
-        yield from self.move.join(task, city)
-        count = yield Update(Count, name="moves").set(hits=Add(1), since=Once(at), site="main").or_create()
+        yield from self.move.in_transaction(task, city)
+        count = yield Update(Count, name="moves").set(hits=Add(1), since=IfNotExists(at), site="main").or_create()
         return count if isinstance(count, Count) else None
 
 
@@ -178,7 +178,7 @@ class Late(Entity):
     late_for: str | None = None
     text: str = ""
 
-    kind = Label("type", "late")
+    kind = Discriminator("type", "late")
     primary = Key("$late#{name}", "$late_1")
     late = Key("{late_for}", "{name}", index=Index("LATE", "late_for", "name", projection="KEYS_ONLY"))
 
@@ -190,13 +190,13 @@ class LateRow(View[Late]):
 class Lateness(Design):
     table = Table("lateness", indexes=[Late.late.index or GSI1], key_style=KeyStyle(raw=True))
 
-    @read("B1", all_of=Late.late.index, complete=True)
+    @read("B1", scan_index=Late.late.index, complete=True)
     def all_late(self) -> list[Late]: ...
 
-    @read("B2", all_of=Late.late.index)
+    @read("B2", scan_index=Late.late.index)
     def rows(self) -> list[LateRow]: ...
 
-    @read("B3", all_of=Late.late.index, of=Late)
+    @read("B3", scan_index=Late.late.index, entity=Late)
     def how_many(self) -> int: ...
 
     @read("B4", complete=True)

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from keyplan import Add, Append, Create, Delete, Discard, Include, Put, Remove, Update
+from keyplan import Add, Append, Create, Delete, SetRemove, SetAdd, Put, Remove, Update
 from keyplan.errors import (
     ConditionFailed,
     ItemExists,
@@ -14,8 +14,8 @@ from keyplan.errors import (
     KeyFieldError,
     RequestError,
     TransactionFailed,
-    UpdateRefused,
-    ValueTaken,
+    UpdateRejected,
+    UniqueValueTaken,
 )
 from tests.contract.design import Blob, Comment, Follow, Line, Order, Payment, Post, User
 from tests.contract.stores import Caller
@@ -51,12 +51,12 @@ def test_a_version_is_a_lock(every: Caller) -> None:
 
 def test_unique_values_are_taken_moved_and_released(every: Caller) -> None:
     ada = every.create(user(1, nickname="ada"))
-    with pytest.raises(ValueTaken, match=r"email '1@example\.org' belongs to another User"):
+    with pytest.raises(UniqueValueTaken, match=r"email '1@example\.org' belongs to another User"):
         every.create(User(user_id="u2", email="1@example.org"))
     assert every.read("user", user_id="u2") is None
     ada = every.update(ada, email="ada@example.org", nickname=None)
     eve = every.create(User(user_id="u2", email="1@example.org", nickname="ada"))
-    with pytest.raises(ValueTaken, match=r"ada@example\.org"):
+    with pytest.raises(UniqueValueTaken, match=r"ada@example\.org"):
         every.update(eve, email="ada@example.org")
     every.delete(ada)
     every.update(eve, email="ada@example.org")
@@ -77,11 +77,11 @@ def test_changes_that_depend_on_what_is_stored(every: Caller) -> None:
     value = every.create(post(1, tags={"a"}, score=5))
     assert every.update(blob, parts=Append(["p", "q"])).parts == ["p", "q"]
     assert every.update(blob, parts=Append(["r"])).parts == ["p", "q", "r"]
-    two = every.update(value, tags=Include({"b", "c"}))
+    two = every.update(value, tags=SetAdd({"b", "c"}))
     assert two.tags == {"a", "b", "c"}
     with pytest.raises(ConditionFailed, match=r"tags is \{.*\}, expected \{'a'\}"):
-        every.update(value, tags=Discard({"a"}))  # a key is made of them, so they must be as they were read
-    assert every.update(two, tags=Discard({"a", "b", "c"})).tags == set()
+        every.update(value, tags=SetRemove({"a"}))  # a key is made of them, so they must be as they were read
+    assert every.update(two, tags=SetRemove({"a", "b", "c"})).tags == set()
     comment = every.create(Comment(post_id="p", path=("a",)))
     assert every.update(comment, likes=Add(2)).likes == 2
     assert every.update(comment, likes=Add(-3)).likes == -1
@@ -97,7 +97,7 @@ def test_an_update_of_a_key_field_moves_the_item_in_its_index(every: Caller) -> 
     three = every.update(two, category="b")
     assert every.read("category", category="a").items == []
     assert every.read("category", category="b").items == [three]
-    with pytest.raises(UpdateRefused, match="names the item"):
+    with pytest.raises(UpdateRejected, match="names the item"):
         every.update(three, post_id="other")
 
 
@@ -122,7 +122,7 @@ def test_a_transaction_is_all_or_nothing(every: Caller) -> None:
     assert reasons[0] is None
     assert isinstance(reasons[1], ItemExists)
     assert isinstance(reasons[2], ConditionFailed)
-    assert [fault.place for fault in caught.value.faults] == ["actions[1]", "actions[2]"]
+    assert [fault.place for fault in caught.value.errors] == ["actions[1]", "actions[2]"]
 
 
 def test_write_patterns(every: Caller) -> None:

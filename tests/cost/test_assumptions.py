@@ -8,7 +8,22 @@ from enum import Enum
 
 import pytest
 
-from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Slots, Table, Ttl, Update, Writes, read, write
+from keyplan import (
+    Cursor,
+    Design,
+    Each,
+    Entity,
+    Index,
+    Key,
+    Page,
+    CounterShards,
+    Table,
+    Ttl,
+    Update,
+    Writes,
+    read,
+    write,
+)
 from keyplan.analysis.cost.estimate import estimate
 from keyplan.dynamodb.values.sizes import value_size
 from keyplan.model.declared import example_values as examples
@@ -36,7 +51,7 @@ class Sending(Entity):
 class Delivered(Entity):
     depot: str
     day: date
-    slot: int = Slots(8)
+    slot: int = CounterShards(8)
     sendings: int = 0
 
     primary = Key("DELIVERED#{depot}#{day}#{slot:d}", "COUNT")

@@ -123,7 +123,7 @@ class Books(Design):
 
     @write("W2")
     def sell(self, book_id: str) -> Writes[Book]:
-        book = yield from self.book.ask(book_id)
+        book = yield from self.book.read(book_id)
         if book is None or book.status == "sold":
             raise Refused("no draft")
         changed: Book = yield Update(book, status="sold")
@@ -131,7 +131,7 @@ class Books(Design):
 
     @write("W3")
     def take_back(self, book_id: str) -> Writes:
-        book = yield from self.book.ask(book_id)
+        book = yield from self.book.read(book_id)
         if book is None or book.status == "draft":
             raise Refused("not sold")
         yield Update(book, status="draft")
@@ -387,7 +387,7 @@ def test_a_write_that_never_ends_is_left() -> None:
         @write("E2")
         def search(self, book_id: str) -> Writes:
             while True:
-                yield from self.book.ask(book_id)
+                yield from self.book.read(book_id)
 
     (failure,) = estimate(Endless).failures
     assert failure == "E2 search: it goes on after 10,000 steps"

@@ -114,16 +114,16 @@ class Store(Design):
     @read("R9", complete=True)
     def of_kind(self, kind: Kind, limit: int = 20, cursor: Cursor | None = None) -> Page[Thing]: ...
 
-    @read("R10", of=Thing)
+    @read("R10", entity=Thing)
     def how_many(self, box_id: str) -> int: ...
 
-    @read("R11", of=Thing)
+    @read("R11", entity=Thing)
     def how_many_of_kind(self, kind: Kind) -> int: ...
 
-    @read("R12", of=Thing, where={"kind": "big"})
+    @read("R12", entity=Thing, where={"kind": "big"})
     def has_big(self, box_id: str) -> bool: ...
 
-    @read("R13", all_of=GSI2)
+    @read("R13", scan_index=GSI2)
     def everything(self, limit: int = 20, cursor: Cursor | None = None) -> Page[Thing]: ...
 
     @read("R14", scan=True)

@@ -37,7 +37,7 @@ def test_a_price_is_a_number(written: Any, tmp_path: Path) -> None:
         return
     with pytest.raises(PriceError) as caught:
         read_price_list(path)
-    assert [(fault.place, fault.message) for fault in caught.value.faults] == [
+    assert [(fault.place, fault.message) for fault in caught.value.errors] == [
         (f"usd.{meter}", f"{written!r} is no price"),
         ("usd", "it has no prices"),
     ]

@@ -112,7 +112,7 @@ def test_all_faults_of_a_list_are_told(tmp_path: Path) -> None:
     path.write_text(json.dumps(data))
     with pytest.raises(PriceError) as error:
         read_price_list(path)
-    assert [fault.place for fault in error.value.faults] == [
+    assert [fault.place for fault in error.value.errors] == [
         "source",
         "usd.ReadRequestUnits",
         "usd.WriteRequestUnits",

@@ -32,7 +32,7 @@ def compiled(number: int) -> Any:
         try:
             return vars(module_of(spec))[f"D{number}"]
         except DesignError as error:
-            refused = {fault.place.rpartition(".")[2] for fault in error.faults}
+            refused = {fault.place.rpartition(".")[2] for fault in error.errors}
             kept = [read_spec for read_spec in spec.reads if read_spec.name not in refused]
             spec = replace(spec, reads=type(spec.reads)(kept))
     raise AssertionError(f"design {number} is refused")

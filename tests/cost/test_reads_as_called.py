@@ -49,12 +49,12 @@ class Notes(Design):
 
     @write("W1")
     def finish(self, note_id: str) -> Writes:
-        note = yield from self.note.ask(note_id)
+        note = yield from self.note.read(note_id)
         yield Update(note, status="done")
 
     @write("W2")
     def touch(self, note_id: str) -> Writes:
-        note = yield from self.note.ask(note_id)
+        note = yield from self.note.read(note_id)
         yield Put(note.model_copy(update={"at": now()}))
 
 

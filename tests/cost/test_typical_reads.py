@@ -28,7 +28,7 @@ def facts_of(cls: Any, pattern: dict[str, Any], entity: dict[str, Any]) -> Facts
     try:
         traffic = traffic_from(said, cls.compiled)
     except TrafficError as error:
-        for fault in error.faults:
+        for fault in error.errors:
             _, name, member = str(fault.place).split(".")
             del said["patterns"][name][member]
         traffic = traffic_from(said, cls.compiled)

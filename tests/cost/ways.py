@@ -76,7 +76,7 @@ class Ways(Design):
     @read("W4", where={"state": "away"}, complete=True)
     def that_are_away(self, kind: Each[Literal["cat", "dog"]], owner_id: Each[str]) -> list[Pet]: ...
 
-    @read("W5", all_of=AWAY, complete=True)
+    @read("W5", scan_index=AWAY, complete=True)
     def all_away(self) -> Iterator[Pet]: ...
 
     @read("W6", through=Visit, key=Visit.shared)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel, computed_field
 
-from keyplan import Design, Entity, Field, Key, Stored, Table, Ttl
+from keyplan import Design, Entity, Field, Key, StoredAs, Table, Ttl
 from keyplan.model.compiled.compiled_design import CompiledDesign
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -73,12 +73,12 @@ class Thing(Entity):
     closed_at: datetime | None = None
     wait: timedelta = timedelta(0)
     odd: Annotated[int, PlainSerializer(str)] = 1
-    millis: Annotated[datetime, Stored("ms")] = NOON
-    again: Annotated[datetime, Stored("ms")] = NOON
-    shut: Annotated[bool, Stored("text")] = False
-    packed: Annotated[Place, Stored("json")] = Place()
-    listed: Annotated[set[str], Stored("list")] = Field(default_factory=set[str])
-    ours: Annotated[list[str], Stored(write=list, read=list)] = Field(default_factory=list[str])
+    millis: Annotated[datetime, StoredAs("ms")] = NOON
+    again: Annotated[datetime, StoredAs("ms")] = NOON
+    shut: Annotated[bool, StoredAs("text")] = False
+    packed: Annotated[Place, StoredAs("json")] = Place()
+    listed: Annotated[set[str], StoredAs("list")] = Field(default_factory=set[str])
+    ours: Annotated[list[str], StoredAs(write=list, read=list)] = Field(default_factory=list[str])
     renamed: str = Field(default="", alias="its name")
 
     primary = Key("THING#{thing_id}", "HEAD")

@@ -70,5 +70,5 @@ TABLE = Table("articles", indexes=[GSI1, GSI2], entities=[Article, Version])
 
 def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
     """Each part is in the text of one and the same fault."""
-    faults = [str(fault) for fault in error.value.faults]
+    faults = [str(fault) for fault in error.value.errors]
     assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)

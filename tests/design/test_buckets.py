@@ -157,7 +157,7 @@ def test_what_buckets_do_not_answer_says_why() -> None:
             @read("W7")
             def one(self, device: str, at: Range[datetime]) -> Event | None: ...
 
-    faults = {fault.place: str(fault) for fault in refusal.value.faults}
+    faults = {fault.place: str(fault) for fault in refusal.value.errors}
     for name, said in {
         "whole": "it is read month by month of at, which a collection isn't",
         "tagged": "it is read year by year of at, which a junction isn't",
@@ -194,7 +194,7 @@ def test_what_one_partition_answers_is_asked_of_it() -> None:
         @read("B2", key=Entry.primary)
         def by_pages(self, book: str, at: Range[datetime]) -> list[Entry]: ...
 
-        @read("B3", of=Entry)
+        @read("B3", entity=Entry)
         def how_many(self, book: str, at: Range[datetime]) -> int: ...
 
         @read("B4", order_by="-at")

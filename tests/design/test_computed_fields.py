@@ -13,7 +13,7 @@ import pytest
 from pydantic import computed_field
 
 from keyplan import Add, Design, Entity, Index, Key, Number, Table, Unique, Update, read
-from keyplan.errors import ConditionFailed, UpdateRefused
+from keyplan.errors import ConditionFailed, UpdateRejected
 from tests.design.items import compiled
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
@@ -227,7 +227,7 @@ def test_what_a_copy_keeps_of_another_instance_makes_no_key(notes: Notes) -> Non
 @pytest.mark.parametrize("changes", [{"title": "xyz"}, {"public": False}])
 def test_an_update_by_class_of_what_a_key_is_made_of_is_refused(notes: Notes, changes: dict[str, Any]) -> None:
     notes.put(Note(note_id="1", title="abc"))
-    with pytest.raises(UpdateRefused, match="part of the key by_letter"):
+    with pytest.raises(UpdateRejected, match="part of the key by_letter"):
         notes.transact([Update(Note, note_id="1").set(**changes)])
     notes.transact([Update(Note, note_id="1").set(views=Add(1))])  # of that it isn't made
     note = notes.get(Note, note_id="1")
@@ -264,9 +264,9 @@ def test_an_update_that_would_move_the_item_from_its_primary_key_is_refused(note
     at = datetime(2026, 11, 21, 9, tzinfo=UTC)
     event = Event(event_id="1", at=at, name="first")
     notes.create(event)
-    with pytest.raises(UpdateRefused, match="names the item"):
+    with pytest.raises(UpdateRejected, match="names the item"):
         notes.update(event, at=datetime(2026, 11, 22, tzinfo=UTC))
-    with pytest.raises(UpdateRefused, match="names the item"):
+    with pytest.raises(UpdateRejected, match="names the item"):
         notes.transact([Update(Event, day=at.date(), event_id="1").set(at=at)])
     later = at.replace(hour=10)
     assert notes.update(event, at=later).at == later

@@ -15,7 +15,7 @@ from keyplan import (
     Index,
     Key,
     KeyStyle,
-    Label,
+    Discriminator,
     Number,
     Range,
     Table,
@@ -142,7 +142,7 @@ def test_what_keys_and_their_like_are_without_more_said() -> None:
     assert Unique("A#{a}") == Unique("A#{a}", "CLAIM", None)
     assert KeyStyle() == KeyStyle(raw=False, case=None)
     assert [KeyStyle(case=case).fold("aB") for case in (None, "lower", "upper")] == ["aB", "ab", "AB"]
-    assert Label("_et", "Film").stored == {"S": "Film"}
+    assert Discriminator("_et", "Film").stored == {"S": "Film"}
     assert Through(Film, film_id="other").fields == {"film_id": "other"}
     assert Through(Film).fields == {}
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import ConfigDict, Field, computed_field
 
-from keyplan import Entity, Index, Key, Label, Number, Stored, Tokens, Ttl, Unique, Version, View
-from keyplan.errors import ArgumentError, ItemNotReadable, ItemTooLarge, RequestError
-from keyplan.model.stored.stored_entity import CompiledEntity, faults_of, reject_unknown
+from keyplan import Entity, Index, Key, Discriminator, Number, StoredAs, IdempotencyTokens, Ttl, Unique, Version, View
+from keyplan.errors import ArgumentError, InvalidItemError, ItemTooLarge, RequestError
+from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of, reject_unknown
 from keyplan.model.stored.stored_views import asking_for, seen_as, shrunk
 from tests.design.items import compiled, slowly
 
@@ -33,7 +33,7 @@ class Play(Entity):
     seen: datetime = NOON
     until: Ttl | None = None
     version: Version = 1
-    tokens: Tokens = Field(default_factory=set)
+    tokens: IdempotencyTokens = Field(default_factory=set)
 
     primary = Key("PLAY#{play_id}", "HEAD")
     named = Unique("GAME#{game}#{state}", "HEAD")
@@ -77,7 +77,7 @@ def test_which_change_writes_a_key_by_itself(play: CompiledEntity) -> None:
 
 
 def labelled(**labels: str) -> CompiledEntity:
-    named = {f"label_{attribute}": Label(attribute, value) for attribute, value in labels.items()}
+    named = {f"label_{attribute}": Discriminator(attribute, value) for attribute, value in labels.items()}
     parts = {"__annotations__": {"a": str}, "primary": Key("A#{a}", "HEAD"), "__module__": __name__, **named}
     return compiled(type("Labelled", (Entity,), parts))
 
@@ -147,8 +147,8 @@ class Strict(Entity):
 
     strict_id: str = Field(alias="id")
     on: date = Field(alias="day")
-    packed: Annotated[dict[str, int] | None, Stored("json")] = Field(default=None, alias="p")
-    text: Annotated[str, Stored("gzip")] = Field(default="", alias="t")
+    packed: Annotated[dict[str, int] | None, StoredAs("json")] = Field(default=None, alias="p")
+    text: Annotated[str, StoredAs("gzip")] = Field(default="", alias="t")
     number: int = Field(default=0, alias="n")
     level: Literal["low", "high"] = "low"
 
@@ -167,7 +167,7 @@ def test_what_is_strict_is_read_as_json_under_its_names() -> None:
     assert entity.checked(instance.model_copy(update={"number": 4})).number == 4  # type: ignore[attr-defined]
     with pytest.raises(ArgumentError) as caught:
         entity.checked(instance.model_copy(update={"number": "4"}))
-    assert [fault.place for fault in caught.value.faults] == ["Strict.number"]
+    assert [fault.place for fault in caught.value.errors] == ["Strict.number"]
 
 
 @pytest.mark.parametrize(
@@ -186,9 +186,9 @@ def test_what_is_strict_is_read_as_json_under_its_names() -> None:
 def test_what_is_not_in_its_form_is_told(changes: dict[str, Any], said: list[str]) -> None:
     entity = compiled(Strict, BY_LEVEL)
     item = {**entity.to_item(Strict(id="a", day=date(2026, 1, 2), p={"a": 1})), **changes}
-    with pytest.raises(ItemNotReadable) as caught:
+    with pytest.raises(InvalidItemError) as caught:
         entity.from_item(item)
-    places = [fault.place.removeprefix("Strict.") for fault in caught.value.faults]
+    places = [fault.place.removeprefix("Strict.") for fault in caught.value.errors]
     assert set(said) <= set(places)
     assert caught.value.place == "Strict(pk=S#a, sk=HEAD)"
 
@@ -196,7 +196,7 @@ def test_what_is_not_in_its_form_is_told(changes: dict[str, Any], said: list[str
 def test_faults_say_what_is_missing_and_what_is_wrong() -> None:
     with pytest.raises(ValueError, match="3 validation errors") as caught:
         Play.model_validate({"score": "x", "tokens": [[1]], "seen": NOON})
-    texts = [str(fault) for fault in faults_of(caught.value, "Play")]  # type: ignore[arg-type]
+    texts = [str(fault) for fault in error_details_of(caught.value, "Play")]  # type: ignore[arg-type]
     assert texts[0] == "Play.play_id: field required"
     assert texts[1].startswith("Play.score: input should be a valid integer")
     assert texts[1].endswith("; given: 'x'")

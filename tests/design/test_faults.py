@@ -102,7 +102,7 @@ def test_several_keys_in_several_orders() -> None:
         'say which with order_by="at" or order_by="rating"',
     )
     told(error, r"D\.wrong", "no key that serves orders by title")
-    assert len(error.value.faults) == 2
+    assert len(error.value.errors) == 2
 
 
 def test_a_single_member_that_one_query_cannot_reach() -> None:
@@ -131,7 +131,7 @@ def test_a_sparse_key_asked_for_all() -> None:
             def published(self) -> list[Article]: ...
 
     told(error, r"D\.drafts", r"it holds only items with status = 'published', and the question doesn't say so")
-    assert len(error.value.faults) == 1
+    assert len(error.value.errors) == 1
 
 
 def test_parameters_that_do_not_fit_their_field() -> None:
@@ -407,10 +407,10 @@ def test_all_faults_are_told_at_once_each_with_its_place() -> None:
             @read("R4")
             def fine(self, author_id: str) -> Iterator[Article]: ...
 
-    assert [fault.place for fault in error.value.faults] == ["D.one", "D.two", "D.three"]
-    assert all(fault.hint for fault in error.value.faults)
+    assert [fault.place for fault in error.value.errors] == ["D.one", "D.two", "D.three"]
+    assert all(fault.hint for fault in error.value.errors)
     assert isinstance(error.value, KeyplanError)
     assert isinstance(error.value, TypeError)
     assert error.value.as_json()["code"] == "DesignError"
-    assert len(error.value.as_json()["faults"]) == 3
+    assert len(error.value.as_json()["errors"]) == 3
     assert str(error.value).startswith("D: the design can't work: 3 faults\n  - D.one: ")

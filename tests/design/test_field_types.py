@@ -245,8 +245,8 @@ def openings(seed: random.Random) -> Opening:
     return Opening(begins=times(seed), lasts=spans(seed), site=site)
 
 
-Maker = Callable[[random.Random], Any]
-COME_BACK: dict[str, tuple[Any, Maker]] = {
+Factory = Callable[[random.Random], Any]
+COME_BACK: dict[str, tuple[Any, Factory]] = {
     "str": (str, texts),
     "int": (int, numbers),
     "float": (float, floats),
@@ -416,7 +416,7 @@ def _shape(value: Any) -> Any:
 def test_a_type_that_is_never_read_back_equal_is_refused(name: str) -> None:
     with pytest.raises(DesignError) as caught:
         design_of(REFUSED[name])
-    (fault,) = caught.value.faults
+    (fault,) = caught.value.errors
     assert fault.place == "Item.value"
     assert fault.hint
 

@@ -91,7 +91,7 @@ def nothing(self: Any) -> Page[Any]: ...  # type: ignore[empty-body]
 
 
 @pytest.mark.parametrize(
-    ("function", "args", "kwargs", "faults"),
+    ("function", "args", "kwargs", "errors"),
     [
         (asked, (), {}, ["owner: missing (its type is str)"]),
         (asked, ("a", 1, 2), {}, ["takes 2 arguments, 3 given"]),
@@ -109,6 +109,6 @@ def test_what_does_not_fit_a_call(function: Any, args: Any, kwargs: Any, faults:
     signature = signature_of(function, "Things.asked", {})
     with pytest.raises(ArgumentError) as caught:
         signature.bind(args, kwargs)
-    assert [str(fault) for fault in caught.value.faults] == faults
+    assert [str(fault) for fault in caught.value.errors] == faults
     assert caught.value.message == ("wrong arguments" if len(faults) > 1 else "wrong argument")
     assert str(caught.value.hint) == f"call it as {signature}"

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from keyplan import Design, Entity, Key, Table
-from keyplan.errors import ItemNotReadable
+from keyplan.errors import InvalidItemError
 from keyplan.model.stored.item_reading import reader_of
 from tests.design.items import GSI1, compiled, is_quick, round_trip, slowly
 from tests.design.test_items import CAMEL, NestedByAlias, Nothing
@@ -75,9 +75,9 @@ def test_fields_that_stand_in_the_keys_alone_are_read_from_them() -> None:
 def test_an_attribute_of_another_type_is_not_readable(attribute: str, value: dict[str, Any], place: str) -> None:
     entity = compiled(Order, GSI1)
     item = {**entity.to_item(ORDER), attribute: value}
-    with pytest.raises(ItemNotReadable) as caught:
+    with pytest.raises(InvalidItemError) as caught:
         entity.from_item(item)
-    assert [fault.place for fault in caught.value.faults] == [place]
+    assert [fault.place for fault in caught.value.errors] == [place]
     assert caught.value.place == "Order(pk=ORDER#a$c1, sk=9987#2026-01-02T03:00:00.000000Z)"
     assert "something else wrote it, or the entity has changed since" in (caught.value.hint or "")
 
@@ -85,9 +85,9 @@ def test_an_attribute_of_another_type_is_not_readable(attribute: str, value: dic
 def test_every_wrong_attribute_is_told() -> None:
     entity = compiled(Order, GSI1)
     item = {**entity.to_item(ORDER), "number": {"S": "x"}, "at": {"S": "y"}, "amount": {"S": "z"}}
-    with pytest.raises(ItemNotReadable) as caught:
+    with pytest.raises(InvalidItemError) as caught:
         entity.from_item(item)
-    assert [fault.place for fault in caught.value.faults] == ["Order.number", "Order.at", "Order.amount"]
+    assert [fault.place for fault in caught.value.errors] == ["Order.number", "Order.at", "Order.amount"]
 
 
 def test_attributes_of_others_are_passed_over() -> None:
@@ -197,7 +197,7 @@ def test_the_slow_way_runs_what_the_model_asks_for() -> None:
     assert isinstance(started, Initialised)
     assert started._loud == "A"
     after = compiled(After)
-    with pytest.raises(ItemNotReadable, match="too large"):
+    with pytest.raises(InvalidItemError, match="too large"):
         after.from_item({**after.to_item(After(name="a")), "size": {"N": "11"}})
 
 

@@ -19,7 +19,7 @@ from keyplan import (
     Key,
     Number,
     Table,
-    Tokens,
+    IdempotencyTokens,
     Ttl,
     Unique,
 )
@@ -340,8 +340,8 @@ def test_one_attribute_of_expiry_a_table() -> None:
 def test_one_set_of_tokens_an_entity_which_begins_empty() -> None:
     class Twice(Entity):
         name: str
-        applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
-        again: Tokens = {"a"}  # noqa: RUF012
+        applied: IdempotencyTokens = set()  # noqa: RUF012 - pydantic copies it
+        again: IdempotencyTokens = {"a"}  # noqa: RUF012
         primary = Key("TWICE#{name}", "HEAD")
 
     with pytest.raises(DesignError) as error:

@@ -18,7 +18,7 @@ from keyplan import (
     Index,
     Key,
     KeyStyle,
-    Label,
+    Discriminator,
     Prefix,
     Put,
     Range,
@@ -39,7 +39,7 @@ class Task(Entity):
     employee: str
     points: int = 0
 
-    kind = Label("kind", "task")
+    kind = Discriminator("kind", "task")
     primary = Key("$app#task_{task}", "$task_1#project_{project}")
     by_project = Key("$app#project_{project}", "$task_1#employee_{employee}#points_{points:d}", index=GSI1)
 
@@ -49,7 +49,7 @@ class Person(Entity):
     email: str = "a@b"
     since: datetime = datetime(2026, 1, 1, tzinfo=UTC)
 
-    kind = Label("kind", "person")
+    kind = Discriminator("kind", "person")
     primary = Key("$app#employee_{employee}", "$person_1")
     by_mail = Key("mail:{email}/{employee}", "{since:ms}", index=GSI1, style=KeyStyle(raw=True))
 
@@ -158,7 +158,7 @@ class Cat(Entity):
     pet: str
     lives: int = 9
 
-    kind = Label("type", "cat")
+    kind = Discriminator("type", "cat")
     primary = Key("{pet}", "PET")
 
 
@@ -166,7 +166,7 @@ class Dog(Entity):
     pet: str
     tricks: int = 0
 
-    kind = Label("type", "dog")
+    kind = Discriminator("type", "dog")
     primary = Key("{pet}", "PET")
 
 
@@ -207,7 +207,7 @@ def test_without_labels_one_key_is_a_fault() -> None:
         pet: str
         primary = Key("{pet}", "PET")
 
-    with pytest.raises(DesignError, match="Label"):
+    with pytest.raises(DesignError, match="Discriminator"):
 
         class Aviary(Design):
             table = Table("aviary", entities=[Bird, Cat])
@@ -217,7 +217,7 @@ def test_what_a_label_cannot_be() -> None:
     class Twice(Entity):
         name: str
         kind: str
-        label = Label("kind", "twice")
+        label = Discriminator("kind", "twice")
         primary = Key("TWICE#{name}", "HEAD")
 
     with pytest.raises(DesignError, match="attribute too"):

@@ -217,8 +217,8 @@ def entity_called(name: str) -> None:
 def test_every_name_works_or_is_refused(use: Any) -> None:
     refused = {name: error for name in NAMES if (error := refusal_of(use, name)) is not None}
     for name, error in refused.items():
-        assert error.faults or name == "table", error
-        assert all(name in str(fault) or "Thing" in str(fault) for fault in error.faults), error
+        assert error.errors or name == "table", error
+        assert all(name in str(fault) or "Thing" in str(fault) for fault in error.errors), error
     assert len(refused) < 0.15 * len(NAMES), [*refused]
     assert use is not entity_called or not refused
 

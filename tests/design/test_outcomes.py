@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Add, Append, Design, Discard, Entity, Include, Key, Once, Remove, Table
+from keyplan import Add, Append, Design, SetRemove, Entity, SetAdd, Key, IfNotExists, Remove, Table
 from keyplan.errors import KeyplanError
 from keyplan.model.stored.update_outcomes import outcome
 
@@ -39,14 +39,14 @@ TALLY = Tallies.compiled.by_name["Tally"]
         ("count", 3, Add(-4), -1),
         ("log", None, Append(["b"]), ["b"]),
         ("log", ["a"], Append(["b", "c"]), ["a", "b", "c"]),
-        ("seen", None, Include({"b"}), {"b"}),
-        ("seen", {"a"}, Include({"a", "b"}), {"a", "b"}),
-        ("seen", {"a", "b"}, Discard({"b", "c"}), {"a"}),
-        ("seen", None, Discard({"b"}), set()),
-        ("note", None, Once("first"), "first"),
-        ("note", "older", Once("first"), "older"),
-        ("note", "", Once("first"), ""),
-        ("count", 0, Once(5), 0),
+        ("seen", None, SetAdd({"b"}), {"b"}),
+        ("seen", {"a"}, SetAdd({"a", "b"}), {"a", "b"}),
+        ("seen", {"a", "b"}, SetRemove({"b", "c"}), {"a"}),
+        ("seen", None, SetRemove({"b"}), set()),
+        ("note", None, IfNotExists("first"), "first"),
+        ("note", "older", IfNotExists("first"), "older"),
+        ("note", "", IfNotExists("first"), ""),
+        ("count", 0, IfNotExists(5), 0),
         ("note", "older", Remove(), None),
         ("kept", "older", Remove(), "default"),
         ("note", "older", "newer", "newer"),

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from keyplan import Design, Each, Entity, Index, Key, Range, Table, Through, Unreadable, read
+from keyplan import Design, Each, Entity, Index, Key, Range, Table, Through, InvalidItem, read
 from keyplan.analysis.diff.entity_changes import entity_changes
 from keyplan.analysis.explain.explanation import explain
 from keyplan.client.read_plans import ScanReader
@@ -52,12 +52,12 @@ def told(define: Callable[[], None]) -> tuple[str, str, str | None]:
     """The place, the message and the hint of the one fault of a design."""
     with pytest.raises(DesignError) as refusal:
         define()
-    (fault,) = refusal.value.faults
+    (fault,) = refusal.value.errors
     return fault.place, fault.message, fault.hint
 
 
 class Readable(NamedTuple):
-    visits: list[Visit | Unreadable]
+    visits: list[Visit | InvalidItem]
 
 
 def test_unreadable_items_stand_where_each_item_stands_for_itself() -> None:
@@ -68,14 +68,14 @@ def test_unreadable_items_stand_where_each_item_stands_for_itself() -> None:
             @read("V1")
             def visits(self, page: str) -> Readable: ...
 
-    assert told(define)[1] == "Readable.visits takes Unreadable, and a collection is whole or not there"
+    assert told(define)[1] == "Readable.visits takes InvalidItem, and a collection is whole or not there"
 
     def through() -> None:
         class Wrong(Design):
             table = TABLE
 
             @read("V1", through=Other)
-            def visits(self, other_id: str) -> list[Visit | Unreadable]: ...
+            def visits(self, other_id: str) -> list[Visit | InvalidItem]: ...
 
     assert told(through)[1] == "a junction's item that can't be read doesn't say where it leads"
 
@@ -84,7 +84,7 @@ def test_unreadable_items_stand_in_the_rest_api() -> None:
     answer = openapi(Asking.compiled)["paths"]["/api/readable"]["get"]["responses"]["200"]["content"]
     (schema,) = [value["schema"] for value in answer.values()]
     names = [value["$ref"].rpartition("/")[2] for value in schema["properties"]["items"]["items"]["anyOf"]]
-    assert names == ["Job", "Unreadable"]
+    assert names == ["Job", "InvalidItem"]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_unreadable_items_stand_in_the_rest_api() -> None:
         ({"scan": True, "segments": 101}, list[Visit], "segments=101 is no number from 1 to 100"),
         ({"scan": True, "segments": 2}, bool, "segments= reads everything"),
         ({"segments": 2}, list[Visit], "segments= divides what is read whole"),
-        ({"all_of": GSI1, "complete": True, "segments": 2}, list[Visit], "segments= reads what the index holds"),
+        ({"scan_index": GSI1, "complete": True, "segments": 2}, list[Visit], "segments= reads what the index holds"),
     ],
 )
 def test_segments_are_for_what_is_read_whole(options: dict[str, Any], returns: Any, message: str) -> None:
@@ -214,7 +214,7 @@ def test_keys_behind_two_that_exclude_each_other_are_looked_at() -> None:
 
     with pytest.raises(DesignError) as refusal:
         define()
-    assert [fault.place for fault in refusal.value.faults] == ["Crowded.whole", "Crowded.whole"]
+    assert [fault.place for fault in refusal.value.errors] == ["Crowded.whole", "Crowded.whole"]
 
 
 def test_a_question_for_both_states_is_served_by_neither_key() -> None:
@@ -370,7 +370,7 @@ def test_a_key_that_is_named_is_one_of_the_answer() -> None:
         ({"key": "by_length"}, "key= takes the key of an entity, such as Ticket.by_project, not 'by_length'"),
         ({"order_by": 5}, "order_by= takes the name of a field, not 5"),
         ({"where": 5}, "where= takes a mapping of fields to values, or the text of a filter, not 5"),
-        ({"all_of": "GSI1"}, "all_of= takes an index, not 'GSI1'"),
+        ({"scan_index": "GSI1"}, "scan_index= takes an index, not 'GSI1'"),
         ({"total": 5}, "total= takes the name of a field, not 5"),
         ({"of": 5}, "of= takes an entity's class, or several of them, not 5"),
         ({"of": [Visit, "Visit"]}, "of= takes an entity's class, or several of them, not 'Visit'"),
@@ -468,10 +468,10 @@ def test_a_strong_scan_asks_no_global_index_to_be_consistent() -> None:
         @read("W1", scan=True)
         def every(self) -> list[Held]: ...
 
-        @read("W2", all_of=GSI1)
+        @read("W2", scan_index=GSI1)
         def by_kind(self) -> list[Held]: ...
 
-        @read("W3", all_of=local)
+        @read("W3", scan_index=local)
         def in_order(self) -> list[Held]: ...
 
     asked: dict[tuple[str, bool], Any] = {}

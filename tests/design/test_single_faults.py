@@ -291,7 +291,7 @@ def too_many_attributes_in_a_key() -> None:
 def test_a_design_with_one_fault(case: Case) -> None:
     with pytest.raises(DesignError) as caught:
         case.make()
-    (fault,) = caught.value.faults
+    (fault,) = caught.value.errors
     text = f"{fault.message} ({fault.hint})"
     missing = [words for words in case.words if words not in text]
     assert (fault.place, missing) == (case.place, []), text

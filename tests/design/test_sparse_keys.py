@@ -195,7 +195,7 @@ def test_constants_that_can_never_be_are_refused(field: str, value: Any, why: st
     told(error, why)
     with pytest.raises(DesignError) as waiting:
         asking(tickets("open", *TEMPLATES[0]) if field != "status" else tickets(value, *TEMPLATES[0]), {field: value})
-    assert waiting.value.faults
+    assert waiting.value.errors
 
 
 def test_a_filter_on_the_key_that_is_read_is_refused() -> None:
@@ -287,7 +287,7 @@ class Chores(Design):
     @read("C1")
     def chores(self, team: Each[str]) -> list[Chore]: ...
 
-    @read("C2", of=Chore)
+    @read("C2", entity=Chore)
     def how_many(self, team: str) -> int: ...
 
     @read("C3")

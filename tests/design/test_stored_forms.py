@@ -15,8 +15,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from keyplan import Add, Design, Entity, Field, Include, Index, Key, Range, Stored, Table, Ttl, Update, read
-from keyplan.errors import ArgumentError, ConditionFailed, DesignError, ItemNotReadable, UpdateRefused
+from keyplan import Add, Design, Entity, Field, SetAdd, Index, Key, Range, StoredAs, Table, Ttl, Update, read
+from keyplan.errors import ArgumentError, ConditionFailed, DesignError, InvalidItemError, UpdateRejected
 from keyplan.testing import verify
 from tests.contract.forms import GSI1, MOMENT, WHOLE, Reading, Readings
 from tests.design.items import round_trip
@@ -85,13 +85,13 @@ def test_updates_keep_the_form_and_conditions_compare_in_it(readings: Readings) 
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"price": Add(Decimal(1))}, "price"), ({"tags": Include({"x"})}, "tags"), ({"done": Add(1)}, "done")],
+    [({"price": Add(Decimal(1))}, "price"), ({"tags": SetAdd({"x"})}, "tags"), ({"done": Add(1)}, "done")],
 )
 def test_what_dynamodb_cannot_change_in_that_form_is_refused(
     readings: Readings, change: dict[str, Any], field: str
 ) -> None:
     given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT))
-    with pytest.raises((UpdateRefused, ArgumentError), match=r"stored as|doesn't fit|bool"):
+    with pytest.raises((UpdateRejected, ArgumentError), match=r"stored as|doesn't fit|bool"):
         readings.update(given, **change)
     assert readings.get(Reading, name="a", iso=given.iso) == given, field
 
@@ -107,11 +107,11 @@ def test_items_that_others_wrote_so_are_read_and_others_are_told(readings: Readi
     }
     call = readings.store.transport.call
     call("PutItem", {"TableName": "readings", "Item": item})
-    with pytest.raises(ItemNotReadable) as raised:
+    with pytest.raises(InvalidItemError) as raised:
         readings.since("a", Range(gt=YEAR))
-    assert [fault.place for fault in raised.value.faults] == ["Reading.body"]
+    assert [fault.place for fault in raised.value.errors] == ["Reading.body"]
     call("PutItem", {"TableName": "readings", "Item": {**item, "body": {"S": "plain"}, "place": {"S": "{"}}})
-    with pytest.raises(ItemNotReadable):
+    with pytest.raises(InvalidItemError):
         readings.since("a", Range(gt=YEAR))
     del item["body"]
     call("PutItem", {"TableName": "readings", "Item": item})
@@ -124,12 +124,12 @@ def test_the_answers_are_the_brute_force_ones() -> None:
 
 def test_forms_that_do_not_fit_are_faults_of_the_design() -> None:
     class Wrong(Entity):
-        name: Annotated[str, Stored("ms")]
-        at: Annotated[datetime, Stored("miles")]
-        day: Annotated[date, Stored(layout="%d.%m.")]
-        expires: Annotated[Ttl, Stored("ms")] | None = None
-        inner: list[Annotated[datetime, Stored("ms")]]
-        lossy: Annotated[str, Stored(write=str.upper, read=str)] = ""
+        name: Annotated[str, StoredAs("ms")]
+        at: Annotated[datetime, StoredAs("miles")]
+        day: Annotated[date, StoredAs(layout="%d.%m.")]
+        expires: Annotated[Ttl, StoredAs("ms")] | None = None
+        inner: list[Annotated[datetime, StoredAs("ms")]]
+        lossy: Annotated[str, StoredAs(write=str.upper, read=str)] = ""
 
         primary = Key("WRONG#{name}", "HEAD")
 
@@ -138,7 +138,7 @@ def test_forms_that_do_not_fit_are_faults_of_the_design() -> None:
         class Wrongs(Design):
             table = Table("wrongs", entities=[Wrong])
 
-    said = {fault.place: fault.message for fault in raised.value.faults}
+    said = {fault.place: fault.message for fault in raised.value.errors}
     assert "is for datetime, not for str" in said["Wrong.name"]
     assert "no stored form" in said["Wrong.at"]
     assert "only a part" in said["Wrong.day"]
@@ -149,7 +149,7 @@ def test_forms_that_do_not_fit_are_faults_of_the_design() -> None:
 def test_what_a_pair_loses_of_some_values_is_gone_from_the_answer_of_a_write_too() -> None:
     class Trimmed(Entity):
         name: str
-        word: Annotated[str, Stored(write=str.rstrip, read=str)] = ""
+        word: Annotated[str, StoredAs(write=str.rstrip, read=str)] = ""
 
         primary = Key("TRIMMED#{name}", "HEAD")
 
@@ -164,7 +164,7 @@ def test_a_pair_that_writes_otherwise_each_time_is_not_compared() -> None:
     class Sealed(Entity):
         name: str
         word: Annotated[
-            str, Stored(write=lambda value: f"{next(COUNT)}:{value}", read=lambda stored: stored.partition(":")[2])
+            str, StoredAs(write=lambda value: f"{next(COUNT)}:{value}", read=lambda stored: stored.partition(":")[2])
         ] = ""
 
         primary = Key("SEALED#{name}", "HEAD")
@@ -192,7 +192,7 @@ def test_an_order_that_the_form_lacks_is_refused() -> None:
 
 class Paid(Entity):
     account: str
-    at: Annotated[datetime, Stored("ms as text")]
+    at: Annotated[datetime, StoredAs("ms as text")]
 
     primary = Key("ACCOUNT#{account}", "{at}")
 
@@ -252,11 +252,11 @@ class Part(BaseModel):
 
 class Blob(Entity):
     name: str
-    quoted: Annotated[str, Stored("json")] = "a"
-    part: Annotated[Part, Stored("json")] = Part(n=1)
-    parts: Annotated[list[Part], Stored("zlib")] = Field(default_factory=list[Part])
-    packed: Annotated[bytes, Stored("zlib")] = b""
-    zipped: Annotated[bytes, Stored("gzip")] = b""
+    quoted: Annotated[str, StoredAs("json")] = "a"
+    part: Annotated[Part, StoredAs("json")] = Part(n=1)
+    parts: Annotated[list[Part], StoredAs("zlib")] = Field(default_factory=list[Part])
+    packed: Annotated[bytes, StoredAs("zlib")] = b""
+    zipped: Annotated[bytes, StoredAs("gzip")] = b""
 
     primary = Key("BLOB#{name}", "HEAD")
 

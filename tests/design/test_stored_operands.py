@@ -14,9 +14,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel
 
-from keyplan import Entity, Field, Index, Key, Number, Stored, Ttl, Version
+from keyplan import Entity, Field, Index, Key, Number, StoredAs, Ttl, Version
 from keyplan.model.compiled.operands import NUMBER, TEXT, UNKNOWN, part_of, stored_field
-from keyplan.model.compiled.operands import Stored as Operand
+from keyplan.model.compiled.operands import StoredAs as Operand
 from tests.design.condition_cases import Level, Mixed, Place
 from tests.design.items import compiled
 
@@ -81,10 +81,10 @@ class Thing(Entity):
     either: int | str = 1
     nested: list[dict[str, list[int]]] = Field(default_factory=list)
     own: Annotated[Place, PlainSerializer(lambda place: place.model_dump())] = Field(default_factory=Place)
-    millis: Annotated[datetime, Stored("ms")] = NOON
-    seconds: Annotated[datetime, Stored("s")] = NOON
-    listed: Annotated[set[str], Stored("list")] = Field(default_factory=set)
-    packed: Annotated[dict[str, int], Stored("json")] = Field(default_factory=dict)
+    millis: Annotated[datetime, StoredAs("ms")] = NOON
+    seconds: Annotated[datetime, StoredAs("s")] = NOON
+    listed: Annotated[set[str], StoredAs("list")] = Field(default_factory=set)
+    packed: Annotated[dict[str, int], StoredAs("json")] = Field(default_factory=dict)
     rank: Level | None = None
     score: Grade = Grade.ONE
 

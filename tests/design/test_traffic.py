@@ -10,7 +10,7 @@ import pytest
 from pydantic import field_validator
 
 from keyplan import Design, Entity, Key, Table, Writes, read, write
-from keyplan.analysis.traffic.traffic_file import Stored, read_traffic, traffic_from, traffic_of
+from keyplan.analysis.traffic.traffic_file import StoredAs, read_traffic, traffic_from, traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.errors import DesignError, TrafficError
 from keyplan.model.declared.pattern_load import Load
@@ -44,7 +44,7 @@ class Renamed(Design):
 def faults(data: Any, *others: type[Design]) -> dict[str, str]:
     with pytest.raises(TrafficError) as caught:
         traffic_from(data, Things.compiled, *(design_class.compiled for design_class in others))
-    return {fault.place: str(fault) for fault in caught.value.faults}
+    return {fault.place: str(fault) for fault in caught.value.errors}
 
 
 def test_a_typical_item_is_validated_once() -> None:
@@ -73,7 +73,7 @@ def test_a_typical_item_is_validated_once() -> None:
 def test_decorators_alone() -> None:
     traffic = traffic_of(Things.compiled)
     assert traffic.patterns == {"thing": Load(per_second=4, items=10, item_bytes=200), "make": Load(per_second=1)}
-    assert traffic.entities == {"Thing": Stored()}
+    assert traffic.entities == {"Thing": StoredAs()}
     assert traffic.known
     assert not traffic_of(Renamed.compiled).known
 
@@ -203,6 +203,6 @@ def test_decorators_are_checked_when_the_class_is_made(given: dict[str, Any], to
             def make(self, thing: Thing) -> Writes:
                 yield from ()
 
-    assert [fault.place for fault in caught.value.faults] == ["Wrong.thing", "Wrong.make"]
-    assert told in caught.value.faults[0].message
-    assert next(iter(given)) in caught.value.faults[0].message
+    assert [fault.place for fault in caught.value.errors] == ["Wrong.thing", "Wrong.make"]
+    assert told in caught.value.errors[0].message
+    assert next(iter(given)) in caught.value.errors[0].message

@@ -12,7 +12,7 @@ import pytest
 from pydantic import computed_field
 
 from keyplan import Create, Design, Entity, Index, Key, Table, Unique, Writes, read, write
-from keyplan.analysis.traffic.traffic_file import Stored, TableSettings, read_traffic, traffic_from
+from keyplan.analysis.traffic.traffic_file import StoredAs, TableSettings, read_traffic, traffic_from
 from keyplan.errors import TrafficError
 from keyplan.model.declared.pattern_load import Load
 
@@ -64,7 +64,7 @@ def told(data: Any, *designs: type[Design]) -> str:
     try:
         traffic_from(data, *(each.compiled for each in designs))
     except TrafficError as error:
-        faults = sorted(f"  {fault}" for fault in error.faults)
+        faults = sorted(f"  {fault}" for fault in error.errors)
         return "\n".join([f"{data}: {error.message} ({error.place})", *faults])
     return f"{data}: taken"
 
@@ -90,9 +90,9 @@ def test_what_a_file_says_of_each() -> None:
     }  # fmt: skip
     traffic = traffic_from(data, Tickets.compiled, Older.compiled)
     assert traffic.patterns == {
-        "ticket": Load(per_second=0, items=4), "open_ones": Load(), "add": Load(items=2, fails=0.25, joined=True),
+        "ticket": Load(per_second=0, items=4), "open_ones": Load(), "add": Load(items=2, fails=0.25, in_transaction=True),
     }  # fmt: skip
-    stored = Stored(count=4, filled={"note": 0.5, "kind": 1}, fields={"title": 0}, kept_days=0.5)
+    stored = StoredAs(count=4, filled={"note": 0.5, "kind": 1}, fields={"title": 0}, kept_days=0.5)
     assert (traffic.entities, traffic.source, traffic.known) == ({"Ticket": stored}, "traffic", True)
     assert traffic.table == TableSettings()
     assert not traffic_from({}, Older.compiled).known

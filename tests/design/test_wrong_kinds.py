@@ -21,9 +21,9 @@ from keyplan import (
     Index,
     Key,
     KeyStyle,
-    Label,
+    Discriminator,
     Number,
-    Stored,
+    StoredAs,
     Table,
     Unique,
     Writes,
@@ -39,8 +39,8 @@ DECLARED: dict[Callable[..., Any], dict[str, Any]] = {
     Key: {"partition": "THING#{thing_id}"},
     Unique: {"partition": "THING#{thing_id}"},
     KeyStyle: {},
-    Label: {"attribute": "type", "value": "thing"},
-    Stored: {},
+    Discriminator: {"attribute": "type", "value": "thing"},
+    StoredAs: {},
     Number: {"name": "n"},
     Binary: {"name": "b"},
 }
@@ -58,10 +58,10 @@ RIGHT = {
     "Unique(style=)": "None",
     "KeyStyle(raw=)": "True",
     "KeyStyle(case=)": "None",
-    "Stored(form=)": "None; the compiler knows the names",
-    "Stored(layout=)": "None, a text",
-    "Stored(write=)": "None, what can be called",
-    "Stored(read=)": "None, what can be called",
+    "StoredAs(form=)": "None; the compiler knows the names",
+    "StoredAs(layout=)": "None, a text",
+    "StoredAs(write=)": "None, what can be called",
+    "StoredAs(read=)": "None, what can be called",
 }
 """Arguments that take something among the wrong ones, and what."""
 
@@ -84,7 +84,7 @@ def test_arguments_of_declarations() -> None:
                 try:
                     make(**{**others, name: given})
                 except DesignError as error:
-                    (fault,) = error.faults
+                    (fault,) = error.errors
                     assert ", not " in fault.message
                 else:
                     taken.add(f"{make.__name__}({name}=)")
@@ -95,7 +95,7 @@ def test_all_wrong_arguments_are_told_at_once() -> None:
     anything: Any = 3
     with pytest.raises(DesignError) as error:
         Index(anything, [], projection=anything, local=anything)
-    assert [fault.place for fault in error.value.faults] == [
+    assert [fault.place for fault in error.value.errors] == [
         "Index(name=)",
         "Index(partition=)",
         "Index(projection=)",
@@ -122,7 +122,7 @@ OPTIONS: dict[str, Any] = {
     "where": 5,
     "through": 6,
     "scan": 1,
-    "all_of": "GSI1",
+    "scan_index": "GSI1",
     "segments": "8",
     "of": "Thing",
     "total": 7,
@@ -142,7 +142,7 @@ def _fault(option: dict[str, Any], pattern_id: Any = "R1") -> str:
             @read(pattern_id, **option)
             def things(self, thing_id: str) -> list[Thing]: ...
 
-    return "\n".join(map(str, error.value.faults))
+    return "\n".join(map(str, error.value.errors))
 
 
 def test_options_of_reads() -> None:
@@ -159,7 +159,7 @@ def test_what_is_wrong_with_one_pattern_is_told_at_once() -> None:
             @read("", **wrong)
             def thing(self, *thing_id: str) -> Thing: ...
 
-    told = [str(fault).removeprefix("Shop.thing: ") for fault in error.value.faults]
+    told = [str(fault).removeprefix("Shop.thing: ") for fault in error.value.errors]
     assert [text.partition(" ")[0] for text in told[:5]] == ["it", "newest_first=", "consistent=", "order_by=", "of="]
     assert "thing_id" in told[5]  # what is wrong with the signature, too
 
@@ -198,7 +198,7 @@ def test_decorators_without_their_parentheses() -> None:
                 yield Create(thing)
 
     told = 'it has no id (give it the name it has in the list of access patterns: @read("R1"), @write("W1"))'
-    assert [str(fault) for fault in error.value.faults] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
+    assert [str(fault) for fault in error.value.errors] == [f"Shop.thing: {told}", f"Shop.add: {told}"]
 
 
 def test_a_pattern_whose_decorator_was_forgotten() -> None:
@@ -235,10 +235,10 @@ def test_a_pattern_whose_decorator_was_forgotten() -> None:
             @abstractmethod
             def another(self) -> Thing: ...
 
-    assert [(fault.place, fault.message[:15]) for fault in error.value.faults] == [
+    assert [(fault.place, fault.message[:15]) for fault in error.value.errors] == [
         (f"Shop.{name}", "it has no body ") for name in ("thing", "things", "awaited", "awaited_things")
     ]
-    assert error.value.faults[0].hint == 'put @read("R1") before it, or give it a body'
+    assert error.value.errors[0].hint == 'put @read("R1") before it, or give it a body'
 
 
 def test_a_method_that_is_overridden_is_as_the_last_one() -> None:
@@ -278,5 +278,5 @@ def test_a_form_of_the_wrong_kind_is_told_where_it_stands() -> None:
     with pytest.raises(DesignError, match=r"Stored\(form=\): takes the name of a form, such as .json., not \['ms'\]"):
 
         class Late(Entity):
-            late_id: Annotated[str, Stored(anything)]
+            late_id: Annotated[str, StoredAs(anything)]
             primary = Key("LATE#{late_id}", "X")

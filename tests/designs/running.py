@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from keyplan import Range
-from keyplan.errors import ItemExists, KeyFieldError, KeyplanError, TransactionFailed, ValueTaken, WriteFailed
+from keyplan.errors import ItemExists, KeyFieldError, KeyplanError, TransactionFailed, UniqueValueTaken, WriteFailed
 from tests.designs.designs import EntitySpec, KeySpec, ReadSpec, WriteSpec
 from tests.designs.settled import Settled
 from tests.designs.source import source_of
@@ -123,7 +123,7 @@ class Run:
     def _create(self, entity: EntitySpec, item: Any, call: Callable[[], Any], name: str) -> None:
         identity = self._identity(entity, item)
         exists, taken = identity in self.items, self._taken(entity, item)
-        _, error = self._do(f"{name}({item!r})", call, ItemExists, ValueTaken)
+        _, error = self._do(f"{name}({item!r})", call, ItemExists, UniqueValueTaken)
         assert (error is not None) == (exists or taken), f"{name}({item!r}) gave {error!r}"
         if error is None:
             self.items[identity] = self._first(entity, item)
@@ -148,7 +148,7 @@ class Run:
         if entity.version:
             after = after.model_copy(update={"version": item.version + 1})
         taken = self._taken(entity, after)
-        got, error = self._do(what, call, ValueTaken)
+        got, error = self._do(what, call, UniqueValueTaken)
         assert (error is not None) == taken, f"{what} gave {error!r}"
         if error is None:
             if got is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from keyplan.errors import DesignError, Fault
+from keyplan.errors import DesignError, ErrorDetail
 from tests.designs.designs import DesignSpec, ReadSpec, design_of
 from tests.designs.source import module_of, source_of
 
@@ -49,7 +49,7 @@ def settled(number: int) -> Settled:
 def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
     """The design as the compiler asks for it."""
     reads = {read_spec.name: read_spec for read_spec in spec.reads}
-    for fault in error.faults or (Fault(error.place or "", error.message),):
+    for fault in error.errors or (ErrorDetail(error.place or "", error.message),):
         name = fault.place.rpartition(".")[2]
         read = reads.get(name)
         if read is not None and "several keys serve" in fault.message and not read.order_by:

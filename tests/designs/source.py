@@ -179,7 +179,7 @@ def _write(number: int, write: WriteSpec) -> str:
         case "move":
             arguments = f"{keyed}, value: {kind}"
             body = [
-                f"item = yield from self.{write.get}.ask({key})",
+                f"item = yield from self.{write.get}.read({key})",
                 "if item is not None:",
                 f"    yield Update(item, {write.field}=value).only_if({write.field}=item.{write.field})",
             ]

@@ -98,10 +98,10 @@ def _whole(spec: DesignSpec, small: str) -> Iterator[str]:
     for index in spec.indexes:
         standing = [entity.name for entity in spec.entities if any(key.index is index for key in entity.keys)]
         more = ", complete=True" if index.name == small else ""
-        options = f'"A{index.name}", all_of={index.name}{more}'
+        options = f'"A{index.name}", scan_index={index.name}{more}'
         yield f"    @read({options})\n    def all_{index.name}(self) -> list[{' | '.join(standing)}]: ..."
         of = f"[{', '.join(standing)}]"
-        yield f'    @read("N{index.name}", all_of={index.name}, of={of})\n    def count_{index.name}(self) -> int: ...'
+        yield f'    @read("N{index.name}", scan_index={index.name}, of={of})\n    def count_{index.name}(self) -> int: ...'
 
 
 def compiled(text: str, number: int) -> Any:
@@ -112,9 +112,9 @@ def compiled(text: str, number: int) -> Any:
         exec(compile(text, f"<{module.__name__}>", "exec"), vars(module))
     except DesignError as error:
         needless = [
-            fault.place.rpartition(".")[2] for fault in error.faults if "holds all that is asked" in fault.message
+            fault.place.rpartition(".")[2] for fault in error.errors if "holds all that is asked" in fault.message
         ]
-        if len(needless) < len(error.faults):
+        if len(needless) < len(error.errors):
             raise AssertionError(f"{error}\n{text}") from error
         for name in needless:
             text = re.sub(rf", complete=True(.*\n    def {name}\()", r"\1", text)

@@ -89,7 +89,7 @@ class BattleRoyale(Design):
     @read("Get user profile")
     def user(self, username: str) -> User | None: ...
 
-    @read("Find open games", all_of=OPEN_GAMES)
+    @read("Find open games", scan_index=OPEN_GAMES)
     def open_games(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Game]: ...
 
     @read("Find open games by map", newest_first=True)

@@ -97,7 +97,7 @@ class Cms(Design):
     @write("AP8")
     def publish_version(self, article_id: str, body: str, author_id: str) -> Writes:
         """Read the number, and write the next one."""
-        article = yield from self.article.ask(article_id)
+        article = yield from self.article.read(article_id)
         if article is None:
             raise ItemNotFound(f"there is no article {article_id!r}")
         new_version = article.current_version + 1

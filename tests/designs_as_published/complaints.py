@@ -97,7 +97,7 @@ class ComplaintManagement(Design):
     @read("getAllComplaintsByCustomerID")
     def complaints(self, customer_id: str) -> list[Complaint]: ...
 
-    @read("getAllEscalatedComplaints", all_of=ESCALATIONS)
+    @read("getAllEscalatedComplaints", scan_index=ESCALATIONS)
     def escalated(self, limit: int = 20, cursor: Cursor | None = None) -> Page[Complaint]: ...
 
     @read("getEscalatedComplaintsByAgentID", newest_first=True)

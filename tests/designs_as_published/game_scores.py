@@ -55,8 +55,8 @@ class GameScores(Design):
     @read("the ratio of wins to losses of the best", newest_first=True, complete=True)
     def best_players(self, game_title: str, limit: int = 10, cursor: Cursor | None = None) -> Page[GameScore]: ...
 
-    @read("how many play it", of=GameScore)
+    @read("how many play it", entity=GameScore)
     def players(self, game_title: str) -> int: ...
 
-    @read("whether a user plays it", of=GameScore)
+    @read("whether a user plays it", entity=GameScore)
     def plays(self, user_id: str, game_title: str) -> bool: ...

@@ -83,12 +83,12 @@ CASES: list[tuple[str, str, list[str]]] = [
     # As other programs store it
     (
         "    parts: list[str] = []",
-        '    parts: Annotated[list[str], Stored("json")] = []',
+        '    parts: Annotated[list[str], StoredAs("json")] = []',
         ["breaks stored-form-changed Order.parts"],
     ),
     (
         "    expires: Ttl | None = None",
-        '    expires: Ttl | None = None\n    at: Annotated[datetime, Stored("ms")] | None = None',
+        '    expires: Ttl | None = None\n    at: Annotated[datetime, StoredAs("ms")] | None = None',
         ["safe field-added User.at"],
     ),
     (
@@ -109,7 +109,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ),
     (
         '    primary = Key("USER',
-        '    kind = Label("type", "user")\n    primary = Key("USER',
+        '    kind = Discriminator("type", "user")\n    primary = Key("USER',
         ["breaks label-added User"],
     ),
     # Claims
@@ -343,10 +343,10 @@ class Shop(Design):
     @read("S1", through=Through(Link, page_id="to"))
     def linked(self, page_id: str, limit: int = 10) -> Page[Page_]: ...
 
-    @read("S2", of=Link)
+    @read("S2", entity=Link)
     def links(self, page_id: str) -> int: ...
 
-    @read("S3", of=Page_, total="views")
+    @read("S3", entity=Page_, total="views")
     def views(self, page_id: str) -> int: ...
 """.replace("class Page(", "class Page_(")
 
@@ -356,7 +356,7 @@ class Shop(Design):
     [
         ('page_id="to"', 'page_id="back"', ["callers junction-changed linked"]),
         ('total="views"', 'total="bytes_"', ["callers number-changed views"]),
-        ("of=Link", "of=[Link, Page_]", ["callers number-changed links"]),
+        ("entity=Link", "of=[Link, Page_]", ["callers number-changed links"]),
     ],
 )
 def test_another_junction_and_another_number_are_another_answer(old: str, new: str, wanted: list[str]) -> None:
@@ -364,8 +364,8 @@ def test_another_junction_and_another_number_are_another_answer(old: str, new: s
     assert [code for code in codes(result.changes) if "moved" not in code] == wanted
 
 
-OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, Stored("iso s")]').replace(
-    '    primary = Key("ORDER', '    mark = Label("type", "order")\n    primary = Key("ORDER'
+OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, StoredAs("iso s")]').replace(
+    '    primary = Key("ORDER', '    mark = Discriminator("type", "order")\n    primary = Key("ORDER'
 )
 
 
@@ -373,12 +373,12 @@ OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, Sto
     ("old", "new", "wanted"),
     [
         (
-            'Stored("iso s")',
-            'Stored("iso ms")',
+            'StoredAs("iso s")',
+            'StoredAs("iso ms")',
             ["breaks stored-form-changed Order.placed", "migrate key-changed Order.pending"],
         ),
-        ('Label("type", "order")', 'Label("type", "Order")', ["breaks label-changed Order"]),
-        ('    mark = Label("type", "order")\n', "", ["safe label-removed Order"]),
+        ('Discriminator("type", "order")', 'Discriminator("type", "Order")', ["breaks label-changed Order"]),
+        ('    mark = Discriminator("type", "order")\n', "", ["safe label-removed Order"]),
     ],
 )
 def test_what_other_programs_store_is_compared(old: str, new: str, wanted: list[str]) -> None:
@@ -390,7 +390,7 @@ def test_what_other_programs_store_is_compared(old: str, new: str, wanted: list[
 
 def test_functions_that_store_are_compared_by_their_code() -> None:
     def shop(code: str) -> str:
-        field = f"    note: Annotated[str, Stored(write={code}, read=lambda text: text)] | None = None"
+        field = f"    note: Annotated[str, StoredAs(write={code}, read=lambda text: text)] | None = None"
         return SHOP.replace("    note: str | None = None", field)
 
     same = difference(loaded(shop("lambda text: text")).compiled, loaded(shop("lambda text: text")).compiled)

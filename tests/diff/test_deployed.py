@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Update
-from keyplan.errors import CursorError, ItemNotReadable, StoreError
+from keyplan.errors import CursorError, InvalidItemError, StoreError
 from tests.cli.support import run
 from tests.diff.shop import SHOP, changed, codes, compared, loaded
 
@@ -43,7 +43,7 @@ def entity(design: Any, name: str) -> Any:
 
 def test_a_required_field_breaks_reads(deployed: Any) -> None:
     shop, result = deployed(("    merchant: str\n", "    merchant: str\n    paid_by: str\n"))
-    with shop, pytest.raises(ItemNotReadable):
+    with shop, pytest.raises(InvalidItemError):
         shop.order("1")
     assert result == ["breaks field-required Order.paid_by"]
 
@@ -76,13 +76,13 @@ def test_a_sparse_key_holds_it_of_some_items_only(deployed: Any) -> None:
                 "UpdateExpression": "REMOVE gsi1pk, gsi1sk",
             },
         )
-        with pytest.raises(ItemNotReadable):
+        with pytest.raises(InvalidItemError):
             shop.order("1")
 
 
 def test_a_narrower_type_breaks_reads(deployed: Any) -> None:
     shop, result = deployed(('SMALL = "small"', 'SMALL = "tiny"'))
-    with shop, pytest.raises(ItemNotReadable):
+    with shop, pytest.raises(InvalidItemError):
         shop.order("1")
     assert "breaks type-narrowed Order.kind" in result
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
 
-from keyplan import Design, Entity, Index, Key, KeyStyle, Label, Table, Unique
+from keyplan import Design, Entity, Index, Key, KeyStyle, Discriminator, Table, Unique
 from keyplan.analysis.diff.changes import Severity
 from keyplan.analysis.diff.diff_report import difference
 
@@ -81,9 +81,9 @@ KEYS: dict[str, Callable[[], Any]] = {
     "other key": lambda: _notes(primary=Key("NOTES#{note_id}", "HEAD")),
     "other entity": lambda: _notes(name="Memo", **_town()),
     "other entity and key": lambda: _notes(name="Memo", primary=Key("MEMO#{note_id}", "HEAD")),
-    "labelled": lambda: _notes(label=Label("_et", "Note")),
-    "other label": lambda: _notes(label=Label("_et", "Memo")),
-    "other label's name": lambda: _notes(label=Label("_type", "Note")),
+    "labelled": lambda: _notes(label=Discriminator("_et", "Note")),
+    "other label": lambda: _notes(label=Discriminator("_et", "Memo")),
+    "other label's name": lambda: _notes(label=Discriminator("_type", "Note")),
 }
 
 

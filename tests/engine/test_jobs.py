@@ -106,7 +106,7 @@ def test_a_process_with_the_number_of_one_that_ended_is_another(
 
 def test_jobs_behind_are_done_in_the_end(tmp_path: Path, s3: Path, clock: Clock) -> None:
     path = tmp_path / "store.db"
-    with Engine.open(path, s3=s3, clock=clock, jobs_behind=True) as engine:
+    with Engine.open(path, s3=s3, clock=clock, background_jobs=True) as engine:
         fill(engine, 30)
         keep_history(engine)
         arn = export_arn(engine)
@@ -118,7 +118,7 @@ def test_jobs_behind_are_done_in_the_end(tmp_path: Path, s3: Path, clock: Clock)
 def test_jobs_end_with_the_engine(tmp_path: Path, s3: Path) -> None:
     """What was begun is finished, and no thread stays."""
     before = set(threading.enumerate())
-    with Engine.open(tmp_path / "store.db", s3=s3, jobs_behind=True) as engine:
+    with Engine.open(tmp_path / "store.db", s3=s3, background_jobs=True) as engine:
         create(engine)
         keep_history(engine)
         arn = export(engine)["ExportArn"]

@@ -36,7 +36,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def engine(clock: Clock) -> Iterator[Engine]:
-    with Engine.open(":memory:", settle_s=10.0, clock=clock) as engine:
+    with Engine.open(":memory:", state_delay_s=10.0, clock=clock) as engine:
         yield engine
 
 
@@ -360,7 +360,7 @@ def test_a_deleted_table_goes_later(engine: Engine, clock: Clock) -> None:
 
 def test_others_see_the_states_too_and_they_survive_a_restart(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "store.db"
-    with Engine.open(path, settle_s=10.0, clock=clock) as engine, Engine.open(path, clock=clock) as other:
+    with Engine.open(path, state_delay_s=10.0, clock=clock) as engine, Engine.open(path, clock=clock) as other:
         create(engine)
         assert described(other)["TableStatus"] == "CREATING"
     clock.now_s += 10

@@ -13,7 +13,7 @@ import pytest
 from keyplan import Batch, Design, Entity, Key, Put, Table, Writes, write
 from keyplan.analysis.explain.explanation import Explanation, explain, explain_all
 from keyplan.client.conversations import Request
-from keyplan.errors import AnswerError, ArgumentError, KeyFieldError, UnknownPattern
+from keyplan.errors import ResponseError, ArgumentError, KeyFieldError, UnknownPattern
 from keyplan.web.openapi import openapi
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
@@ -87,7 +87,7 @@ def test_what_is_explained_is_what_is_asked(library: Library, pattern: str, argu
             list(library.stream(pattern, (), bound))
         else:
             library.call(pattern, arguments)
-    except AnswerError:
+    except ResponseError:
         pass
     explained = [_without_token(request) for request in explain(Library, pattern, arguments).requests]
     asked = [_without_token(request) for request in listening.asked]
@@ -257,7 +257,7 @@ def test_what_a_keys_text_does_not_show_is_said() -> None:
     """Folded letters, stored forms and labels, of tables that others made; and what callers over HTTP are told."""
     proofs = {explanation.pattern: explanation.proof for explanation in explain_all(App)}
     assert "project stands in the key in lower letters, however it is written" in proofs["worth"]
-    assert "sent_at stands there as it is stored, Stored('ms')" in proofs["sent"]
+    assert "sent_at stands there as it is stored, StoredAs('ms')" in proofs["sent"]
     assert proofs["counts_of"].endswith("an item without __edb_e__ = count is no Count.")
     (project, *_) = openapi(App.compiled)["paths"]["/api/worth"]["get"]["parameters"]
     assert project["description"] == "Capital and small letters are taken alike."

@@ -9,15 +9,15 @@ from keyplan.formats.deployment_options import Deployment, tags_of
 from keyplan.formats.iam import Place
 
 
-def faults_of(error: pytest.ExceptionInfo[RequestError]) -> list[str]:
-    return [f"{fault.place}: {fault.message}" for fault in error.value.faults]
+def error_details_of(error: pytest.ExceptionInfo[RequestError]) -> list[str]:
+    return [f"{fault.place}: {fault.message}" for fault in error.value.errors]
 
 
 def test_every_fault_is_told() -> None:
     tags = {"aws:x": "1", "": "2", "a": "b" * 257, "semi;colon": "x"}
     with pytest.raises(RequestError) as error:
         Deployment(table_name="a b", billing="provisioned", write_units=0, tags=tags)
-    assert faults_of(error) == [
+    assert error_details_of(error) == [
         "table name: 'a b' is no name for a table",
         "read units: missing: provisioned billing needs them",
         "write units: 0 is less than 1",
@@ -31,7 +31,7 @@ def test_every_fault_is_told() -> None:
 def test_on_demand_has_no_units() -> None:
     with pytest.raises(RequestError) as error:
         Deployment(read_units=5)
-    assert faults_of(error) == ["read units: on-demand billing has none"]
+    assert error_details_of(error) == ["read units: on-demand billing has none"]
 
 
 def test_a_table_may_have_50_tags() -> None:
@@ -44,7 +44,7 @@ def test_tags_as_they_are_typed() -> None:
     assert tags_of(["a=b", "c=", "d=e=f"]) == {"a": "b", "c": "", "d": "e=f"}
     with pytest.raises(RequestError) as error:
         tags_of(["a", "b=1", "b=2"])
-    assert faults_of(error) == ["tag 'a': isn't name=value", "tag 'b': is given twice"]
+    assert error_details_of(error) == ["tag 'a': isn't name=value", "tag 'b': is given twice"]
 
 
 def test_places() -> None:
@@ -55,4 +55,4 @@ def test_places() -> None:
     )
     with pytest.raises(RequestError) as error:
         Place(region="eu-west-11", account="12")
-    assert faults_of(error) == ["region: AWS has no region 'eu-west-11'", "account: '12' is no account"]
+    assert error_details_of(error) == ["region: AWS has no region 'eu-west-11'", "account: '12' is no account"]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyplan import Design, Entity, Field, Key, Stored, Table
+from keyplan import Design, Entity, Field, Key, StoredAs, Table
 from keyplan.formats.deployment_options import Deployment
 from keyplan.formats.workbench_export import model, model_notes
 from keyplan_systems.cms import Cms
@@ -122,7 +122,7 @@ def test_types_are_those_of_what_is_stored() -> None:
 def test_code_that_is_left_out_is_told() -> None:
     class Sealed(Entity):
         sealed_id: str
-        note: Annotated[str, Stored(write=str.encode, read=bytes.decode)] = ""
+        note: Annotated[str, StoredAs(write=str.encode, read=bytes.decode)] = ""
         words: list[str] = Field(default_factory=lambda: ["a"])
 
         primary = Key("SEALED#{sealed_id}", "META")

@@ -43,10 +43,10 @@ def test_tags_as_long_as_they_may_be(name: str, letters: str) -> None:
 def test_a_region_that_is_nearly_one() -> None:
     with pytest.raises(RequestError) as error:
         Place(region="eu-west-11")
-    assert error.value.faults[0].hint == "did you mean eu-west-1?"
+    assert error.value.errors[0].hint == "did you mean eu-west-1?"
     with pytest.raises(RequestError) as error:
         Place(region="x")
-    assert error.value.faults[0].hint == "give one such as eu-west-1"
+    assert error.value.errors[0].hint == "give one such as eu-west-1"
 
 
 def test_texts_of_trees() -> None:

@@ -18,17 +18,17 @@ from keyplan import (
     Index,
     Key,
     KeyStyle,
-    Label,
+    Discriminator,
     Number,
     Page,
     Range,
-    Slots,
-    Stored,
+    CounterShards,
+    StoredAs,
     Table,
-    Tokens,
+    IdempotencyTokens,
     Ttl,
     Unique,
-    Unreadable,
+    InvalidItem,
     Update,
     Version,
     View,
@@ -51,14 +51,14 @@ class Task(Entity):
     task_id: str
     project: str
     points: int = 0
-    made_at: Annotated[datetime, Stored("ms")] = Field(alias="madeAt")
-    seen_at: Annotated[datetime, Stored("iso ms")] | None = Field(default=None, alias="seenAt")
-    done: Annotated[bool, Stored("number")] = False
-    tags: Annotated[set[str], Stored("list")] = Field(default_factory=set)
-    body: Annotated[dict[str, int], Stored("json")] = Field(default_factory=dict)
-    day_: Annotated[date, Stored(layout="%d/%m/%Y")] = Field(alias="theDay")
+    made_at: Annotated[datetime, StoredAs("ms")] = Field(alias="madeAt")
+    seen_at: Annotated[datetime, StoredAs("iso ms")] | None = Field(default=None, alias="seenAt")
+    done: Annotated[bool, StoredAs("number")] = False
+    tags: Annotated[set[str], StoredAs("list")] = Field(default_factory=set)
+    body: Annotated[dict[str, int], StoredAs("json")] = Field(default_factory=dict)
+    day_: Annotated[date, StoredAs(layout="%d/%m/%Y")] = Field(alias="theDay")
     expires: Ttl | None = None
-    kind = Label("__edb_e__", "task")
+    kind = Discriminator("__edb_e__", "task")
     primary = Key("$app#id_{task_id}", "$task_1", style=KeyStyle(raw=True, case="lower"))
     by_project = Key(
         "$app#project_{project}", "$task_1#points_{points:d}", index=GSI1, style=KeyStyle(raw=True, case="lower")
@@ -71,7 +71,7 @@ class Note(Entity):
 
     task_id: str
     text: str
-    kind = Label("__edb_e__", "note")
+    kind = Discriminator("__edb_e__", "note")
     primary = Key("$app#id_{task_id}", "$task_1", style=KeyStyle(raw=True, case="lower"))
 
 
@@ -79,9 +79,9 @@ class Counter(Entity):
     """A number in slots."""
 
     path: str
-    slot: int = Slots(10)
+    slot: int = CounterShards(10)
     views: int = 0
-    applied: Tokens = Field(default_factory=set)
+    applied: IdempotencyTokens = Field(default_factory=set)
     primary = Key("VIEWS#{path}#{slot:d}", "COUNT")
 
 
@@ -135,15 +135,15 @@ class Words(Design):
     def task(self, task_id: str) -> Task | None: ...
     @read("A2")
     def tasks_worth(self, project: str, points: int) -> list[Task]: ...
-    @read("A3", of=Counter, total="views")
+    @read("A3", entity=Counter, total="views")
     def views(self, path: str) -> int: ...
     @read("A4")
-    def rows(self, day: date, limit: int = 5, cursor: Cursor | None = None) -> Page[EventRow | Unreadable]: ...
-    @read("A5", of=Event)
+    def rows(self, day: date, limit: int = 5, cursor: Cursor | None = None) -> Page[EventRow | InvalidItem]: ...
+    @read("A5", entity=Event)
     def how_many(self, day: date) -> int: ...
-    @read("A6", of=Root)
+    @read("A6", entity=Root)
     def is_there(self) -> bool: ...
-    @read("A7", all_of=MANY, segments=4)
+    @read("A7", scan_index=MANY, segments=4)
     def all_events(self) -> Iterator[Event]: ...
     @read("A8", complete=True, key=Event.on_day)
     def events(self, day: date) -> list[Event]: ...

@@ -23,8 +23,8 @@ from keyplan import (
     Index,
     Key,
     KeyStyle,
-    Label,
-    Stored,
+    Discriminator,
+    StoredAs,
     Table,
     Ttl,
     Unique,
@@ -32,7 +32,7 @@ from keyplan import (
     Version,
     read,
 )
-from keyplan.errors import ItemExists, ValueTaken
+from keyplan.errors import ItemExists, UniqueValueTaken
 from tests.foreign.conftest import RunProgram
 from tests.server.support import Server
 
@@ -70,10 +70,10 @@ class Task(Entity, extra="allow"):
     id: str
     employee: str
     points: int
-    due: Annotated[datetime, Stored("iso ms")]
+    due: Annotated[datetime, StoredAs("iso ms")]
 
-    kind = Label("__edb_e__", "task")
-    model = Label("__edb_v__", "1")
+    kind = Discriminator("__edb_e__", "task")
+    model = Discriminator("__edb_v__", "1")
     primary = Key("$company#id_{id}", "$task_1")
     work = Key("$company#employee_{employee}", "$work#task_1#points_{points:d}#due_{due}", index=GSI1)
 
@@ -82,8 +82,8 @@ class Employee(Entity):
     employee: str
     name: str
 
-    kind = Label("__edb_e__", "employee")
-    model = Label("__edb_v__", "1")
+    kind = Discriminator("__edb_e__", "employee")
+    model = Discriminator("__edb_v__", "1")
     primary = Key("$company#employee_{employee}", "$employee_1")
     work = Key("$company#employee_{employee}", "$work#employee_1", index=GSI1)
 
@@ -166,12 +166,12 @@ const Member = table.getModel("Member");
 
 class Member(Entity):
     club: str
-    joined: Annotated[datetime, Stored("ms")]
+    joined: Annotated[datetime, StoredAs("ms")]
     email: str
     expires: Ttl | None = None
     tags: set[str] = Field(default_factory=set)
 
-    kind = Label("_type", "Member")
+    kind = Discriminator("_type", "Member")
     primary = Key("club:{club}", "member:{joined}")
     one_email = Unique("_unique#Member#email#{email}", "_unique#")
 
@@ -198,7 +198,7 @@ await Member.create({ club: "a:b", joined: new Date(1795254120007), email: "Ada@
         joined = datetime.fromtimestamp(1795254120, UTC).replace(microsecond=7000)
         assert (ada.joined, ada.tags, ada.email) == (joined, {"x"}, "Ada@x.org")
         assert ada.expires == datetime.fromtimestamp(1900000000, UTC)
-        with pytest.raises(ValueTaken):
+        with pytest.raises(UniqueValueTaken):
             members.create(Member(club="c", joined=joined, email="Ada@x.org"))
         members.create(Member(club="a:b", joined=joined.replace(year=2027), email="bo@x.org"))
         printed = run_program(
@@ -241,7 +241,7 @@ class Cat(Entity, extra="allow"):
     id: str
     lives: int
 
-    kind = Label("_et", "Cat")
+    kind = Discriminator("_et", "Cat")
     primary = Key("{id}")
 
 
@@ -249,7 +249,7 @@ class Dog(Entity, extra="allow"):
     id: str
     tricks: int = Field(alias="t")
 
-    kind = Label("_et", "Dog")
+    kind = Discriminator("_et", "Dog")
     primary = Key("{id}")
 
 
@@ -324,7 +324,7 @@ class Square(Shape, discriminator="Square"):
 
 class Circle(Entity):
     name: str
-    drawn: Annotated[datetime, Stored(layout="%Y-%m-%dT%H:%M:%S.%f%z")]
+    drawn: Annotated[datetime, StoredAs(layout="%Y-%m-%dT%H:%M:%S.%f%z")]
     expires: Ttl | None = None
     content: bytes
     sizes: set[int]
@@ -332,7 +332,7 @@ class Circle(Entity):
     version: Version = 0
     radius: Decimal
 
-    kind = Label("cls", "Circle")
+    kind = Discriminator("cls", "Circle")
     primary = Key("{name}")
 
 
@@ -390,10 +390,10 @@ print(Shape.get("c").radius, Shape.get("c").version)
 
 class Log(Entity, extra="allow"):
     day: str
-    at: Annotated[datetime, Stored("ms as text")]
-    level: Annotated[int, Stored("text")]
-    loud: Annotated[bool, Stored("number")] = False
-    text: Annotated[str, Stored("zlib")] = ""
+    at: Annotated[datetime, StoredAs("ms as text")]
+    level: Annotated[int, StoredAs("text")]
+    loud: Annotated[bool, StoredAs("number")] = False
+    text: Annotated[str, StoredAs("zlib")] = ""
 
     primary = Key("{day}", "{at}")
 

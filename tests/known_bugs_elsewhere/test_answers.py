@@ -113,7 +113,7 @@ def test_a_call_without_its_key_asks_nothing(magazine: Magazine, arguments: dict
     articles_by: Any = magazine.articles_by
     with pytest.raises(ArgumentError) as caught:
         articles_by(**arguments)
-    assert caught.value.faults[0].place == "author"
+    assert caught.value.errors[0].place == "author"
     assert watched.requests == []
 
 
@@ -143,10 +143,10 @@ def test_misspelt_names_and_wrong_types_are_refused(magazine: Magazine) -> None:
     assert unknown.value.hint == "did you mean articles_by?"
     with pytest.raises(ArgumentError) as caught:
         anything.articles_by(autor="Ada", limit="10")
-    assert [(fault.place, fault.hint) for fault in caught.value.faults if fault.place == "autor"] == [
+    assert [(fault.place, fault.hint) for fault in caught.value.errors if fault.place == "autor"] == [
         ("autor", "did you mean author?")
     ]
-    assert {fault.place for fault in caught.value.faults} == {"autor", "author", "limit"}
+    assert {fault.place for fault in caught.value.errors} == {"autor", "author", "limit"}
     with pytest.raises(ArgumentError, match="author"):
         anything.articles_by(5)
     assert watched.requests == []

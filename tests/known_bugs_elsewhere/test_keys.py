@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from keyplan import Put, Remove, Update
-from keyplan.errors import ConditionFailed, ItemExists, UpdateRefused
+from keyplan.errors import ConditionFailed, ItemExists, UpdateRejected
 from tests.known_bugs_elsewhere.design import Article, Magazine, Pair, Watched, keys_in, stored
 
 
@@ -33,7 +33,7 @@ def test_an_update_by_class_that_touches_an_index_key_is_refused(magazine: Magaz
     """dynamodb-toolbox, OneTable and pydynox: by key fields alone, the index key can't be made; it is left stale."""
     magazine.put(Article(article_id="1"))
     watched = Watched(magazine)
-    with pytest.raises(UpdateRefused, match="part of the key by_author") as caught:
+    with pytest.raises(UpdateRejected, match="part of the key by_author") as caught:
         magazine.transact([Update(Article, article_id="1").set(author="Grace")])
     assert caught.value.place == "Article.author"
     assert watched.requests == []

@@ -95,7 +95,7 @@ def test_a_failed_transaction_raises(magazine: Magazine) -> None:
         magazine.transact([Put(NOTE), Create(Pair(a="1", b="2")), Check(Article, article_id="none")])
     assert len(several.value.reasons) == 3
     assert [reason is None for reason in several.value.reasons] == [True, False, False]
-    assert len(several.value.faults) == 2
+    assert len(several.value.errors) == 2
     assert magazine.notes("o").items == []
     assert magazine.pair("1", "2") == Pair(a="1", b="2", note="there")
 

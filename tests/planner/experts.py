@@ -23,7 +23,7 @@ class Expert:
     design: type[Any]
     indexes: tuple[Index, ...]
     keys: Mapping[type[Entity], Mapping[str, Key | Unique]]
-    all_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    scan_index: Mapping[str, str] = field(default_factory=dict[str, str])
     """The questions that read all of an index, with its name."""
 
 

@@ -72,7 +72,7 @@ BOOKS = [
                 "unread_ones": Key("MESSAGES#{username}", "MESSAGE#{notice_id}", index=GSI1, when={"unread": True}),
             },
         },
-        all_of={"BigTimeDeals.shoppers": "USERS"},
+        scan_index={"BigTimeDeals.shoppers": "USERS"},
     ),
     Expert(
         published_in_books.Github,

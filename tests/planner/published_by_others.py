@@ -537,7 +537,7 @@ with deferred():
         @read("H6", order_by="-post_id")
         def posts_of(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[OwnPost]: ...
 
-        @read("H7", of=FeedLike)
+        @read("H7", entity=FeedLike)
         def likes(self, post_id: str, user_id: str) -> bool: ...
 
         @read("H8")

@@ -57,7 +57,7 @@ def priced(expert: Expert) -> tuple[list[Plan], Plan]:
     """Our plans, and the expert's keys compiled, under the same traffic."""
     design = with_writes(expert)
     traffic = same_traffic(design)
-    theirs = compiled_plan(Unplanned(design, {}), Declared(expert.indexes, expert.keys, {}, expert.all_of), traffic)
+    theirs = compiled_plan(Unplanned(design, {}), Declared(expert.indexes, expert.keys, {}, expert.scan_index), traffic)
     return planner.plan(design, traffic), theirs
 
 

@@ -180,6 +180,6 @@ def told(made: Plan) -> list[str]:
     with pytest.raises(UnknownDesign) as caught:
         rewritten(made)
     first, *rest = (
-        f"{fault.place} {Path(fault.message.removeprefix('stands in ')).name}" for fault in caught.value.faults
+        f"{fault.place} {Path(fault.message.removeprefix('stands in ')).name}" for fault in caught.value.errors
     )
     return [first, *sorted(rest)]

@@ -167,7 +167,7 @@ with deferred():
         @read("N23", of=[Case])
         def how_many(self, title: str) -> int: ...
 
-        @read("N24", all_of=ALL, where={"state": "open"}, order_by=None)
+        @read("N24", scan_index=ALL, where={"state": "open"}, order_by=None)
         def all_open(self) -> list[Case]: ...
 
         @read("N25", through=Watch)

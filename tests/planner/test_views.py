@@ -67,10 +67,10 @@ with deferred():
         @read("O1")
         def orders(self, customer: str, limit: int = 10, cursor: Cursor | None = None) -> Page[OrderRow]: ...
 
-        @read("O2", of=Order)
+        @read("O2", entity=Order)
         def how_many(self, customer: str) -> int: ...
 
-        @read("O3", of=Order)
+        @read("O3", entity=Order)
         def is_there(self, order_id: str) -> bool: ...
 
         @write("O4")
@@ -87,7 +87,7 @@ with deferred():
     class Escalations(Design):
         table = Table("escalations")
 
-        @read("E1", all_of=ESCALATED)
+        @read("E1", scan_index=ESCALATED)
         def escalated(self) -> list[Order]: ...
 
         @read("E2", order_by="-placed_at")
@@ -198,7 +198,9 @@ def test_all_of_an_index_that_nothing_describes_is_refused() -> None:
     def everything(self: Any) -> list[Order]: ...
 
     with deferred():
-        design: Any = type("Bare", (Design,), {"table": Table("bare"), "all": read("B", all_of=ESCALATED)(everything)})
+        design: Any = type(
+            "Bare", (Design,), {"table": Table("bare"), "all": read("B", scan_index=ESCALATED)(everything)}
+        )
     with pytest.raises(DesignError, match="without keys nothing says which items stand in it") as caught:
         plan(design)
     assert 'where={"status": "open"}' in str(caught.value)
@@ -206,8 +208,8 @@ def test_all_of_an_index_that_nothing_describes_is_refused() -> None:
 
 def test_all_of_a_sparse_index_is_proposed_where_constants_alone_are_known() -> None:
     first, *others = plan(Open)
-    swept = next(element for element in (first, *others) if element.all_of)
-    assert swept.all_of == {"Open.waiting": "GSI1"}
+    swept = next(element for element in (first, *others) if element.scan_index)
+    assert swept.scan_index == {"Open.waiting": "GSI1"}
     assert keys(swept)["open_by_courier"] == ("COURIER#{courier}", "GSI1")
     with applied(swept) as planned:
         assert verify(planned, stores=8).unanswered == ()
@@ -235,7 +237,7 @@ class Orders(Design):
     @read("O1")
     def orders(self, customer: str) -> list[OrderRow]: ...
 
-    @read("O2", where={"state": "open"}, all_of=OPEN_ORDERS)
+    @read("O2", where={"state": "open"}, scan_index=OPEN_ORDERS)
     def waiting(self) -> list[Order]: ...
 """
 
@@ -283,7 +285,7 @@ def traffic_file(folder: Path) -> Path:
 )
 def test_indexes_are_written_where_the_table_is_made(front: str, given: str, written: str, tmp_path: Path) -> None:
     path = tmp_path / "orders.py"
-    text = MODULE.replace(", all_of=OPEN_ORDERS", "").replace('table = Table("orders")', given)
+    text = MODULE.replace(", scan_index=OPEN_ORDERS", "").replace('table = Table("orders")', given)
     path.write_text(
         text.replace("class Order(", f"{front}class Order(", 1).replace(
             "\nfrom", "\nfrom typing import ClassVar\nfrom", 1
@@ -298,27 +300,27 @@ def test_indexes_are_written_where_the_table_is_made(front: str, given: str, wri
 @pytest.mark.parametrize(
     ("given", "written"),
     [
-        ('@read("O2", where={"state": "open"})', '@read("O2", where={"state": "open"}, all_of=GSI2)'),
+        ('@read("O2", where={"state": "open"})', '@read("O2", where={"state": "open"}, scan_index=GSI2)'),
         (
             '@read(\n        "O2",\n        where={"state": "open"},\n    )',
-            '@read(\n        "O2",\n        where={"state": "open"},\n        all_of=GSI2,\n    )',
+            '@read(\n        "O2",\n        where={"state": "open"},\n        scan_index=GSI2,\n    )',
         ),
         (
             '@read(\n        "O2", where={"state": "open"},\n    )',
-            '@read(\n        "O2", where={"state": "open"},\n        all_of=GSI2,\n    )',
+            '@read(\n        "O2", where={"state": "open"},\n        scan_index=GSI2,\n    )',
         ),
-        ('@read("O2", where={"state": "open"},)', '@read("O2", where={"state": "open"}, all_of=GSI2)'),
+        ('@read("O2", where={"state": "open"},)', '@read("O2", where={"state": "open"}, scan_index=GSI2)'),
         (
             '@read(\n        "O2", where={"state": "open"})',
-            '@read(\n        "O2", where={"state": "open"}, all_of=GSI2)',
+            '@read(\n        "O2", where={"state": "open"}, scan_index=GSI2)',
         ),
     ],
 )
 def test_a_question_that_reads_all_of_an_index_is_reworded(given: str, written: str, tmp_path: Path) -> None:
     """However its decorator is laid out."""
     path = tmp_path / "orders.py"
-    path.write_text(MODULE.replace('@read("O2", where={"state": "open"}, all_of=OPEN_ORDERS)', given))
+    path.write_text(MODULE.replace('@read("O2", where={"state": "open"}, scan_index=OPEN_ORDERS)', given))
     with deferred():
         design = find(f"{path}:Orders").design
-    swept = next(element for element in planner.plan(design) if element.all_of)
+    swept = next(element for element in planner.plan(design) if element.scan_index)
     assert f"    {written}\n    def waiting(" in rewritten(swept).after

@@ -116,7 +116,7 @@ class Kennels(Design):
 
     @write("K15")
     def wild(self, dog_id: str) -> Writes:
-        dog = yield from self.dog.ask(dog_id)
+        dog = yield from self.dog.read(dog_id)
         if dog is None or dog.tame:
             return
         yield Update(dog, fed=dog.fed + 1)
@@ -124,7 +124,7 @@ class Kennels(Design):
     @write("K16")
     def fed(self, dog_id: str, fed: int, size: int) -> Writes:
         """What no key or index holds alone."""
-        dog = yield from self.dog.ask(dog_id)
+        dog = yield from self.dog.read(dog_id)
         if dog is None:
             raise Refused("no dog")
         yield Update(dog, fed=fed, size=size, tame=True)
@@ -135,7 +135,7 @@ class Kennels(Design):
 
     @write("K18")
     def renamed(self, dog_id: str) -> Writes:
-        dog = yield from self.dog.ask(dog_id)
+        dog = yield from self.dog.read(dog_id)
         if dog is not None:
             yield Update(dog, name="Rex", size=4)
 
@@ -150,8 +150,8 @@ class Kennels(Design):
     @write("K21")
     def same_tag(self, dog_id: str, tag: str) -> Writes:
         """What another dog has can't be given to this one."""
-        other = yield from self.tagged.ask(tag)
-        dog = yield from self.dog.ask(dog_id)
+        other = yield from self.tagged.read(tag)
+        dog = yield from self.dog.read(dog_id)
         if other is None or dog is None:
             raise Refused("nobody has it")
         yield Update(dog, tag=tag)
@@ -167,7 +167,7 @@ class Kennels(Design):
 
     @write("K24")
     def all_bones(self, dog_id: str, sort_of: Literal["beef", "ham"]) -> Writes:
-        bones = yield from self.bones.ask(dog_id)
+        bones = yield from self.bones.read(dog_id)
         if len(bones) < 2:
             raise Refused("too few")
         for bone in bones:
@@ -175,8 +175,8 @@ class Kennels(Design):
 
     @write("K25")
     def twice_there(self, dog_id: str, bone_id: str) -> Writes:
-        first = yield from self.bone.ask(dog_id, bone_id)
-        second = yield from self.bone.ask(dog_id, bone_id)
+        first = yield from self.bone.read(dog_id, bone_id)
+        second = yield from self.bone.read(dog_id, bone_id)
         if first is None or second is None or first.version != second.version:
             raise Refused("it has changed")
         yield Update(first, found=date(2026, 5, 6)).only_if(version=second.version)

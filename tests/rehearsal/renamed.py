@@ -51,7 +51,7 @@ class Things(Design):
 
     @write("W2")
     def counted(self, name: str) -> Writes:
-        item = yield from self.item.ask(name)
+        item = yield from self.item.read(name)
         if item is not None:
             yield Change(item, number=item.number + 1)
 

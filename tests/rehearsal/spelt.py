@@ -21,7 +21,7 @@ from keyplan import (
     Put,
     Remove,
     Table,
-    Tokens,
+    IdempotencyTokens,
     Unique,
     Update,
     Version,
@@ -43,7 +43,7 @@ class Ship(Entity):
     tons: Annotated[int, Field(gt=4)] = 5
     decks: Annotated[int, Field(ge=2)] = 2
     version: Version = 0
-    manned: Tokens = Field(default_factory=set)
+    manned: IdempotencyTokens = Field(default_factory=set)
 
     primary = Key("SHIP#{name}", "HEAD")
     by_sign = Unique("SIGN#{sign}")
@@ -88,7 +88,7 @@ class Ships(Design):
     def some_cargo(self, name: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Cargo]: ...
 
     def _of(self, name: str) -> Writes[Ship]:
-        ship = yield from self.ship.ask(name)
+        ship = yield from self.ship.read(name)
         if ship is None:
             raise Refused("no such ship")
         return ship
@@ -108,7 +108,7 @@ class Ships(Design):
 
     @write("W3")
     def with_a_token(self, name: str, token: str) -> Writes:
-        yield Update(Ship, name=name).set(crew=Add(1), tags=Append([token])).once(f"crew-{token}")
+        yield Update(Ship, name=name).set(crew=Add(1), tags=Append([token])).idempotent(f"crew-{token}")
 
     @write("W4")
     def part_by_part(self, name: str, hold: str) -> Writes:
@@ -121,7 +121,7 @@ class Ships(Design):
 
     @write("W6")
     def copied_with_changes(self, name: str, text: str) -> Writes:
-        for cargo in (yield from self.cargo.ask(name)):
+        for cargo in (yield from self.cargo.read(name)):
             yield Put(cargo.model_copy(update={"text": text, "number": cargo.number + 1}))
 
     @write("W7")
@@ -143,13 +143,13 @@ class Ships(Design):
 
     @write("W9")
     def in_comprehensions(self, name: str, numbers: set[int]) -> Writes:
-        cargo = yield from self.cargo.ask(name)
+        cargo = yield from self.cargo.read(name)
         yield Batch([Delete(each) for each in cargo if each.number not in numbers])
         yield Batch(Put(Cargo(name=name, number=number)) for number in sorted(numbers))
 
     @write("W10")
     def through_a_page(self, name: str) -> Writes[int]:
-        page = yield from self.some_cargo.ask(name, limit=4)
+        page = yield from self.some_cargo.read(name, limit=4)
         count = 0
         for cargo in page.items:
             count += 1
@@ -179,7 +179,7 @@ class Ships(Design):
 
     @write("W13")
     def by_turns(self, name: str, bound: int) -> Writes:
-        if (ship := (yield from self.ship.ask(name))) is None or ship.crew <= bound:
+        if (ship := (yield from self.ship.read(name))) is None or ship.crew <= bound:
             raise Refused("too few")
         if ship.tons < 7 or not ship.decks >= 3 or ship.sign:
             raise Refused("too small")
@@ -224,7 +224,7 @@ class Ships(Design):
         yield from self._asking(name)
 
     def _asking(self, name: str) -> Writes:
-        cargo = yield from self.cargo.ask(name)
+        cargo = yield from self.cargo.read(name)
         if len(cargo) > 1:
             yield Update(cargo[0], number=3)
 

@@ -100,25 +100,25 @@ def painted() -> dict[str, Any]:
 
         @write("P6")
         def summed_by_a_helper(self, name: str) -> Writes:
-            pot = yield from self.pot.ask(name)
+            pot = yield from self.pot.read(name)
             if pot is not None:
                 yield Update(pot, litres=only_a_sum(pot.layers))
 
         @write("P7")
         def added_by_a_helper(self, name: str) -> Writes:
-            pot = yield from self.pot.ask(name)
+            pot = yield from self.pot.read(name)
             if pot is not None:
                 yield Update(pot, litres=total(pot.layers, 3))
 
         @write("P8")
         def chosen_by_a_helper(self, name: str) -> Writes:
-            pot = yield from self.pot.ask(name)
+            pot = yield from self.pot.read(name)
             if pot is not None and len(pot.layers) > 2:
                 yield Update(pot, litres=only_chosen(pot.layers))
 
         @write("P9")
         def placed_by_a_helper(self, name: str) -> Writes:
-            pot = yield from self.pot.ask(name)
+            pot = yield from self.pot.read(name)
             if pot is not None and len(pot.layers) > 2:
                 yield Update(pot, litres=sum_of_others(pot.layers))
 

@@ -252,43 +252,43 @@ class Joiner(Design):
         thing = yield from Update(Thing, name=name).set(n=Add(1))
         return thing.n
 
-    @write("J3", joined=True)
+    @write("J3", in_transaction=True)
     def part(self, name: str) -> Writes:
         yield Update(Thing, name=name).set(n=Add(1))
 
-    @write("J4", joined=True)
+    @write("J4", in_transaction=True)
     def asking_part(self, name: str) -> Writes[int]:
-        return (yield from self.added.join(name))
+        return (yield from self.added.in_transaction(name))
 
     @write("J5")
     def two(self, name: str, other: str) -> Writes:
-        yield from self.add.join(name)
-        yield from self.add.join(other)
+        yield from self.add.in_transaction(name)
+        yield from self.add.in_transaction(other)
 
     @write("J6")
     def twice(self, name: str) -> Writes:
-        yield from self.add.join(name)
-        yield from self.add.join(name)
+        yield from self.add.in_transaction(name)
+        yield from self.add.in_transaction(name)
 
     @write("J7")
     def unknown(self, name: str, other: str) -> Writes[int]:
-        yield from self.add.join(name)
-        return (yield from self.added.join(other))
+        yield from self.add.in_transaction(name)
+        return (yield from self.added.in_transaction(other))
 
     @write("J8")
     def endless(self, name: str) -> Writes:
         for number in range(101):
-            yield from self.add.join(f"{name}{number}")
+            yield from self.add.in_transaction(f"{name}{number}")
 
     @write("J9")
     def as_many_as_said(self, name: str, count: int) -> Writes:
         for number in range(count * 1000):
-            yield from self.add.join(f"{name}{number}")
+            yield from self.add.in_transaction(f"{name}{number}")
 
     @write("J10")
     def each(self, names: list[str]) -> Writes:
         for name in [*names, *names]:
-            yield from self.add.join(name)
+            yield from self.add.in_transaction(name)
 
 
 def test_what_writes_make_together_is_checked_as_one_transaction() -> None:
@@ -328,8 +328,8 @@ def test_a_traffic_file_says_what_is_joined() -> None:
 @pytest.mark.parametrize(
     ("name", "word"),
     [
-        ("calls_a_read", "yield from self.thing.ask(...)"),
-        ("iterates", "yield from self.things.ask(...)"),
+        ("calls_a_read", "yield from self.thing.read(...)"),
+        ("iterates", "yield from self.things.read(...)"),
         ("calls_a_write", "yield from self.add.join(...)"),
         ("calls_a_verb", "it calls self.get(...)"),
     ],

@@ -74,7 +74,7 @@ class Things(Design):
 
     @write("W2")
     def reckoned(self, name: str) -> Writes:
-        item = yield from self.item.ask(name)
+        item = yield from self.item.read(name)
         assert item is not None
         number = item.number + 1
         yield Update(item, number=number, other=item.other)

@@ -76,7 +76,7 @@ class Trips(Design):
     def seats(self, trip_id: Place) -> list[Seat]: ...
 
     def _open(self, trip_id: str) -> Writes[Trip]:
-        trip = yield from self.trip.ask(trip_id)
+        trip = yield from self.trip.read(trip_id)
         if trip is None or trip.stage is not Stage.OPEN:
             raise Refused("no open trip")
         return trip
@@ -100,7 +100,7 @@ class Trips(Design):
 
     @write("W3")
     def in_time(self, trip_id: Place) -> Writes:
-        trip = yield from self.trip.ask(trip_id)
+        trip = yield from self.trip.read(trip_id)
         assert trip is not None
         assert trip.starts > now() + timedelta(days=3)
         if trip.ended is not None:
@@ -109,7 +109,7 @@ class Trips(Design):
 
     @write("W4")
     def one_of_them(self, trip_id: Place, seat_id: Place) -> Writes:
-        seats = yield from self.seats.ask(trip_id)
+        seats = yield from self.seats.read(trip_id)
         seat = next((seat for seat in seats if seat.seat_id == seat_id and seat.number > 1), None)
         if seat is None:
             raise Refused("no such seat")
@@ -120,7 +120,7 @@ class Trips(Design):
     @write("W5")
     def some_of_them(self, trip_id: Place, wanted: dict[Place, int]) -> Writes:
         left = Counter[str]()
-        for seat in (yield from self.seats.ask(trip_id)):
+        for seat in (yield from self.seats.read(trip_id)):
             left[seat.seat_id] += seat.number
         faults = [name for name, number in wanted.items() if number > left[name]]
         if faults:
@@ -130,7 +130,7 @@ class Trips(Design):
 
     @write("W6")
     def another_one(self, trip_id: Place, seat_id: Place) -> Writes:
-        seats = yield from self.seats.ask(trip_id)
+        seats = yield from self.seats.read(trip_id)
         if any(seat.seat_id == seat_id for seat in seats):
             if len(seats) > 2:
                 raise Refused("there already")
@@ -145,15 +145,15 @@ class Trips(Design):
 
     @write("W7")
     def a_free_value(self, guest_id: Place, email: Place) -> Writes:
-        guest = yield from self.guest.ask(guest_id)
-        other = yield from self.guest_of.ask(email)
+        guest = yield from self.guest.read(guest_id)
+        other = yield from self.guest_of.read(email)
         if guest is None or (other is not None and other.guest_id != guest_id):
             raise Refused("taken")
         yield Update(guest, email=email)
 
     @write("W8")
     def beside_it(self, seat_id: Place, trip_id: Place, seat: Seat) -> Writes:
-        seats = yield from self.seats.ask(trip_id)
+        seats = yield from self.seats.read(trip_id)
         if not any(each.seat_id == seat_id for each in seats):
             raise Refused("no such seat")
         yield Create(seat)
@@ -171,7 +171,7 @@ class Never(Design):
 
     @write("N2")
     def never(self, trip_id: Place) -> Writes:
-        trip = yield from self.trip.ask(trip_id)
+        trip = yield from self.trip.read(trip_id)
         if trip is None or 1 / (trip.seats - trip.seats) < 1:
             raise Refused("not this one")
         yield Delete(trip)

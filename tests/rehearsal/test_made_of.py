@@ -94,11 +94,11 @@ class Sheds(Design):
     @read("R3")
     def few(self, name: str, limit: int = 4) -> list[Nail]: ...
 
-    @read("R4", of=Nail)
+    @read("R4", entity=Nail)
     def how_many(self, name: str) -> int: ...
 
     def _found(self, name: str) -> Writes[Tool]:
-        tool = yield from self.tool.ask(name)
+        tool = yield from self.tool.read(name)
         assert tool is not None
         return tool
 
@@ -107,9 +107,9 @@ class Sheds(Design):
         self, own: Tool, name: str, many: list[str], one_or_two: Annotated[list[str], Field(max_length=2)], /, *,
         last: Nail, number: int = 3,
     ) -> Writes:  # fmt: skip
-        found = yield from self.tool.ask(name)
-        nails = yield from self.nails.ask(name)
-        counted = yield from self.how_many.ask(name)
+        found = yield from self.tool.read(name)
+        nails = yield from self.nails.read(name)
+        counted = yield from self.how_many.read(name)
         helped = yield from self._found(name)
         length = len(nails)
         copied, alias = own, own
@@ -171,8 +171,8 @@ class Sheds(Design):
         from keyplan import Check as Look  # noqa: PLC0415
 
         bare: int
-        found: Tool | None = yield from self.tool.ask(name)
-        nails = yield from self.nails.ask(name)
+        found: Tool | None = yield from self.tool.read(name)
+        nails = yield from self.nails.read(name)
         if (walrus := found) is not None and walrus.low:
             bare = walrus.low
         built: Any = Nail(name=name, number=1)
@@ -186,11 +186,11 @@ class Sheds(Design):
         sums = name
         made_of: Any = own.count
         made_of = name
-        items: Any = yield from self.nails.ask(name)
+        items: Any = yield from self.nails.read(name)
         items = name
         computed: Any = own.count + 1
         computed = name
-        read_once: Any = yield from self.tool.ask(name)
+        read_once: Any = yield from self.tool.read(name)
         read_once = name
         longer: Any = [*nails, 1]
         longer = name
@@ -233,7 +233,11 @@ class Sheds(Design):
         update = update.once(f"{name}-{WORD}").if_missing(problems.Refused("x"))
         yield update
         again = (
-            Update(Tool, name=name).only_if("#n = :n AND low < :x", n=1, x=2).or_create().once(name).if_missing(held)
+            Update(Tool, name=name)
+            .only_if("#n = :n AND low < :x", n=1, x=2)
+            .or_create()
+            .idempotent(name)
+            .if_missing(held)
         )
         again = again.set(low=Add(1))
         yield again
@@ -248,9 +252,9 @@ class Sheds(Design):
         yield made(own).only_if(count=self.tool.ask(name))
         for each in nails:
             yield made(own)
-            further = yield from self.tool.ask(each.name)
+            further = yield from self.tool.read(each.name)
         for _ in (1, 2):
-            yield from self.few.ask(name)
+            yield from self.few.read(name)
         yield Put(Nail(name=name, number=own.count + 1))
         yield Create(Tool(name=name, parts=[*own.parts, name], note=f"{own.note}"))
         yield Update(own, **rest)
@@ -312,7 +316,7 @@ class Sheds(Design):
     @write("W4")
     def helped(self, own: Nail, name: str) -> Writes:
         yield own.renamed(name)
-        yield from self.plain.join(own)
+        yield from self.plain.in_transaction(own)
         yield from self._twice(name)
         yield from self._twice(name)
         yield from json.dumps(name)

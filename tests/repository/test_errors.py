@@ -37,4 +37,4 @@ def test_codes_are_unique_and_named_as_their_errors() -> None:
 
 def test_every_error_is_exported() -> None:
     """``keyplan.errors.__all__`` holds them all, and the Fault they are made of."""
-    assert sorted(errors.__all__) == sorted([*(cls.__name__ for cls in error_classes()), "Fault"])
+    assert sorted(errors.__all__) == sorted([*(cls.__name__ for cls in error_classes()), "ErrorDetail"])

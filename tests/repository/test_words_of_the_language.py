@@ -40,32 +40,32 @@ WORDS = {
     "View": r"\(View\[",
     "projected_for": r"\.projected_for\(",
     "complete": r"complete=True",
-    "all_of": r"all_of=",
+    "scan_index": r"scan_index=",
     "of": r"\bof=",
     "total": r"total=",
     "segments": r"segments=",
     "newest_first as a parameter": r"newest_first: bool",
     "key": r"\bkey=\w+\.\w+",
     "two Each": r"Each\[[^\]]+\],\s+\w+: Each\[",
-    "Unreadable": r"\| Unreadable\]",
+    "InvalidItem": r"\| InvalidItem\]",
     "time buckets": r"\{at:%Y%m\}",
     "when": r"when=",
     "rank": r":rank\}",
     "native attributes": r"Index\(\"BY_[A-Z]+\", \"(?:day|team)\", \"",
-    "Slots": r"\bSlots\(",
-    "Tokens": r"\bTokens\b",
+    "CounterShards": r"\bSlots\(",
+    "IdempotencyTokens": r"\bTokens\b",
     "once": r"\.once\(",
     "previous": r"\.previous\(",
     "join": r"\.join\(",
     "transact": r"(?<!\.)\btransact\(",
-    "joined": r"joined=True",
+    "joined": r"in_transaction=True",
     "pages in segments": r"segments=\d\)\s+def \w+\([^)]*\) -> Page",
     "or_create": r"\.or_create\(",
-    "Once": r"\bOnce\(",
+    "IfNotExists": r"\bOnce\(",
     "parts of fields": r"\.at\(\s*lambda",
-    "Stored": r"\bStored\(",
+    "StoredAs": r"\bStored\(",
     "KeyStyle": r"\bKeyStyle\(",
-    "Label": r"\bLabel\(",
+    "Discriminator": r"\bLabel\(",
     "unpadded numbers": r":d\}",
     "attributes that nothing declares": r"extra=\"allow\"",
 }
@@ -105,7 +105,7 @@ def test_types_that_need_no_word_stand_in_the_contract(name: str) -> None:
 
 @pytest.mark.parametrize(("place", "text"), [("docs", PAGE_OF_FORMS), ("tests/contract", PLACES["tests/contract"])])
 def test_each_stored_form_stands_in_the_docs_and_in_the_contract(place: str, text: str) -> None:
-    written = [f'"{name}"' if place == "docs" else f'Stored("{name}"' for name in get_args(FormName)]
+    written = [f'"{name}"' if place == "docs" else f'StoredAs("{name}"' for name in get_args(FormName)]
     assert [form for form in (*written, "layout=", "write=") if form not in text] == []
 
 

@@ -83,7 +83,7 @@ class Magazine(Design):
     @write("AP8")
     def publish(self, article_id: str, body: str, author_id: str) -> Writes:
         """A further version of an article."""
-        article = yield from self.article.ask(article_id)
+        article = yield from self.article.read(article_id)
         if article is None:
             raise ItemNotFound("there is no such article")
         version = article.current_version + 1

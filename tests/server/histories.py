@@ -32,7 +32,7 @@ class Operation:
     """Of lists that it only knows by their length: conditions that held."""
 
 
-def faults_of(history: Iterable[Operation]) -> list[str]:
+def error_details_of(history: Iterable[Operation]) -> list[str]:
     """What can't be in a strictly serialisable history; nothing is good."""
     operations = list(history)
     orders, faults = _orders(operations)

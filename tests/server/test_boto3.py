@@ -211,7 +211,7 @@ def test_a_wrong_secret(signed_server: Server) -> None:
 
 def test_the_waiters_of_the_sdk(tmp_path: Path) -> None:
     """Against a server whose tables are created and deleted for a second."""
-    with started([*CLI, "--settle", "1", "--port", "0", "--db", str(tmp_path / "store.db")]) as server:
+    with started([*CLI, "--state-delay", "1", "--port", "0", "--db", str(tmp_path / "store.db")]) as server:
         client = boto3.client("dynamodb", **options(server))
         made = client.create_table(
             TableName="waited",

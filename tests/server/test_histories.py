@@ -13,7 +13,7 @@ import pytest
 
 from keyplan.store import check_file
 from tests.processes import outputs
-from tests.server.histories import Operation, faults_of
+from tests.server.histories import Operation, error_details_of
 from tests.server.history_client import ACCOUNTS, BALANCE, KEYS, listed, place
 from tests.server.support import CREATE, ROOT, TABLE, Server, serving
 
@@ -42,7 +42,7 @@ def test_histories(tmp_path: Path, workers: int) -> None:
         result: list[dict[str, Any]] = [json.loads(each) for each in printed]
         history = [Operation(**each) for element in result for each in element["history"]]
         history.append(final(server, time.monotonic()))
-    assert faults_of(history) == []
+    assert error_details_of(history) == []
     assert {total for element in result for total in element["sums"]} == {BALANCE * len(ACCOUNTS)}
     done = [each for each in history if each.is_done]
     assert sum(len(each.appends) > 1 for each in done) > 50
@@ -74,9 +74,11 @@ GOOD = [
 
 
 def test_the_checker_passes_what_is_good() -> None:
-    assert faults_of(GOOD) == []
-    assert faults_of([Operation("E", 0, 8, reads={"x": [1], "y": []}), *GOOD]) == []  # at once with all the others
-    assert faults_of([at("F", 3, is_done=False, appends={"x": 7}, lengths={"x": 1}), *GOOD]) == []
+    assert error_details_of(GOOD) == []
+    assert (
+        error_details_of([Operation("E", 0, 8, reads={"x": [1], "y": []}), *GOOD]) == []
+    )  # at once with all the others
+    assert error_details_of([at("F", 3, is_done=False, appends={"x": 7}, lengths={"x": 1}), *GOOD]) == []
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_the_checker_passes_what_is_good() -> None:
     ],
 )
 def test_the_checker_finds_what_is_wrong(wrong: list[Operation], fault: str) -> None:
-    assert any(fault in each for each in faults_of([*GOOD, *wrong]))
+    assert any(fault in each for each in error_details_of([*GOOD, *wrong]))
 
 
 def test_the_checker_finds_write_skew() -> None:
@@ -101,4 +103,4 @@ def test_the_checker_finds_write_skew() -> None:
         Operation("B", 0, 8, appends={"y": 2}, lengths={"x": 0}),
         at("end", 9, reads={"x": [1], "y": [2]}),
     ]
-    assert "no serial order" in faults_of(skew)[0]
+    assert "no serial order" in error_details_of(skew)[0]

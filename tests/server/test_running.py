@@ -100,7 +100,7 @@ def test_what_is_being_answered_is_finished(tmp_path: Path) -> None:
         (["--memory", "--access-key", "nocolon"], "ID:SECRET"),
         (["--db", "x.db", "--workers", "2", "--throttle"], "one process only"),
         (["--db", "x.db", "--workers", "2", "--index-lag", "5"], "one process only"),
-        (["--memory", "--sweep-every", "-1"], "not in the range"),
+        (["--memory", "--ttl-interval", "-1"], "not in the range"),
         (["--db", "/nowhere/at/all/store.db"], "There is no such folder"),
         (["--db", "README.md"], "isn't a SQLite file"),
         (["check", "nothing.db"], "There is no such file"),

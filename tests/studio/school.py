@@ -113,7 +113,7 @@ class School(Design):
     @write("W2")
     def enrol(self, course_id: str, pupil_id: str) -> Writes:
         """A pupil enrols; the pupil moves up a year."""
-        pupil = yield from self.pupil.ask(pupil_id)
+        pupil = yield from self.pupil.read(pupil_id)
         yield Put(Enrolment(course_id=course_id, pupil_id=pupil_id))
         if pupil is not None:
             yield Update(pupil, year=pupil.year + 1)

@@ -148,7 +148,7 @@ def test_without_arguments_a_question_is_asked_for_what_is_there(http: TestClien
 
 def test_wrong_arguments_leave_the_map_usable(http: TestClient) -> None:
     made = asked(http, "map", {"question": "pupils_of_year", "arguments": {"year": "x", "no": 1}}).json()
-    assert {fault["place"] for fault in made["path"]["error"]["faults"]} >= {"year", "no"}
+    assert {fault["place"] for fault in made["path"]["error"]["errors"]} >= {"year", "no"}
     assert made["svg"].startswith("<svg")
 
 

@@ -92,7 +92,7 @@ def test_so_many_rows_of_a_file_are_compared(subject: Subject) -> None:
     assert len(brought_json(subject, {"form": "jsonl", "text": new, "entity": "Course"})["edits"]) == 100
     with pytest.raises(RequestError) as caught:
         brought_json(subject, {"form": "jsonl", "text": "[]\n" * 60})
-    assert [fault.place for fault in caught.value.faults] == [f"line {number}" for number in range(1, 51)]
+    assert [fault.place for fault in caught.value.errors] == [f"line {number}" for number in range(1, 51)]
 
 
 def _course(subject: Subject) -> dict[str, Any]:
@@ -113,13 +113,13 @@ def test_what_no_edit_creates(subject: Subject) -> None:
     claim = {"do": "create", "item": {"pk": {"S": "EMAIL#new@example.org"}, "sk": {"S": "CLAIM"}}}
     with pytest.raises(RequestError) as caught:
         edit_json(subject, [claim, created("Nobody", 1)], save=False)
-    assert [fault.message for fault in caught.value.faults] == [
+    assert [fault.message for fault in caught.value.errors] == [
         "a claim is written with its item",
         "there is no such entity",
     ]
     with pytest.raises(RequestError) as caught:
         edit_json(replace(subject, design=None), [created("Course", 1)], save=False)
-    assert [fault.message for fault in caught.value.faults] == ["there is no such entity"]
+    assert [fault.message for fault in caught.value.errors] == ["there is no such entity"]
     assert len(edit_json(replace(subject, design=None), [claim], save=False)["changes"]) == 1
 
 
@@ -145,7 +145,7 @@ def test_numbers_that_can_be_priced(given: dict[str, Any], faulty: list[str]) ->
         return
     with pytest.raises(RequestError) as caught:
         cost_json(School, given)
-    assert [fault.place for fault in caught.value.faults] == faulty
+    assert [fault.place for fault in caught.value.errors] == faulty
 
 
 class Rack(Entity):
@@ -268,7 +268,7 @@ def test_pages_of_any_length(subject: Subject, limit: int) -> None:
 def test_pages_of_no_length_are_refused(subject: Subject, limit: Any) -> None:
     with pytest.raises(RequestError) as caught:
         data_json(subject, {"limit": limit})
-    assert [fault.message for fault in caught.value.faults] == ["isn't a whole number from 1 to 500"]
+    assert [fault.message for fault in caught.value.errors] == ["isn't a whole number from 1 to 500"]
 
 
 def worth(items: int, kinds: int, shared: int) -> int:
@@ -303,7 +303,7 @@ def test_orphans_are_looked_for_where_whole_items_are(subject: Subject) -> None:
     narrow = replace(subject, table=_with(subject, replace(index, projection="KEYS_ONLY")))
     with pytest.raises(RequestError) as caught:
         data_json(narrow, {"only": "orphans", "index": "GSI1"})
-    assert [str(fault) for fault in caught.value.faults] == ["only: takes the table, or an index that has whole items"]
+    assert [str(fault) for fault in caught.value.errors] == ["only: takes the table, or an index that has whole items"]
     assert data_json(narrow, {"only": "orphans"})["rows"] == []
     assert data_json(narrow, {"index": "GSI1"})["rows"]
 
@@ -440,7 +440,7 @@ def test_what_is_no_attribute_value_is_not_written(empty: Subject, value: Any) -
     empty.transport.call("PutItem", {"TableName": "school", "Item": key})
     with pytest.raises(RequestError) as caught:
         edit_json(empty, [{"do": "change", "key": key, "fields": {"n": value}}], save=False)
-    assert [fault.message for fault in caught.value.faults] == ["n isn't an attribute value"]
+    assert [fault.message for fault in caught.value.errors] == ["n isn't an attribute value"]
 
 
 def test_where_there_is_no_store_nothing_is_asked() -> None:

@@ -37,7 +37,7 @@ def test_preview_rejects_values_that_dynamodb_rejects(school: School, value: dic
     created = {"do": "create", "item": {**key, "pk": {"S": "OTHER#2"}, "note": value}}
     with pytest.raises(RequestError) as caught:
         edit_json(of_design(school), [changed, created], save=False)
-    assert [fault.place for fault in caught.value.faults] == ["edits[0].note", "edits[1].note"]
+    assert [fault.place for fault in caught.value.errors] == ["edits[0].note", "edits[1].note"]
 
 
 def test_an_entitys_items_are_found_and_no_others(subject: Subject) -> None:
@@ -274,7 +274,7 @@ def test_every_fault_of_every_edit_is_said(subject: Subject) -> None:
     ]
     with pytest.raises(RequestError) as caught:
         edit_json(subject, edits, save=True)
-    places = {fault.place.partition(".")[0] for fault in caught.value.faults}
+    places = {fault.place.partition(".")[0] for fault in caught.value.errors}
     assert places == {f"edits[{number}]" for number in range(6)}
 
 

@@ -155,7 +155,7 @@ def test_every_fault_has_its_line(subject: Subject, form: str, text: Any, says: 
 
     with pytest.raises(RequestError) as caught:
         brought()
-    places = " ".join(fault.place for fault in caught.value.faults)
+    places = " ".join(fault.place for fault in caught.value.errors)
     assert says in f"{caught.value} {places}"
 
 

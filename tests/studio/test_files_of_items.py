@@ -51,7 +51,7 @@ def line(**attributes: Any) -> str:
 def places(subject: Subject, form: str, text: str) -> list[str]:
     with pytest.raises(RequestError) as caught:
         brought_json(subject, {"form": form, "text": text, "entity": "Course"})
-    return [fault.place for fault in caught.value.faults]
+    return [fault.place for fault in caught.value.errors]
 
 
 def test_each_kind_of_value_in_a_cell(empty: Subject) -> None:
@@ -94,7 +94,7 @@ def test_cells_are_read_by_the_rules_of_csv(subject: Subject) -> None:
     for text in ('course_id,title\na,"b\n', 'course_id,title\na,"b"c\n'):
         with pytest.raises(RequestError) as caught:
             fields(text)
-        assert [(fault.place, "isn't CSV: " in fault.message) for fault in caught.value.faults] == [("line 2", True)]
+        assert [(fault.place, "isn't CSV: " in fault.message) for fault in caught.value.errors] == [("line 2", True)]
 
 
 def test_an_item_that_cannot_be_read_is_compared_by_its_attributes(school: School) -> None:
@@ -141,7 +141,7 @@ def test_an_entitys_row_has_no_member_but_item() -> None:
         assert [edit["kind"] for edit in brought(bare, line())["edits"]] == ["x"]
         with pytest.raises(RequestError) as caught:
             brought(bare, '{"course_id": "c"}', entity="Course")
-        assert [str(fault.message) for fault in caught.value.faults] == ["says no entity"]
+        assert [str(fault.message) for fault in caught.value.errors] == ["says no entity"]
 
 
 def test_items_of_both_kinds_are_saved_together(school: School) -> None:

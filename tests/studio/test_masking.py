@@ -38,7 +38,7 @@ class Accounts(Design):
 
     @write("A2")
     def move(self, name: str, city: str) -> Writes:
-        account = yield from self.account.ask(name)
+        account = yield from self.account.read(name)
         yield Update(account, city=city).only_if(hash=account.hash)
 
 

@@ -106,7 +106,7 @@ def test_what_cannot_be_planned_is_said_with_its_lines() -> None:
     text = text.replace('@read("S2")', '@read("S2", consistent=True, order_by="nmae")')
     error: Any = asked(request(text), silent)["error"]
     assert error["message"] == "these questions can't be planned"
-    places = {fault["place"]: fault for fault in error["faults"]}
+    places = {fault["place"]: fault for fault in error["errors"]}
     assert places.keys() == {"Store.customer_by_email", "Store.lines_with"}
     lines = text.splitlines()
     assert all(place.split(".")[1] in lines[fault["line"] - 1] for place, fault in places.items())

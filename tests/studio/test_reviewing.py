@@ -71,7 +71,7 @@ def test_every_fault_of_the_traffic_is_said() -> None:
     given = {"rates": {"nobody": 1, "pupil": -1, "reports": "x"}, "bytes": [1], "region": "mars"}
     with pytest.raises(RequestError) as caught:
         cost_json(School, given)
-    assert {fault.place for fault in caught.value.faults} == {
+    assert {fault.place for fault in caught.value.errors} == {
         "rates.nobody",
         "rates.pupil",
         "rates.reports",
@@ -160,7 +160,7 @@ def test_error_of_a_module_has_its_line(
 def test_design_errors_have_their_places(opened: tuple[type[Design], Path]) -> None:
     design, _ = opened
     result = changed(design, CHANGED.replace('Key("COURSE#{course_id}", "#COURSE")', 'Key("X#{no}", "Y")'))
-    assert [fault["place"] for fault in result["error"]["faults"]] == ["Course.primary"]
+    assert [fault["place"] for fault in result["error"]["errors"]] == ["Course.primary"]
 
 
 def test_changed_key_is_marked_on_the_map(opened: tuple[type[Design], Path]) -> None:

@@ -12,9 +12,9 @@ from keyplan import (
     Index,
     Key,
     KeyStyle,
-    Label,
+    Discriminator,
     Put,
-    Stored,
+    StoredAs,
     Table,
     Update,
     View,
@@ -36,10 +36,10 @@ class Order(Entity):
     user: str
     total: int
     open_at: str | None = None
-    at: Annotated[datetime, Stored("ms")]
-    tags: Annotated[list[str], Stored("json")] = []  # noqa: RUF012 - a field of pydantic's
+    at: Annotated[datetime, StoredAs("ms")]
+    tags: Annotated[list[str], StoredAs("json")] = []  # noqa: RUF012 - a field of pydantic's
 
-    kind = Label("_et", "Order")
+    kind = Discriminator("_et", "Order")
     primary = Key("USER#{user}", "ORDER#{order_id}")
     by_total = Key("USER#{user}", "{total:d}", index=GSI1)
     opened = Key("OPEN#{open_at}", "{order_id}", index=OPEN)
@@ -51,7 +51,7 @@ class Invoice(Entity):
     order_id: str
     user: str
 
-    kind = Label("_et", "Invoice")
+    kind = Discriminator("_et", "Invoice")
     primary = Key("USER#{user}", "INVOICE#{order_id}")
 
 
@@ -72,17 +72,17 @@ class Words(Design):
         """A user's orders in a list."""
         ...
 
-    @read("Q2", of=Order)
+    @read("Q2", entity=Order)
     def how_many(self, user: str) -> int:
         """How many orders a user has."""
         ...
 
-    @read("Q3", of=Order)
+    @read("Q3", entity=Order)
     def any_there(self, user: str) -> bool:
         """Whether a user has orders."""
         ...
 
-    @read("Q4", all_of=OPEN)
+    @read("Q4", scan_index=OPEN)
     def open_orders(self) -> list[Order]:
         """What is open."""
         ...
@@ -95,7 +95,7 @@ class Words(Design):
     @write("W1")
     def shut(self, user: str, order_id: str) -> Writes:
         """Close an order."""
-        order = yield from self.order.ask(user, order_id)
+        order = yield from self.order.read(user, order_id)
         if order is not None:
             yield Update(order).set(open_at=None)
 
@@ -103,7 +103,7 @@ class Words(Design):
     def bill(self, user: str, order_id: str) -> Writes:
         """Bill an order, and close it."""
         yield Put(Invoice(user=user, order_id=order_id))
-        yield from self.shut.join(user, order_id)
+        yield from self.shut.in_transaction(user, order_id)
 
 
 def fill_words(words: Words) -> None:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, StringConstraints, field_validator
 
 from keyplan import Design, Entity, Field, Index, Key, Table, Ttl, Unique, now, read, ulid
 from keyplan.errors import ArgumentError, DynamoDBError, RequestError
-from keyplan.testing import Clock, Maker, opened, sweep, throttled
+from keyplan.testing import Clock, Factory, open_test_store, expire_items, throttled
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -61,14 +61,14 @@ class Notes(Design):
 
 
 def test_items_expire_by_the_clock() -> None:
-    make, clock = Maker(), Clock(NOON)
-    with opened(Notes, clock=clock) as notes:
+    make, clock = Factory(), Clock(NOON)
+    with open_test_store(Notes, clock=clock) as notes:
         notes.create(make(Note, note_id="1", until=NOON + timedelta(days=1)))
         notes.create(make(Note, note_id="2", until=NOON + timedelta(days=9)))
-        assert sweep(notes) == 0
+        assert expire_items(notes) == 0
         clock.advance(days=2)
         assert notes.note("1") is not None  # it has expired, and is there until it is removed
-        assert sweep(notes) == 1
+        assert expire_items(notes) == 1
         assert (notes.note("1"), notes.note("2") is None) == (None, False)
 
 
@@ -92,16 +92,16 @@ def test_now_and_ulids_go_by_the_clock() -> None:
 
 def test_indexes_lag_by_the_clock() -> None:
     clock = Clock(NOON)
-    with opened(Notes, clock=clock, index_lag_ms=100) as notes:
-        made = notes.create(Maker()(Note, owner="a"))
+    with open_test_store(Notes, clock=clock, index_lag_ms=100) as notes:
+        made = notes.create(Factory()(Note, owner="a"))
         assert (notes.notes("a"), notes.note(made.note_id)) == ([], made)
         clock.advance(seconds=1)
         assert notes.notes("a") == [made]
 
 
 def test_what_is_throttled() -> None:
-    make = Maker()
-    with opened(Notes) as notes:
+    make = Factory()
+    with open_test_store(Notes) as notes:
         with throttled(notes, 2, operations=["GetItem"]) as refused:
             notes.create(make(Note))
             for _ in range(2):
@@ -116,15 +116,15 @@ def test_what_is_throttled() -> None:
         with pytest.raises(RequestError, match="no operation GetItm"), throttled(notes, operations=["GetItm"]):
             pass
     with Notes.open(":memory:") as plain, pytest.raises(RequestError, match=r"isn't from keyplan\.testing\.stores"):
-        sweep(plain)
+        expire_items(plain)
 
 
 def test_instances_are_made_alike_for_one_seed() -> None:
-    first, second = Maker(seed=1), Maker(seed=1)
+    first, second = Factory(seed=1), Factory(seed=1)
     made = first.many(Note, 3)
     assert made == second.many(Note, 3)
     assert len({note.note_id for note in made}) == 3
-    assert made != Maker(seed=2).many(Note, 3)
+    assert made != Factory(seed=2).many(Note, 3)
     assert [note.number for note in made] == [1, 2, 3]
     assert first(Note, owner="ada", status="read").status == "read"
     with pytest.raises(ArgumentError, match=r"Note\.number"):
@@ -137,8 +137,8 @@ def test_instances_are_made_alike_for_one_seed() -> None:
 
 
 def test_a_store_is_filled() -> None:
-    with opened(Notes) as notes:
-        made = Maker().fill(notes, {Note: 12})
+    with open_test_store(Notes) as notes:
+        made = Factory().fill(notes, {Note: 12})
         assert len(made) == 12
         assert all(notes.note(entity.note_id) == entity for entity in made if isinstance(entity, Note))
 
@@ -151,6 +151,6 @@ class Shift(Entity):
 
 
 def test_every_seed_makes_days_of_the_calendar() -> None:
-    days = [Maker(seed=seed)(Shift, name="early").day for seed in (0, 3, 9, 1_000_000)]
+    days = [Factory(seed=seed)(Shift, name="early").day for seed in (0, 3, 9, 1_000_000)]
     assert all(2026 <= day.year < 2060 for day in days)
     assert len({*days}) > 1

@@ -47,7 +47,7 @@ class Nail(Entity):
 class Beds(Design):
     table = Table("beds", indexes=[BY_BED])
 
-    @read("B1", all_of=BY_BED)
+    @read("B1", scan_index=BY_BED)
     def in_beds(self) -> list[Plant | Tool]: ...
 
     @read("B2")

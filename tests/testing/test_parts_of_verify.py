@@ -18,10 +18,10 @@ from pydantic import Field
 
 from keyplan import Design, Each, Entity, Key, Table, Writes, read, write
 from keyplan.client.conversations import Pause, Request
-from keyplan.errors import ConditionFailed, ItemExists, TransactionFailed, ValueTaken
+from keyplan.errors import ConditionFailed, ItemExists, TransactionFailed, UniqueValueTaken
 from keyplan.planner import Plan
 from keyplan.planner.plans import Verified
-from keyplan.testing import Clock, opened
+from keyplan.testing import Clock, open_test_store
 from keyplan.testing import plan_verification as planned
 from keyplan.testing.model import Missed, Model, watched
 from keyplan.testing.oracle import Oracle
@@ -175,9 +175,9 @@ def test_a_store_of_a_test_throttles_only_where_it_is_asked_to(monkeypatch: pyte
     monkeypatch.setattr(sys.modules["keyplan.testing.stores"].Engine, "open", noted)
     clock = Clock(datetime(2026, 3, 1, tzinfo=UTC))
     with pytest.raises(Opened):
-        opened(Farm, clock=clock)
+        open_test_store(Farm, clock=clock)
     with pytest.raises(Opened):
-        opened(Farm, clock=clock, throttle=True, index_lag_ms=5)
+        open_test_store(Farm, clock=clock, throttle=True, index_lag_ms=5)
     assert given == [
         {"path": ":memory:", "clock": clock, "throttle": False, "index_lag_ms": 0.0},
         {"path": ":memory:", "clock": clock, "throttle": True, "index_lag_ms": 5.0},
@@ -189,7 +189,7 @@ def test_each_reason_of_a_refused_transaction_is_looked_at() -> None:
     with Farm.open(":memory:") as design:
         model = Model(design, RunningCounts(), {})
         ant, instance = Farm.compiled.entities[Ant], Ant(name="a")
-        changed, taken, other = ConditionFailed("changed"), ValueTaken("taken"), ItemExists("there")
+        changed, taken, other = ConditionFailed("changed"), UniqueValueTaken("taken"), ItemExists("there")
         model._check_refusal(ant, ("a",), instance, TransactionFailed("no", reasons=[changed, taken]), stale=True)
         for reasons in ([changed, taken, other], [taken, changed, other], [None, other, changed]):
             with pytest.raises(AssertionError, match="was refused: there"):

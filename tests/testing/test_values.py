@@ -1,4 +1,4 @@
-"""The values that tests are given: odd ones by ``samples``, an application's by ``typical`` and ``Maker``. Whatever is
+"""The values that tests are given: odd ones by ``samples``, an application's by ``typical`` and ``Factory``. Whatever is
 tried of a type is part of what ``verify`` finds, and what a maker makes is what somebody's tests expect.
 """
 
@@ -19,7 +19,7 @@ from keyplan import Design, Entity, Key, Table, Ttl, now, ulid
 from keyplan.errors import ArgumentError
 from keyplan.model.declared import example_values as examples
 from keyplan.model.declared.example_values import limits, varied
-from keyplan.testing import Maker
+from keyplan.testing import Factory
 from keyplan.testing.samples import FAVOURED, samples, strategy_for
 
 T = TypeVar("T")
@@ -160,17 +160,17 @@ class Things(Design):
 
 def test_a_maker_fills_a_store() -> None:
     with Things.open(":memory:") as design:
-        things = Maker().fill(design, {Thing: 3})
-        assert things == Maker().many(Thing, 3)
+        things = Factory().fill(design, {Thing: 3})
+        assert things == Factory().many(Thing, 3)
         assert [design.get(Thing, thing_id=thing.thing_id) for thing in things if isinstance(thing, Thing)] == things
 
 
 def test_what_a_maker_can_not_make() -> None:
     with pytest.raises(ArgumentError, match=r"Fussy.word: .*should match pattern.*\n.*give a value"):
-        Maker()(Fussy)
-    assert Maker()(Fussy, word="BB").word == "BB"
+        Factory()(Fussy)
+    assert Factory()(Fussy, word="BB").word == "BB"
     with pytest.raises(ArgumentError, match=r"Thing.few: .*less than or equal to 9"):
-        Maker()(Thing, few=10)
+        Factory()(Thing, few=10)
     nothing: Any = str
     with pytest.raises(ArgumentError, match="made of an entity, not of"):
-        Maker()(nothing)
+        Factory()(nothing)

@@ -24,11 +24,11 @@ from keyplan import (
     Create,
     Cursor,
     Design,
-    Discard,
+    SetRemove,
     Each,
     Entity,
     Field,
-    Include,
+    SetAdd,
     Index,
     Key,
     Number,
@@ -166,7 +166,7 @@ class Defaults(Design):
     @read("D2")
     def guest(self, name: str, team: str = "a") -> Guest | None: ...
 
-    @read("D3", of=Guest)
+    @read("D3", entity=Guest)
     def how_many(self, team: Each[str] = ("a", "b")) -> int: ...
 
     @read("D4")
@@ -460,11 +460,11 @@ class KindsDesign(Design):
 @pytest.mark.parametrize(
     ("own", "expected"),
     [
-        ({}, {"count": {int, Add}, "tags": {set, Include, Discard}, "words": {list, Append}, "price": {float}}),
+        ({}, {"count": {int, Add}, "tags": {set, SetAdd, SetRemove}, "words": {list, Append}, "price": {float}}),
         ({"count": st.just(5)}, {"count": {int}, "words": {list, Append}}),
         (
             {int: st.just(5), list[str]: st.just(["a"])},
-            {"count": {int}, "tags": {set, Include, Discard}, "words": {list}},
+            {"count": {int}, "tags": {set, SetAdd, SetRemove}, "words": {list}},
         ),
     ],
 )

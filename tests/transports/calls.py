@@ -20,7 +20,7 @@ from keyplan import (
     Page,
     Put,
     Table,
-    Tokens,
+    IdempotencyTokens,
     Update,
     Writes,
     read,
@@ -45,7 +45,7 @@ class Note(Entity):
     views: int = 0
     marks: list[str] = Field(default_factory=list)
     labels: set[str] = Field(default_factory=set)
-    applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
+    applied: IdempotencyTokens = set()  # noqa: RUF012 - pydantic copies it
 
     primary = Key("BOOK#{book}", "{number:04d}")
     by_title = Key("TITLE#{title}", "{book}#{number:04d}", index=GSI1)
@@ -63,12 +63,12 @@ class Notes(Design):
     def notes(self, book: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Note]: ...
 
     @read("N3")
-    def all_of(self, book: str) -> Iterator[Note]: ...
+    def scan_index(self, book: str) -> Iterator[Note]: ...
 
     @write("N4", attempts=10)
     def append(self, book: str) -> Writes[Note]:
         """The next note of a book, counted in its first one."""
-        first = yield from self.note.ask(book, 0)
+        first = yield from self.note.read(book, 0)
         assert first is not None
         added = Note(book=book, number=first.views + 1, title="added")
         yield Create(added)
@@ -126,7 +126,7 @@ BOTH: list[Action] = [
 ]
 KEYS = [{"book": "b", "number": number} for number in (3, 9, 1)]
 BY_CLASS: list[Action] = [Update(Note, book="b", number=1).set(views=Add(1))]
-ONCE = Update(Note, book="b", number=1).set(views=Add(1)).once("visit 1")
+ONCE = Update(Note, book="b", number=1).set(views=Add(1)).idempotent("visit 1")
 
 
 async def _views_of(updating: Awaitable[Note]) -> int:

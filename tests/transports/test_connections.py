@@ -247,24 +247,24 @@ def test_a_forked_process_makes_its_own_threads(notes: Notes) -> None:
     """The parent's aren't there: who waited for them would wait for ever."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
     assert len(notes.get_many(Note, MANY)) == 450
-    assert len(list(notes.all_of("b"))) == 250
+    assert len(list(notes.scan_index("b"))) == 250
     child = os.fork()
     if child == 0:
         signal.alarm(20)  # ends the child where it hangs
-        os._exit(0 if len(notes.get_many(Note, MANY)) == 450 and len(list(notes.all_of("b"))) == 250 else 1)
+        os._exit(0 if len(notes.get_many(Note, MANY)) == 450 and len(list(notes.scan_index("b"))) == 250 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_closing_while_items_are_read(notes: Notes, store: FaultyStore) -> None:
     """Whoever goes on is told what happened, whichever threads were at work."""
     notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
-    items = notes.all_of("b")
+    items = notes.scan_index("b")
     assert [next(items).number for _ in range(60)] == list(range(60))
     notes.close()
     calls: list[Callable[[], object]] = [
         lambda: list(items),
         lambda: notes.get_many(Note, MANY),
-        lambda: list(notes.all_of("b")),
+        lambda: list(notes.scan_index("b")),
         lambda: asyncio.run(_get_many(notes)),
     ]
     for call in calls:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Add, Append, Design, Entity, Include, Key, Table, Tokens, Update, Version
+from keyplan import Add, Append, Design, Entity, SetAdd, Key, Table, IdempotencyTokens, Update, Version
 from keyplan.client.conversations import Request
 from keyplan.client.target import Target
 from keyplan.client.transactions import send
@@ -132,7 +132,7 @@ class Counted(Entity):
     count: int = 0
     by_day: dict[str, int] = {}  # noqa: RUF012 - a field of pydantic's
     version: Version = 0
-    done: Tokens = set()  # noqa: RUF012
+    done: IdempotencyTokens = set()  # noqa: RUF012
 
     primary = Key("COUNTED#{name}", "HEAD")
 
@@ -158,13 +158,13 @@ def sent(design: type[Design], action: Any) -> Attempts:
         (Notes, Update(OLD, views=Add(1)), False),
         (Notes, Update(OLD, marks=Append(["x"])), False),
         (Notes, Update(OLD, title="x", views=Add(-1)), False),
-        (Notes, Update(OLD, labels=Include({"x"})), True),
-        (Notes, Update(OLD, labels=Include({"x"}), views=Add(1)), False),
+        (Notes, Update(OLD, labels=SetAdd({"x"})), True),
+        (Notes, Update(OLD, labels=SetAdd({"x"}), views=Add(1)), False),
         (Notes, next(iter(Update(OLD, title="x").previous())), False),
         (Counters, Update(Counted(name="a"), count=1), True),
         (Counters, Update(Counted, name="a").set(count=1), False),
         (Counters, Update(Counted, name="a").at(lambda item: item.by_day["mon"]).add(1), False),
-        (Counters, Update(Counted, name="a").set(count=Add(1)).once("t"), True),
+        (Counters, Update(Counted, name="a").set(count=Add(1)).idempotent("t"), True),
     ],
 )
 def test_which_updates_are_repeated_after_a_lost_response(design: type[Design], action: Any, repeated: bool) -> None:
@@ -179,7 +179,7 @@ def test_which_updates_are_repeated_after_a_lost_response(design: type[Design], 
 
 def test_a_condition_on_a_token_that_fails_after_a_lost_response() -> None:
     """The client decides by the item whether the first attempt was carried out."""
-    element = sent(Counters, Update(Counted, name="a").set(count=Add(1)).once("t"))
+    element = sent(Counters, Update(Counted, name="a").set(count=Add(1)).idempotent("t"))
     element.after(lost())
     with pytest.raises(ConditionalCheckFailedException):
         element.after(Failure(ConditionalCheckFailedException()))

@@ -92,9 +92,9 @@ def writes(library: Library) -> None:
 
 def together(library: Library, other: Library) -> None:
     """Writes of several designs."""
-    assert_type(transact(library.buy.join("1"), other.lend.join("1")), tuple[Copy, int])
+    assert_type(transact(library.buy.in_transaction("1"), other.lend.in_transaction("1")), tuple[Copy, int])
     both = library.throw_away.join(Copy(book_id="1", number=1)), other.lend.join("1")
-    assert_type(transact(*both, library.buy.join("1")), tuple[None, int, Copy])
+    assert_type(transact(*both, library.buy.in_transaction("1")), tuple[None, int, Copy])
 
 
 async def awaited(library: Library) -> None:

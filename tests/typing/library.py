@@ -22,17 +22,17 @@ from keyplan import (
     Index,
     Key,
     KeyStyle,
-    Label,
-    Once,
+    Discriminator,
+    IfNotExists,
     Page,
     Prefix,
     Put,
     Range,
-    Slots,
-    Stored,
+    CounterShards,
+    StoredAs,
     Table,
-    Tokens,
-    Unreadable,
+    IdempotencyTokens,
+    InvalidItem,
     Update,
     View,
     Writes,
@@ -112,13 +112,13 @@ class Reader(Entity):
     """In another program's form."""
 
     reader_id: str
-    since: Annotated[float, Stored("text")] = 0
+    since: Annotated[float, StoredAs("text")] = 0
     room: Room
     seats: list[Room] = Field(default_factory=list[Room])
     marks: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
 
-    applied: Tokens = Field(default_factory=set)
-    kind = Label("type", "reader")
+    applied: IdempotencyTokens = Field(default_factory=set)
+    kind = Discriminator("type", "reader")
     primary = Key("READER:{reader_id}", "HEAD", style=KeyStyle(raw=True, case="lower"))
 
 
@@ -126,7 +126,7 @@ class Loans(Entity):
     """How often a book was lent, in slots."""
 
     book_id: str
-    slot: int = Slots(4)
+    slot: int = CounterShards(4)
     loans: int = 0
 
     primary = Key("LOANS#{book_id}#{slot:d}", "SUM")
@@ -187,7 +187,7 @@ class Library(Design):
     def books_in_turn(self, author: str, newest_first: bool = False) -> Iterator[Book]: ...
 
     @read("L21")
-    def readable_copies(self, book_id: str) -> list[Copy | Unreadable]: ...
+    def readable_copies(self, book_id: str) -> list[Copy | InvalidItem]: ...
 
     @read("L22")
     def visits(
@@ -218,36 +218,36 @@ class Library(Design):
     @read("L14")
     def title(self, book_id: str) -> BookTitle | None: ...
 
-    @read("L15", of=Copy)
+    @read("L15", entity=Copy)
     def how_many(self, book_id: str) -> int: ...
 
     @read("L16", of=[Book, Copy])
     def is_there(self, book_id: str) -> bool: ...
 
-    @read("L18", of=Loans, total="loans")
+    @read("L18", entity=Loans, total="loans")
     def loans(self, book_id: str) -> int: ...
 
-    @read("L17", all_of=GSI1)
+    @read("L17", scan_index=GSI1)
     def all_titles(self) -> Iterator[BookTitle]: ...
 
     @write("W1")
     def buy(self, book_id: str, shelf: str = "A1") -> Writes[Copy]:
-        book = yield from self.book.ask(book_id)
+        book = yield from self.book.read(book_id)
         assert_type(book, Book)
-        perhaps = yield from self.find_book.ask(book_id)
+        perhaps = yield from self.find_book.read(book_id)
         assert_type(perhaps, Book | None)
-        page = yield from self.books_by.ask(book.author, limit=1)
+        page = yield from self.books_by.read(book.author, limit=1)
         assert_type(page, Page[Book])
-        there = yield from self.all_copies.ask(book_id)
+        there = yield from self.all_copies.read(book_id)
         assert_type(there, list[Copy])
-        later = yield from self.book_later.ask(book_id)
+        later = yield from self.book_later.read(book_id)
         assert_type(later, Book | None)
         copy = Copy(book_id=book_id, number=len(there) + 1, shelf=shelf)
         yield Create(copy)
         yield Update(book, lent=0).only_if(lent=book.lent)
         return copy
 
-    @write("W2", joined=True)
+    @write("W2", in_transaction=True)
     def throw_away(self, copy: Copy) -> Writes:
         yield Delete(copy)
 
@@ -259,7 +259,7 @@ class Library(Design):
 
     @write("W20")
     def sit(self, reader: Reader, floor: int) -> Writes[int]:
-        count = yield from self.lend.join("1")
+        count = yield from self.lend.in_transaction("1")
         assert_type(count, int)
         yield Update(reader).at(lambda reader: reader.room.floor).set(floor)
         after = yield from (
@@ -268,7 +268,7 @@ class Library(Design):
             .add(1)
             .at(lambda reader: reader.marks["a"])
             .append(["b"])
-            .set(since=Once(1.5))
+            .set(since=IfNotExists(1.5))
         )
         assert_type(after, Reader)
         return after.room.floor
@@ -281,7 +281,9 @@ class Library(Design):
         assert_type(made, Book)
         before = yield from Put(copy).previous()
         assert_type(before, Copy | None)
-        earlier = yield from Update(Reader, reader_id="1").set(since=2.0).once("visit 1").only_if(since=1.0).previous()
+        earlier = (
+            yield from Update(Reader, reader_id="1").set(since=2.0).idempotent("visit 1").only_if(since=1.0).previous()
+        )
         assert_type(earlier, Reader | None)
         removed = yield from Delete(Copy, book_id="9", number=1)
         assert_type(removed, Copy | None)

@@ -56,7 +56,7 @@ def views(library: Library, row: BookTitle) -> None:
     library.how_many(1)  # refused: all
     library.put(row)  # refused: all
     GSI1.projected_for(Book)  # refused: all
-    read("X1", all_of="GSI1")  # refused: all
+    read("X1", scan_index="GSI1")  # refused: all
     read("X2", of="Book")  # refused: all
 
 
@@ -134,19 +134,19 @@ async def awaiting(library: Library, book: Book) -> None:
 class Wrong(Library):
     @write("X1")
     def wrong_argument(self, book_id: str) -> Writes[Book]:
-        book = yield from self.book.ask(bookid=book_id)  # refused: all
+        book = yield from self.book.read(bookid=book_id)  # refused: all
         yield Create(book)
         return book
 
     @write("X2")
     def wrong_result(self, book_id: str) -> Writes[Copy]:
-        book = yield from self.book.ask(book_id)
+        book = yield from self.book.read(book_id)
         yield Create(book)
         return book  # refused: all
 
     @write("X3")
     def missing_check(self, book_id: str) -> Writes:
-        book = yield from self.find_book.ask(book_id)
+        book = yield from self.find_book.read(book_id)
         yield Update(book, title="A")  # refused: all
 
     @write("X4")
@@ -207,9 +207,9 @@ class Options(Design):
 
 
 def together(library: Library, other: Library) -> None:
-    transact(library.buy, other.lend.join("1"))  # refused: all
-    transact(library.buy.join(1), other.lend.join("1"))  # refused: all
-    bought, _ = transact(library.buy.join("1"), other.lend.join("1"))
+    transact(library.buy, other.lend.in_transaction("1"))  # refused: all
+    transact(library.buy.in_transaction(1), other.lend.in_transaction("1"))  # refused: all
+    bought, _ = transact(library.buy.in_transaction("1"), other.lend.in_transaction("1"))
     print(bought.title)  # refused: all
 
 
@@ -227,4 +227,4 @@ class Before(Design):
         before = yield from Update(copy, shelf="B").previous()
         print(before.shelf)  # refused: all but pyrefly
         yield from Create(copy).previous()  # refused: all
-        yield Update(copy).once(1)  # refused: all
+        yield Update(copy).idempotent(1)  # refused: all

@@ -256,7 +256,7 @@ class Library(Design):
     @write("W5", attempts=3)
     def lend(self, isbn: str, reader_id: str, at: datetime) -> Writes[Loan]:
         """Lend a book."""
-        book = yield from self.book.ask(isbn)
+        book = yield from self.book.read(isbn)
         if book is None:
             raise ItemNotFound(f"there is no book {isbn!r}", place="Library.book")
         if book.shelf == "locked":

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from keyplan.errors import AccessRefused, StoreError
+from keyplan.errors import AccessDenied, StoreError
 from keyplan.web import app
 from keyplan.web.application import Beside
 from keyplan.web.openapi import openapi
@@ -39,7 +39,7 @@ class Readers:
         if claim is None:
             return None
         if not claim.startswith("key of "):
-            raise AccessRefused("no such key")
+            raise AccessDenied("no such key")
         return claim.removeprefix("key of ")
 
     def fill(self, pattern: str, caller: Any) -> Mapping[str, Any]:
@@ -47,7 +47,7 @@ class Readers:
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
         if pattern == "lend" and arguments["isbn"] == "i1":
-            raise AccessRefused("it isn't lent")
+            raise AccessDenied("it isn't lent")
         return arguments
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
@@ -87,10 +87,10 @@ def test_a_caller_is_known_where_that_is_needed_and_fills_its_parameter(guarded:
     assert {loan["reader_id"] for loan in loans} == {"r#1"}
     result = guarded.get("/api/loans?reader_id=other", headers=KEY)
     assert result.status_code == 400
-    assert result.json()["error"]["faults"] == FILLED
+    assert result.json()["error"]["errors"] == FILLED
     body = {"isbn": "i1", "at": "2026-03-02T12:00:00Z", "reader_id": "other"}
     result = guarded.post("/api/lend", headers=KEY, json=body)
-    assert (result.status_code, result.json()["error"]["faults"]) == (400, FILLED)
+    assert (result.status_code, result.json()["error"]["errors"]) == (400, FILLED)
     described = guarded.get("/openapi.json").json()["paths"]["/api/loans"]["get"]
     assert "reader_id" not in [parameter["name"] for parameter in described["parameters"]]
     assert described["security"] == [{"key": []}]
@@ -154,7 +154,7 @@ def test_no_cache_keeps_what_is_for_one_caller(guarded: TestClient, filled: Libr
 def test_without_a_policy_nothing_is_said_of_one(filled: Library) -> None:
     document = openapi(Library.compiled)
     assert "securitySchemes" not in document["components"]
-    assert "AccessRefused" not in document["components"]["responses"]
+    assert "AccessDenied" not in document["components"]["responses"]
     assert all("security" not in operation for path in document["paths"].values() for operation in path.values())
 
 

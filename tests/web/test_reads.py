@@ -164,7 +164,7 @@ def test_every_fault_of_a_request_is_told_with_its_place(http: TestClient, path:
     assert answer.status_code == 400
     error = answer.json()["error"]
     assert error["code"] == "ArgumentError"
-    assert sorted(fault["place"] for fault in error["faults"]) == sorted(places)
+    assert sorted(fault["place"] for fault in error["errors"]) == sorted(places)
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_every_fault_of_a_body_is_told_with_its_place(http: TestClient, body: An
     content = json.dumps(body)  # half a surrogate pair is sent as its escape
     answer = http.post("/api/add_book", content=content, headers={"content-type": "application/json"})
     assert answer.status_code == 400
-    assert sorted(fault["place"] for fault in answer.json()["error"]["faults"]) == sorted(places)
+    assert sorted(fault["place"] for fault in answer.json()["error"]["errors"]) == sorted(places)
 
 
 def test_half_a_surrogate_pair_is_no_text(http: TestClient) -> None:
@@ -135,7 +135,7 @@ def test_an_empty_body_is_an_empty_object(http: TestClient) -> None:
 def test_values_that_the_write_finds_wrong_are_the_callers_fault(http: TestClient) -> None:
     answer = http.post("/api/add_copy", json={"isbn": "1", "number": 0})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
-    assert answer.json()["error"]["faults"][0]["place"] == "number"
+    assert answer.json()["error"]["errors"][0]["place"] == "number"
 
 
 def test_a_condition_that_doesnt_hold_is_409(http: TestClient) -> None:
@@ -145,7 +145,7 @@ def test_a_condition_that_doesnt_hold_is_409(http: TestClient) -> None:
     for reader, status in (("1", 200), ("2", 409)):
         answer = http.post("/api/register", json={"reader": {"reader_id": reader, "email": "a"}})
         assert answer.status_code == status
-    assert answer.json()["error"]["code"] == "ValueTaken"
+    assert answer.json()["error"]["code"] == "UniqueValueTaken"
     stale = http.post("/api/reprice", json={"isbn": "1", "price_cents": 5, "expected": 77})
     assert (stale.status_code, stale.json()["error"]["code"]) == (409, "ConditionFailed")
     missing = http.post("/api/add_copy", json={"isbn": "none", "number": 1})

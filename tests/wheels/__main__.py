@@ -126,7 +126,7 @@ from program import Article, Magazine
 from keyplan.testing import Maker
 
 def test_articles(design: Magazine) -> None:
-    article = design.put(Maker()(Article))
+    article = design.put(Factory()(Article))
     assert design.article(article.article_id) == article
 """
 

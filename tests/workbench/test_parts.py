@@ -44,11 +44,11 @@ def test_marked_fields_alone_are_no_fields() -> None:
 
 
 def test_what_a_question_mentions() -> None:
-    options = "'Q1', all_of='GSI1', through=[User, Through(Order, at='x')], key=User.by_mail"
+    options = "'Q1', scan_index='GSI1', through=[User, Through(Order, at='x')], key=User.by_mail"
     read = ReadDeclaration("users", options, ("self_id: str", "limit: int = 3"), "Page[User] | Found")
     assert read.mentions == {"User", "Order", "Through", "str", "int", "Page", "Found"}
     assert (read.keys, read.indexes) == ([("User", "by_mail")], ["GSI1"])
-    assert read.options_with({"GSI1": "THE_INDEX"}).startswith("'Q1', all_of=THE_INDEX, through=[User, ")
+    assert read.options_with({"GSI1": "THE_INDEX"}).startswith("'Q1', scan_index=THE_INDEX, through=[User, ")
     plain = ReadDeclaration("users", '"Q1"', (), "int")
     assert plain.options_with({"GSI1": "X"}) == '"Q1"'
 

@@ -65,7 +65,7 @@ def test_what_an_item_says_it_is_groups_it(kind: str) -> None:
         "Harbour": "h#{harbour_id} h#{harbour_id}",
         "Boat": "h#{harbour_id} b#{boat_id}",
     }
-    assert f'Label("{kind}", "boat")' in module.text
+    assert f'Discriminator("{kind}", "boat")' in module.text
     entity = compiled_of(module).by_name["Boat"]
     assert not entity.matches(item({"PK": "h#kiel", "SK": "b#aurora", kind: "raft"}))
     assert entity.to_item(entity.from_item(item(rows[2]))).items() >= item(rows[2]).items()

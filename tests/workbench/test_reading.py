@@ -199,7 +199,7 @@ def test_a_model_whose_parts_were_exchanged_is_one_still(seed: int) -> None:
     try:
         model = read_model(json.dumps(table_), "model.json")
     except RequestError as error:
-        assert error.faults  # noqa: PT017 - the other half is below
+        assert error.errors  # noqa: PT017 - the other half is below
         return
     _, _, wrong = working_module(model)
     assert wrong is None
@@ -228,7 +228,7 @@ def test_a_table_without_a_key_is_left_out_and_a_file_without_tables_refused() -
     )
     error = refused({"DataModel": [{"TableName": "a b", "KeyAttributes": {"SortKey": "x"}}, {}]})
     places = ["DataModel[0].KeyAttributes.PartitionKey", "DataModel[1].KeyAttributes"]
-    assert [fault.place for fault in error.faults] == places
+    assert [fault.place for fault in error.errors] == places
     assert "2 faults" in error.message
     assert refused({"DataModel": []}).faults[0].place == "DataModel"
     assert refused({}).faults[0].place == "DataModel"
@@ -242,7 +242,7 @@ def test_what_isnt_known_is_passed_over() -> None:
 
 def assert_told(error: RequestError) -> None:
     assert error.place == "model.json"
-    assert error.faults
+    assert error.errors
 
 
 JSON = st.recursive(
@@ -340,14 +340,14 @@ EDITED = [
     ("User.name: str = Field('Nobody')", f"User.name: str = Field({CODE})"),
     ("User.name: str = Field('Nobody')", f"User.name: str = Field(default_factory={CODE})"),
     ("User.name: str = Field('Nobody')", f"User.name: {CODE}"),
-    ("User.name: str = Field('Nobody')", "User.name: Annotated[str, Stored('ms')] = Field('Nobody')"),
+    ("User.name: str = Field('Nobody')", "User.name: Annotated[str, StoredAs('ms')] = Field('Nobody')"),
     ("User.name: str = Field('Nobody')", "User.name: str = Field('Nobody', alias='NAME')"),
     ("User.name: str = Field('Nobody')", f"User.name: str = Field('Nobody', alias={CODE})"),
     ("User.version: Version", f"User.version: {CODE}"),
     ("Event.expires: Ttl | None = Field(None)\n", ""),
     ("User.user_id: str\n", ""),
     ("Comment.path: tuple[str, ...]", "Comment.path: tuple[str]"),
-    ("Total.amount: int = Field(0)", f"Total.amount: int = Slots({CODE})"),
+    ("Total.amount: int = Field(0)", f"Total.amount: int = CounterShards({CODE})"),
     ("when={'status': ('published',)}", f"when={{'status': ({CODE},)}}"),
     ("when={'status': ('published',)}", "when={'status': ('gone', 'published')}"),
     ("shards=4)", f"shards={CODE})"),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from keyplan import Design, Entity, Field, Index, Key, Stored, Table
+from keyplan import Design, Entity, Field, Index, Key, StoredAs, Table
 from keyplan.formats.workbench.declarations import declarations_in
 from keyplan.formats.workbench.module import _comments, made_module
 from keyplan.formats.workbench.reading import read_model
@@ -24,7 +24,7 @@ GSI1, GSI2 = Index("GSI1", "gsi1pk", "gsi1sk"), Index("GSI2", "gsi2pk", "gsi2sk"
 class Value(Entity):
     sensor: str = Field(alias="Sensor")
     kind: str = Field(alias="Kind")
-    made: Annotated[str, Stored(write=lambda text: text[::-1], read=lambda text: text[::-1])] = "x"
+    made: Annotated[str, StoredAs(write=lambda text: text[::-1], read=lambda text: text[::-1])] = "x"
     number: int = Field(default_factory=lambda: 3)
     names: list[str] = Field(default_factory=list)
 

@@ -81,7 +81,7 @@ def command(
     """Check the designs NAME by their keys, indexes, patterns and writes; with rates, by units and limits too.
 
     The exit status is 0 when nothing is found, 1 when something is, and 2 when a design or a file can't be read. A
-    finding is left as it is with a reason: class Inbox(Design, silence={"KP201 Message.primary": "some a day"}).
+    finding is left as it is with a reason: class Inbox(Design, ignore={"KP201 Message.primary": "some a day"}).
     """
     from keyplan.analysis.check.baseline import compared, read_baseline
     from keyplan.analysis.check.baseline import write_baseline as written

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from keyplan.errors import Fault, KeyplanError, RequestError
+from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 
 __all__ = ["Collector"]
 
@@ -35,6 +35,6 @@ class Collector:
             faults = [
                 fault
                 for error in self.errors
-                for fault in (error.faults or (Fault(error.place or "", error.message, error.hint, error.code),))
+                for fault in (error.errors or (ErrorDetail(error.place or "", error.message, error.hint, error.code),))
             ]
-            raise RequestError(f"{self.message}: {len(faults)} faults", faults=faults)
+            raise RequestError(f"{self.message}: {len(faults)} faults", errors=faults)

@@ -95,7 +95,7 @@ def _show_targets(out: Console, payer: Payer) -> None:
         return
     table = _table("Table and indexes")
     table.add_column("", overflow="fold")
-    for column in ("Read units/s", "at peak", "Write units/s", "at peak", "Stored", "$/month"):
+    for column in ("Read units/s", "at peak", "Write units/s", "at peak", "StoredAs", "$/month"):
         table.add_column(column, justify="right", no_wrap=True)
     for target in estimate.targets:
         table.add_row(

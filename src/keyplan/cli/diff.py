@@ -76,7 +76,7 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
 def _both(old: str, new: str) -> tuple[Found, Found]:
     """The two designs. Raises the error of one that can't be found, or one error with both."""
     from keyplan.cli.designs import apart, find
-    from keyplan.errors import Fault, KeyplanError, RequestError
+    from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 
     result: list[Found] = []
     errors: list[tuple[str, KeyplanError]] = []
@@ -89,8 +89,8 @@ def _both(old: str, new: str) -> tuple[Found, Found]:
     if len(errors) == 1:
         raise errors[0][1]
     if errors:
-        faults = [Fault(name, str(error)) for name, error in errors]
-        raise RequestError("neither design can be compared", faults=faults)
+        faults = [ErrorDetail(name, str(error)) for name, error in errors]
+        raise RequestError("neither design can be compared", errors=faults)
     return result[0], result[1]
 
 

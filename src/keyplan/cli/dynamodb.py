@@ -49,7 +49,7 @@ Examples:
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to serve with.")
 @click.option(
-    "--sweep-every",
+    "--ttl-interval",
     "sweep_s",
     type=click.FloatRange(0),
     default=60.0,
@@ -71,8 +71,8 @@ Examples:
     help="Let indexes show a write so many milliseconds later, as they may do at AWS.",
 )
 @click.option(
-    "--settle",
-    "settle_s",
+    "--state-delay",
+    "state_delay_s",
     type=click.FloatRange(0),
     default=0.0,
     metavar="SECONDS",
@@ -131,7 +131,7 @@ def command(
     workers: int,
     sweep_s: float,
     index_lag_ms: float,
-    settle_s: float,
+    state_delay_s: float,
     shard_hours: float,
     shard_records: int | None,
     s3: str | None,
@@ -170,7 +170,7 @@ def command(
         sweep_s=sweep_s,
         throttle=throttle,
         index_lag_ms=index_lag_ms,
-        settle_s=settle_s,
+        state_delay_s=state_delay_s,
         shard_s=shard_hours * 3600,
         shard_records=shard_records,
         s3=s3,

@@ -15,7 +15,7 @@ from keyplan.cli.options import json_option, name_argument, tells_errors
 
 if TYPE_CHECKING:
     from keyplan.cli.designs import Found
-    from keyplan.errors import Fault
+    from keyplan.errors import ErrorDetail
     from keyplan.formats.markdown import Row
     from keyplan.formats.registry import Exported, Inputs
 
@@ -52,7 +52,7 @@ _OPTIONS = {
     epilog="""\b
 Examples:
   keyplan export cms --to cloudformation > cms.yaml
-  keyplan export cms --to terraform --table-name cms-prod --recovery --deletion-protection
+  keyplan export cms --to terraform --table-name cms-prod --point-in-time-recovery --deletion-protection
   keyplan export cms --to create-table -o requests/
   keyplan export cms --to iam --region eu-west-1 --account 123456789012
   keyplan export cms --to workbench --sample 20 -o cms.json
@@ -77,7 +77,7 @@ Examples:
 @click.option(
     "--deletion-protection", is_flag=True, help="Refuse to delete the table, and keep it with its stack gone."
 )
-@click.option("--recovery", is_flag=True, help="Keep continuous backups: point-in-time recovery.")
+@click.option("--point-in-time-recovery", is_flag=True, help="Keep continuous backups: point-in-time recovery.")
 @click.option("--stream", type=click.Choice(_VIEWS), help="Stream changes, with what of the items.")
 @click.option("--tag", multiple=True, metavar="NAME=VALUE", help="A tag of the table; may be repeated.")
 @click.option("--region", default="*", metavar="REGION", help="IAM: the table's region.  [default: any]")
@@ -127,13 +127,13 @@ def _pictured(result: Found, to: str, given: Mapping[str, Any]) -> Exported:
 
 def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:
     """What the format needs. Raises RequestError with every fault of the options."""
-    from keyplan.errors import Fault, RequestError
+    from keyplan.errors import ErrorDetail, RequestError
     from keyplan.formats.deployment_options import Deployment, tags_of
     from keyplan.formats.iam import Place
     from keyplan.formats.registry import Inputs
 
     faults = [
-        Fault(f"--{name.replace('_', '-')}", f"{to} has no use for it", "leave it out")
+        ErrorDetail(f"--{name.replace('_', '-')}", f"{to} has no use for it", "leave it out")
         for name in given
         if name in typed - _OPTIONS[to]
     ]
@@ -142,7 +142,7 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
     deployment = _made(lambda: Deployment(**{name: given[name] for name in members}, tags=tags or {}), faults)
     place = _made(lambda: Place(region=given["region"], account=given["account"]), faults)
     if faults or deployment is None or place is None:
-        raise RequestError("these options can't be followed", faults=faults)
+        raise RequestError("these options can't be followed", errors=faults)
     return Inputs(
         design=result.design.compiled,
         deployment=deployment,
@@ -153,14 +153,14 @@ def _inputs(result: Found, to: str, given: Mapping[str, Any], typed: set[str]) -
     )
 
 
-def _made(make: Callable[[], T], faults: list[Fault]) -> T | None:
+def _made(make: Callable[[], T], faults: list[ErrorDetail]) -> T | None:
     """What is made; None where it can't be, with the faults noted."""
     from keyplan.errors import RequestError
 
     try:
         return make()
     except RequestError as error:
-        faults.extend(error.faults)
+        faults.extend(error.errors)
         return None
 
 

@@ -89,7 +89,7 @@ def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
             }
             for element in report.faults
         ]
-        shown = {"loaded": report.loaded, "counts": dict(report.counts), "faults": faults}
+        shown = {"loaded": report.loaded, "counts": dict(report.counts), "errors": faults}
         echo_json({**shown, "more_faults": report.more_faults, "written": db is not None})
         return
     for fault in report.faults:

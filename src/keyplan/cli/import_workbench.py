@@ -73,7 +73,7 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
             module = _run(made)
         except DesignError as error:
             faults = {
-                fault.place: fault.message for fault in error.faults if fault.place.partition(".")[0] in made.designs
+                fault.place: fault.message for fault in error.errors if fault.place.partition(".")[0] in made.designs
             }
             if not faults.keys() - left_out.keys():
                 return made, reasons, error

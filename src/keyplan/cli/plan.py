@@ -75,7 +75,7 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
     now or before. Raises DesignError where no plan is left.
     """
     from keyplan.cli.progress import progress
-    from keyplan.errors import DesignError, Fault
+    from keyplan.errors import DesignError, ErrorDetail
 
     if plans[0].stopped:
         return plans, ["Stopped: this is the best so far, and isn't verified. Nothing is written."], True
@@ -86,7 +86,7 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
     with progress("Verifying") as report:
         outcome = verified(plans, progress=report)
     if not outcome.plans:
-        faults = [Fault(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
+        faults = [ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
         raise DesignError(
             "every plan that was found gives a wrong answer on generated items",
             place=plans[0].design.__name__,

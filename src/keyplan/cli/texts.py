@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from keyplan.errors import Fault
+from keyplan.errors import ErrorDetail
 from keyplan.formatting.arguments import arguments_of
 from keyplan.model.compiled.signatures import Signature
 
@@ -19,11 +19,11 @@ _PAIR = re.compile(r"([^\W\d][\w.]*)(:?=)(.*)", re.DOTALL)
 def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any]:
     """The arguments of a call. Raises ArgumentError with every fault."""
     pairs: list[tuple[str, Any]] = []
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     for text in texts:
         match = _PAIR.fullmatch(text)
         if match is None:
-            faults.append(Fault(text, "isn't name=value", "write name=value, or name:=json"))
+            faults.append(ErrorDetail(text, "isn't name=value", "write name=value, or name:=json"))
             continue
         name, how, value = match.groups()
         if how == "=":
@@ -32,5 +32,5 @@ def typed_arguments(signature: Signature, texts: Iterable[str]) -> dict[str, Any
         try:
             pairs.append((name, json.loads(value)))
         except ValueError as error:
-            faults.append(Fault(name, f"isn't JSON: {error}", 'quote it for the shell: name:=\'{"title": "…"}\''))
+            faults.append(ErrorDetail(name, f"isn't JSON: {error}", 'quote it for the shell: name:=\'{"title": "…"}\''))
     return arguments_of(signature, pairs, faults)

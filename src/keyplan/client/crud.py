@@ -17,7 +17,7 @@ from keyplan.client.target import Target
 from keyplan.client.transactions import send
 from keyplan.client.write_attempts import run_write, stored_after
 from keyplan.client.write_compiler import WriteCompiler, primary_key
-from keyplan.errors import ArgumentError, ItemNotReadable
+from keyplan.errors import ArgumentError, InvalidItemError
 from keyplan.model.declared.actions import Action, Ask, Batch, Create, Delete, Previous, Put, Update, several
 from keyplan.model.declared.entity import Entity
 
@@ -110,7 +110,7 @@ class Verbs:
         response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
         try:
             return cast("E | None", stored_after(compiled, response))
-        except ItemNotReadable:  # it is removed all the same
+        except InvalidItemError:  # it is removed all the same
             return None
 
     def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> Conversation[None]:

@@ -14,7 +14,7 @@ from typing import Any
 from keyplan.client.key_conditions import Interval, interval_of
 from keyplan.model.compiled.plans import QueryPlan
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.parameters import Range, Unreadable
+from keyplan.model.declared.parameters import Range, InvalidItem
 
 __all__ = ["AnswerFilter", "answer_filter_of"]
 
@@ -34,7 +34,7 @@ class AnswerFilter:
 
     def passes(self, instance: Any, item: Item) -> bool:
         """Whether an item of one of the plan's entities belongs to the answer."""
-        if type(instance) is Unreadable:
+        if type(instance) is InvalidItem:
             return True  # its fields aren't known: the key condition let it through
         for attribute, interval in self.intervals.get(type(instance), ()):
             if not interval.holds(item[attribute][interval.kind]):

@@ -19,12 +19,12 @@ from keyplan.client.key_conditions import key_condition, partition_texts
 from keyplan.client.target import Target
 from keyplan.dynamodb.limits import IN_OPTIONS_MAX
 from keyplan.dynamodb.values import NumberError, ValueFault
-from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError, shown
+from keyplan.errors import ArgumentError, InvalidItemError, KeyFieldError, shown
 from keyplan.model.compiled.item_sizes import projected
 from keyplan.model.compiled.plans import Filter, FilterValue, KeyMatch, QueryPlan, ScanPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index, KeyAttribute
-from keyplan.model.declared.parameters import Unreadable
+from keyplan.model.declared.parameters import InvalidItem
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import Matcher
 
@@ -120,7 +120,7 @@ def read_claimed(
         return None
     owner = (claiming.get("claim_of") or {}).get("M")
     if not isinstance(owner, dict):
-        raise ItemNotReadable(
+        raise InvalidItemError(
             f"the item at {claim} is no claim: it has no claim_of", place=entity.name, hint="something else wrote it"
         )
     return (yield from get_item(target, entity, owner, consistent=consistent))
@@ -200,12 +200,12 @@ def asked_of_place(target: Target, index: Index | None, entities: Sequence[Compi
 
 def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
     """The instance of an item whose key has the entity's shape; None when the key only looks so, and no values of ours
-    can be read from it: something else wrote it. What can't be read is given as Unreadable where the target says so.
-    Raises ItemNotReadable.
+    can be read from it: something else wrote it. What can't be read is given as InvalidItem where the target says so.
+    Raises InvalidItemError.
     """
     try:
         return entity.from_item(item)
-    except ItemNotReadable as error:
+    except InvalidItemError as error:
         if entity.primary.values(item) is None:
             return None
         if target.lenient:
@@ -220,17 +220,17 @@ def _matches_in(entity: CompiledEntity, index: Index | None) -> Matcher:
     return entity.primary.matches
 
 
-def unreadable(entity: CompiledEntity, item: Item, error: ItemNotReadable) -> Unreadable:
+def unreadable(entity: CompiledEntity, item: Item, error: InvalidItemError) -> InvalidItem:
     """What stands for an item that can't be read."""
     key = {attribute.name: str(item[attribute.name][attribute.type]) for attribute, _ in entity.primary.attributes}
-    return Unreadable(entity=entity.name, key=key, message=error.message, faults=tuple(map(str, error.faults)))
+    return InvalidItem(entity=entity.name, key=key, message=error.message, errors=tuple(map(str, error.errors)))
 
 
 def read_leniently(entity: CompiledEntity, item: Item) -> Any:
     """The instance of an item that was asked for by its key, or what stands for one that can't be read."""
     try:
         return entity.from_item(item)
-    except ItemNotReadable as error:
+    except InvalidItemError as error:
         return unreadable(entity, item, error)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from keyplan.client.conversations import Conversation, Pause, Request
-from keyplan.errors import DynamoDBError, Fault, StoreError
+from keyplan.errors import DynamoDBError, ErrorDetail, StoreError
 
 __all__ = [
     "Difference",
@@ -42,9 +42,9 @@ class Difference:
     serious: bool = True
 
     @property
-    def fault(self) -> Fault:
+    def fault(self) -> ErrorDetail:
         """The same, for an error."""
-        return Fault(self.place, f"the design has {self.design}, the table {self.table}", self.hint)
+        return ErrorDetail(self.place, f"the design has {self.design}, the table {self.table}", self.hint)
 
 
 def describe_table(name: str) -> Conversation[dict[str, Any] | None]:

@@ -12,7 +12,7 @@ __all__ = ["Target"]
 @dataclass(frozen=True, slots=True)
 class Target:
     """The table that requests go to, under its name in this store; ``consistent`` asks for strong reads.
-    ``lenient``: an item that can't be read is given as Unreadable.
+    ``lenient``: an item that can't be read is given as InvalidItem.
     """
 
     name: str

@@ -20,12 +20,12 @@ from keyplan.dynamodb.values import item_size
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,
-    Fault,
+    ErrorDetail,
     ItemExists,
     KeyplanError,
     RequestError,
     TransactionFailed,
-    ValueTaken,
+    UniqueValueTaken,
     WriteFailed,
 )
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -37,7 +37,7 @@ CONFLICTS_MAX = 8
 
 _OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 _IDEMPOTENT, _BY_TOKEN = Idempotent("UpdateItem"), ByToken("UpdateItem")
-_FAILURES: dict[str, type[WriteFailed]] = {"item": ConditionFailed, "new": ItemExists, "claim": ValueTaken}
+_FAILURES: dict[str, type[WriteFailed]] = {"item": ConditionFailed, "new": ItemExists, "claim": UniqueValueTaken}
 
 
 class Refusal(NamedTuple):
@@ -175,7 +175,7 @@ def _cancelled(
     failures are of one kind.
     """
     failures: list[WriteFailed | DynamoDBError | None] = []
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     for number, operation in enumerate(operations):
         reason = reasons[number] if number < len(reasons) else {}
         code = reason.get("Code", "None")
@@ -186,10 +186,10 @@ def _cancelled(
                 return operation.missing
             fault = _why(operation, reason.get("Item"))
             failures.append(_FAILURES[operation.role](fault.message, hint=fault.hint))
-            faults.append(Fault(f"actions[{number}]", fault.message, fault.hint))
+            faults.append(ErrorDetail(f"actions[{number}]", fault.message, fault.hint))
         else:
             failures.append(DynamoDBError(str(reason.get("Message")), type=str(code)))
-            faults.append(Fault(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))
+            faults.append(ErrorDetail(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))
     if isinstance(failures[0], ItemExists) and all(element.role == "claim" for element in operations[1:]):
         return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # its claims fail with it, as they must
     kinds = {type(failure) for failure in failures if failure is not None}
@@ -199,24 +199,24 @@ def _cancelled(
         first = faults[0]
         if len(faults) == 1:
             return kind(first.message, place=place, hint=first.hint)
-        return kind("the write was cancelled, and nothing was written", place=place, faults=faults)
+        return kind("the write was cancelled, and nothing was written", place=place, errors=faults)
     return TransactionFailed(
-        "the transaction was cancelled, and nothing was written", place=place, faults=faults, reasons=failures
+        "the transaction was cancelled, and nothing was written", place=place, errors=faults, reasons=failures
     )
 
 
-def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
+def _why(operation: Operation, item: Mapping[str, Any] | None) -> ErrorDetail:
     """Why an operation's condition didn't hold, as far as the item there tells."""
     entity = operation.entity
     if operation.role == "claim":
         taken = ", ".join(f"{name} {value!r}" for name, value in operation.expected.items())
-        return Fault("", f"{taken} belongs to another {entity.name}", "choose another value")
+        return ErrorDetail("", f"{taken} belongs to another {entity.name}", "choose another value")
     if operation.role == "new" and item is not None:
-        return Fault(
+        return ErrorDetail(
             "", f"{operation.description.partition(' ')[2]} is there already", "update it, or choose another key"
         )
     if item is None and operation.role != "new":
-        return Fault(
+        return ErrorDetail(
             "", f"{operation.description.partition(' ')[2]} isn't there", "create it first; or it was deleted meanwhile"
         )
     wrong: list[str] = []
@@ -230,7 +230,7 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
             text = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
             wrong.append(f"{name} is {text}, expected {_shown(expected)}")
     said = "; ".join(wrong) or "its condition doesn't hold"
-    return Fault("", f"{operation.description.partition(' ')[2]}: {said}", "read the item again before you retry")
+    return ErrorDetail("", f"{operation.description.partition(' ')[2]}: {said}", "read the item again before you retry")
 
 
 def _as_read(entity: CompiledEntity, item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -15,15 +15,26 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from keyplan.dynamodb.expressions.expression_rules import LIST_INDEX_MAX
-from keyplan.errors import ArgumentError, UpdateRefused, shown
+from keyplan.errors import ArgumentError, UpdateRejected, shown
 from keyplan.model.compiled.operands import part_of, stored_field
-from keyplan.model.declared.actions import Add, Append, Change, Discard, Include, Once, Remove, Steps, Update, Within
+from keyplan.model.declared.actions import (
+    Add,
+    Append,
+    Change,
+    SetRemove,
+    SetAdd,
+    IfNotExists,
+    Remove,
+    Steps,
+    Update,
+    Within,
+)
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import bounds_of, unbounded
 from keyplan.model.stored.field_codec import encode_value
 from keyplan.model.stored.pydantic_values import Form
-from keyplan.model.stored.stored_entity import CompiledEntity, faults_of, reject_unknown
+from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of, reject_unknown
 from keyplan.model.stored.stored_fields import StoredField
 from keyplan.model.stored.stored_keys import CompiledKey, check_indexed
 from keyplan.model.stored.update_outcomes import changed, in_map, needs_value, outcome, type_at
@@ -84,7 +95,7 @@ class CompiledUpdate:
 
 
 def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
-    """The update of one action. Raises UpdateRefused and ArgumentError."""
+    """The update of one action. Raises UpdateRejected and ArgumentError."""
     changes = dict(action.changes)
     _check_changes(entity, changes)
     update = CompiledUpdate()
@@ -98,7 +109,7 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
             _from_nothing(entity, update, action.key, changes)
             _index_keys_from_nothing(entity, update, known, changes)
     elif action.creates:
-        raise UpdateRefused(
+        raise UpdateRejected(
             "an instance was read, so its item is there",
             place=entity.name,
             hint="name the item by its class and key fields: Update(Counter, name=...).set(...).or_create()",
@@ -113,7 +124,7 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
     if action.token is not None:
         _refuse_repetition(entity, update, action.token)
     if not update.expression:
-        raise UpdateRefused(
+        raise UpdateRejected(
             "an update changes nothing", place=entity.name, hint="give it a field: Update(item, title=...)"
         )
     return update
@@ -133,13 +144,13 @@ def _check_changes(entity: CompiledEntity, changes: Values) -> None:
         if name in entity.key_fields:
             raise _names_its_item(entity, name)
         if entity.fields[name].computed:
-            raise UpdateRefused("it is computed from other fields", place=place, hint="change those")
+            raise UpdateRejected("it is computed from other fields", place=place, hint="change those")
         if entity.version is not None and name == entity.version.name:
-            raise UpdateRefused("it counts the item's writes by itself", place=place)
+            raise UpdateRejected("it counts the item's writes by itself", place=place)
 
 
-def _names_its_item(entity: CompiledEntity, name: str) -> UpdateRefused:
-    return UpdateRefused(
+def _names_its_item(entity: CompiledEntity, name: str) -> UpdateRejected:
+    return UpdateRejected(
         "it names the item: DynamoDB can't change a primary key",
         place=f"{entity.name}.{name}",
         hint="create a new item and delete the old one, in one transaction",
@@ -152,18 +163,18 @@ def _check_parts(entity: CompiledEntity, changes: Values) -> None:
     for name, change in changes.items():
         if isinstance(change, Change) and not isinstance(change, Within):
             parts[name] = outcome(entity, name, None, change)
-            if isinstance(change, Discard):
+            if isinstance(change, SetRemove):
                 parts[name] = set(change.elements)
     entity.check_kinds({name: value for name, value in parts.items() if value is not None})
 
 
 def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, changes: Values) -> None:
-    """An update that may make its item also writes the fields of its key. Raises UpdateRefused where the item that it
+    """An update that may make its item also writes the fields of its key. Raises UpdateRejected where the item that it
     makes wouldn't be whole.
     """
     if entity.claims or entity.version is not None:
         what = "claims" if entity.claims else "a version"
-        raise UpdateRefused(
+        raise UpdateRejected(
             f"it has {what}, which an item made by an update would lack",
             place=entity.name,
             hint="read it, then Create or Update",
@@ -173,19 +184,19 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
             continue
         change = changes.get(name)
         if isinstance(change, Within):
-            raise UpdateRefused(
+            raise UpdateRejected(
                 "the item may be missing, and nothing within a field can be changed then",
                 place=f"{entity.name}.{name}",
                 hint="set it whole, or leave out or_create()",
             )
-        if isinstance(change, Change) and not isinstance(change, Once) and stored.made_anew:
-            raise UpdateRefused(
+        if isinstance(change, Change) and not isinstance(change, IfNotExists) and stored.made_anew:
+            raise UpdateRejected(
                 f"the item may be missing, and its default is made anew each time: {shown(change)} can't begin there",
                 place=f"{entity.name}.{name}",
                 hint="give it a fixed default",
             )
-        if stored.required and not stored.optional and (name not in changes or isinstance(change, Remove | Discard)):
-            raise UpdateRefused(
+        if stored.required and not stored.optional and (name not in changes or isinstance(change, Remove | SetRemove)):
+            raise UpdateRejected(
                 "the item may be missing, and then it would have no value",
                 place=f"{entity.name}.{name}",
                 hint="set it, or give the field a default",
@@ -201,7 +212,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
 
 def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, known: Values, changes: Values) -> None:
     """The index keys of an item that an update may make: of its key and of what is set, whatever is stored. Raises
-    UpdateRefused for a key that takes something else.
+    UpdateRejected for a key that takes something else.
     """
     own = {element.attribute for element in entity.fields.values()} | {
         attribute.name for attribute, _ in entity.primary.attributes
@@ -214,7 +225,7 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
         if lacking and not changes.keys() & entity.inputs_of(key) and not _is_member(entity, key, values):
             continue  # neither an item that is made stands there, nor is one moved that does
         if lacking:
-            raise UpdateRefused(
+            raise UpdateRejected(
                 f"an item made by an update would lack the key {key.name}, which takes {', '.join(lacking)}",
                 place=entity.name,
                 hint="set that too, not as a change of what is stored; or read it, then Create or Update",
@@ -240,7 +251,7 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) 
     for key in (*entity.index_keys, *entity.claims):
         touched = sorted(name for name in entity.inputs_of(key) & changes.keys() if not entity.writes_itself(key, name))
         if touched and not (key.fields <= known.keys() and not key.is_claim):
-            raise UpdateRefused(
+            raise UpdateRejected(
                 f"it is part of the key {key.name}, which can't be made anew without the whole item",
                 place=f"{entity.name}.{touched[0]}",
                 hint=f"read the item and update the instance: Update(item, {touched[0]}=...)",
@@ -322,17 +333,17 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
             begin = update.value(entity.encode_field(stored.name, encode, start) if start else {"L": []})
             update.sets.append(f"{name} = list_append(if_not_exists({name}, {begin}), {items})")
             _expect_stored(update, stored, name)
-        case Include() | Discard():
+        case SetAdd() | SetRemove():
             _refuse_beginning(entity, stored, change)
             elements = set(change.elements)
             if elements:
-                clauses = update.adds if isinstance(change, Include) else update.deletes
+                clauses = update.adds if isinstance(change, SetAdd) else update.deletes
                 name = update.name(stored.attribute)
                 clauses.append(f"{name} {update.value(entity.encode_field(stored.name, encode_value, elements))}")
                 _expect_stored(update, stored, name)
         case Remove() if not stored.optional:
             update.remove(stored.attribute)
-        case Once():
+        case IfNotExists():
             name = update.name(stored.attribute)
             fields = entity.encode_fields(entity.check_fields({stored.name: change.value}))
             if entity.indexed:
@@ -354,19 +365,19 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 
 def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> None:
     """A serializer decides by the whole value; what pydantic dumps as a list is none of DynamoDB's sets."""
-    if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove | Once):
-        raise UpdateRefused(
+    if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove | IfNotExists):
+        raise UpdateRejected(
             f"it is stored as {stored.codec.mark} says, which DynamoDB can't change by {shown(change)}",
             place=f"{entity.name}.{stored.name}",
             hint=f"set it whole, .set({stored.name}=...), and expect what was read",
         )
-    dumped = stored.form is Form.DUMPED and isinstance(change, Include | Discard)
+    dumped = stored.form is Form.DUMPED and isinstance(change, SetAdd | SetRemove)
     if dumped or (
         stored.form in {Form.CUSTOM, Form.KEYED}
         and isinstance(change, Change)
-        and not isinstance(change, Remove | Once)
+        and not isinstance(change, Remove | IfNotExists)
     ):
-        raise UpdateRefused(
+        raise UpdateRejected(
             f"it is stored as pydantic dumps it, which DynamoDB can't change by {shown(change)}",
             place=f"{entity.name}.{stored.name}",
             hint=f"set it whole, .set({stored.name}=...), and expect what was read",
@@ -376,7 +387,7 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> 
 def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Within) -> None:
     """Changes of parts of a field, each by its path. What a part lies in must be there."""
     if stored.form is not Form.OURS:
-        raise UpdateRefused(
+        raise UpdateRejected(
             "it is stored as pydantic dumps it, whose parts can't be changed by themselves",
             place=f"{entity.name}.{stored.name}",
             hint=f"set it whole, .set({stored.name}=...), and expect what was read",
@@ -385,7 +396,7 @@ def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
     paths = [steps for steps, _ in change.changes]
     for number, steps in enumerate(paths):
         if any(other[: len(steps)] == steps or steps[: len(other)] == other for other in paths[:number]):
-            raise UpdateRefused("two changes are of the same part", place=f"{entity.name}.{stored.name}")
+            raise UpdateRejected("two changes are of the same part", place=f"{entity.name}.{stored.name}")
     for steps, inner in change.changes:
         _part(entity, update, stored, root, steps, inner)
 
@@ -405,7 +416,7 @@ def _part(
             around, annotation = annotation, type_at(annotation, step)
             whole, path = path, f"{path}[{step}]" if isinstance(step, int) else f"{path}.{update.name(step)}"
     except Problem as problem:
-        raise UpdateRefused(str(problem), place=place, hint=problem.hint) from None
+        raise UpdateRejected(str(problem), place=place, hint=problem.hint) from None
     begins = in_map(around)  # a key of a map may be new
     changes_there = isinstance(steps[-1], int) or (isinstance(change, Add | Append) and not begins)
     clause = f"attribute_exists({path if changes_there else whole})"
@@ -424,13 +435,13 @@ def _part(
             update.sets.append(f"{path} = list_append({start}, {items})")
         case Remove():
             if needs_value(around, steps[-1]):
-                raise UpdateRefused("it can't be without a value", place=place, hint="set it to one")
+                raise UpdateRejected("it can't be without a value", place=place, hint="set it to one")
             update.removes.append(path)
-        case Once():
+        case IfNotExists():
             value = update.value(_checked_part(annotation, change.value, place, entity))
             update.sets.append(f"{path} = if_not_exists({path}, {value})")
         case Change():
-            raise UpdateRefused(f"{shown(change)} is for whole fields", place=place, hint="set the part whole")
+            raise UpdateRejected(f"{shown(change)} is for whole fields", place=place, hint="set the part whole")
         case _:
             update.sets.append(f"{path} = {update.value(_checked_part(annotation, change, place, entity))}")
 
@@ -461,7 +472,7 @@ def _checked_part(annotation: Any, value: Any, place: str, entity: CompiledEntit
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         checked = adapter.validate_python(value, strict=not isinstance(value, int | float | Decimal))
     except ValidationError as error:
-        raise ArgumentError("wrong values", place=entity.name, faults=faults_of(error, place)) from None
+        raise ArgumentError("wrong values", place=entity.name, errors=error_details_of(error, place)) from None
     return entity.encode_field(place.partition(".")[2], encode_value, checked)
 
 
@@ -486,7 +497,7 @@ def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> No
 
 def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: Change) -> None:
     if stored.default:
-        raise UpdateRefused(
+        raise UpdateRejected(
             f"DynamoDB can't begin {shown(change)} at the default, {shown(stored.default)}, where nothing is stored",
             place=f"{entity.name}.{stored.name}",
             hint=f"let its default be empty; or set it whole, .set({stored.name}=...), and expect what was read",

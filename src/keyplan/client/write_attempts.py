@@ -29,7 +29,7 @@ from keyplan.errors import ArgumentError, KeyplanError, RequestError, WriteFaile
 from keyplan.model.declared.actions import Action, Ask, Batch, Delete, Put, Update
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.table import Table
-from keyplan.model.stored.stored_entity import faults_of
+from keyplan.model.stored.stored_entity import error_details_of
 from keyplan.model.stored.update_outcomes import likely_outcome
 
 __all__ = [
@@ -71,7 +71,7 @@ def run_write(
 def stored_after(compiled: Compiled, response: Mapping[str, Any]) -> Entity | None:
     """The instance in the response of a single request: what an update left, or what a deletion removed.
 
-    Raises ItemNotReadable.
+    Raises InvalidItemError.
     """
     item, entity = response.get("Attributes"), compiled.operations[0].entity
     if not item or (compiled.gives_previous and not entity.is_labelled(item)):  # a Put may meet another entity's
@@ -163,7 +163,7 @@ class Attempt:
                     given.append((yield from self._take(step)))
         except ValidationError as error:
             raise ArgumentError(
-                "the write makes no valid item", place=self.place, faults=faults_of(error, "")
+                "the write makes no valid item", place=self.place, errors=error_details_of(error, "")
             ) from error
         finally:
             actions.close()
@@ -215,7 +215,7 @@ class Attempt:
             raise RequestError(
                 "an action follows one that was carried out already, since its value was needed",
                 place=self.place,
-                hint="decide by what is read before (yield from self.pattern.ask(...)), or make it two writes",
+                hint="decide by what is read before (yield from self.pattern.read(...)), or make it two writes",
             )
         if self._way is _Way.LIKELY:
             raise unknown_outcome(self._open, self.place)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from keyplan.errors import Fault, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan.model.compiled.compiled_design import CompiledDesign
 
 __all__ = ["STREAM_VIEWS", "TABLE_CLASSES", "Deployment", "tags_of"]
@@ -50,20 +50,20 @@ class Deployment:
     def __post_init__(self) -> None:
         faults = list(self._faults())
         if faults:
-            raise RequestError("the table can't be deployed so", faults=faults)
+            raise RequestError("the table can't be deployed so", errors=faults)
 
-    def _faults(self) -> Iterable[Fault]:
+    def _faults(self) -> Iterable[ErrorDetail]:
         if self.table_name is not None and not TABLE_NAME.fullmatch(self.table_name):
-            yield Fault(
+            yield ErrorDetail(
                 "table name", f"{self.table_name!r} is no name for a table", "give 3 to 255 of A-Z a-z 0-9 _ . -"
             )
         for name, units in (("read units", self.read_units), ("write units", self.write_units)):
             if self.billing == "provisioned" and units is None:
-                yield Fault(name, "missing: provisioned billing needs them", "give a number of units a second")
+                yield ErrorDetail(name, "missing: provisioned billing needs them", "give a number of units a second")
             if self.billing == "on-demand" and units is not None:
-                yield Fault(name, "on-demand billing has none", "leave them out, or choose provisioned billing")
+                yield ErrorDetail(name, "on-demand billing has none", "leave them out, or choose provisioned billing")
             if units is not None and units < 1:
-                yield Fault(name, f"{units} is less than 1", "give a number of units a second")
+                yield ErrorDetail(name, f"{units} is less than 1", "give a number of units a second")
         yield from _tag_faults(self.tags)
 
     def members(self, design: CompiledDesign) -> dict[str, Any]:
@@ -89,28 +89,28 @@ class Deployment:
 def tags_of(texts: Iterable[str]) -> dict[str, str]:
     """Tags typed as ``name=value``. Raises RequestError with every fault."""
     result: dict[str, str] = {}
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            faults.append(Fault(f"tag {text!r}", "isn't name=value", "write name=value"))
+            faults.append(ErrorDetail(f"tag {text!r}", "isn't name=value", "write name=value"))
         elif name in result:
-            faults.append(Fault(f"tag {name!r}", "is given twice"))
+            faults.append(ErrorDetail(f"tag {name!r}", "is given twice"))
         result[name] = value
     if faults:
-        raise RequestError("wrong tags", faults=faults)
+        raise RequestError("wrong tags", errors=faults)
     return result
 
 
-def _tag_faults(tags: Mapping[str, str]) -> Iterable[Fault]:
+def _tag_faults(tags: Mapping[str, str]) -> Iterable[ErrorDetail]:
     """Source: "Tagging restrictions in DynamoDB" in the developer guide."""
     if len(tags) > TAGS_MAX:
-        yield Fault("tags", f"{len(tags)} tags: a table may have {TAGS_MAX}")
+        yield ErrorDetail("tags", f"{len(tags)} tags: a table may have {TAGS_MAX}")
     for name, value in tags.items():
         place = f"tag {name!r}"
         if not 1 <= len(name) <= TAG_KEY_MAX or len(value) > TAG_VALUE_MAX:
-            yield Fault(place, f"a name has 1 to {TAG_KEY_MAX} characters, a value up to {TAG_VALUE_MAX}")
+            yield ErrorDetail(place, f"a name has 1 to {TAG_KEY_MAX} characters, a value up to {TAG_VALUE_MAX}")
         elif name.lower().startswith("aws:"):
-            yield Fault(place, "names that begin with aws: are AWS's own")
+            yield ErrorDetail(place, "names that begin with aws: are AWS's own")
         elif not _TAG_TEXT.fullmatch(name) or not _TAG_TEXT.fullmatch(value):
-            yield Fault(place, "takes letters, digits, spaces and _ . : / = + - @")
+            yield ErrorDetail(place, "takes letters, digits, spaces and _ . : / = + - @")

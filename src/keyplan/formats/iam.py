@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan.dynamodb.regions import REGIONS, partition_of
-from keyplan.errors import Fault, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.key_usage import WriteOperations, uses_of
 
@@ -31,15 +31,15 @@ class Place:
     account: str = "*"
 
     def __post_init__(self) -> None:
-        faults: list[Fault] = []
+        faults: list[ErrorDetail] = []
         if self.region != "*" and self.region not in REGIONS:
             near = difflib.get_close_matches(self.region, REGIONS, n=1)
             hint = f"did you mean {near[0]}?" if near else "give one such as eu-west-1"
-            faults.append(Fault("region", f"AWS has no region {self.region!r}", hint))
+            faults.append(ErrorDetail("region", f"AWS has no region {self.region!r}", hint))
         if self.account != "*" and not re.fullmatch("[0-9]{12}", self.account):
-            faults.append(Fault("account", f"{self.account!r} is no account", "give its 12 digits"))
+            faults.append(ErrorDetail("account", f"{self.account!r} is no account", "give its 12 digits"))
         if faults:
-            raise RequestError("there is no such place", faults=faults)
+            raise RequestError("there is no such place", errors=faults)
 
     def arn(self, table: str) -> str:
         """The table's ARN."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from keyplan.errors import ArgumentError, Fault
+from keyplan.errors import ArgumentError, ErrorDetail
 from keyplan.model.compiled.signatures import Parameter, ParameterKind, Signature
 from keyplan.model.declared.fields import kind_of
 
@@ -25,7 +25,9 @@ def takes_many(parameter: Parameter) -> bool:
     return parameter.kind is ParameterKind.EACH or kind_of(parameter.value_type) in _MANY
 
 
-def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]], told: Iterable[Fault] = ()) -> dict[str, Any]:
+def arguments_of(
+    signature: Signature, pairs: Iterable[tuple[str, Any]], told: Iterable[ErrorDetail] = ()
+) -> dict[str, Any]:
     """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; many values repeat a name.
 
     Values that aren't texts are taken as they are; ``told`` are faults found before. Raises ArgumentError with every
@@ -41,18 +43,18 @@ def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]], told: I
         elif parameter.kind is ParameterKind.RANGE and isinstance(value, str):
             _add_bound(result, name, value, faults)
         elif dot:
-            faults.append(Fault(name, f"{base} is no range", f"give {base}=…"))
+            faults.append(ErrorDetail(name, f"{base} is no range", f"give {base}=…"))
         elif takes_many(parameter) and isinstance(value, str):
             result.setdefault(base, []).append(value)
         elif base in result:
-            faults.append(Fault(base, "given twice", "give it once"))
+            faults.append(ErrorDetail(base, "given twice", "give it once"))
         else:
             result[base] = value
     check_arguments(signature, result, faults)
     return result
 
 
-def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: Iterable[Fault] = ()) -> None:
+def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: Iterable[ErrorDetail] = ()) -> None:
     """Raises ArgumentError with every fault of a call's arguments: ``told``, and those of the names and the values."""
     faults = list(told)
     hint = None
@@ -60,18 +62,18 @@ def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: It
         signature.bind((), arguments, strict=False)
     except ArgumentError as error:
         places = {fault.place.partition(".")[0] for fault in faults}
-        faults += [fault for fault in error.faults if fault.message != "missing" or fault.place not in places]
+        faults += [fault for fault in error.errors if fault.message != "missing" or fault.place not in places]
         hint = error.hint
     if faults:
         message = "wrong arguments" if len(faults) > 1 else "wrong argument"
-        raise ArgumentError(message, place=signature.place, hint=hint, faults=faults)
+        raise ArgumentError(message, place=signature.place, hint=hint, errors=faults)
 
 
-def _add_bound(result: dict[str, Any], name: str, value: str, faults: list[Fault]) -> None:
+def _add_bound(result: dict[str, Any], name: str, value: str, faults: list[ErrorDetail]) -> None:
     base, _, bound = name.partition(".")
     if bound not in BOUNDS:
-        faults.append(Fault(name, "is a range", f"give {', '.join(f'{base}.{text}=…' for text in BOUNDS)}"))
+        faults.append(ErrorDetail(name, "is a range", f"give {', '.join(f'{base}.{text}=…' for text in BOUNDS)}"))
     elif bound in result.setdefault(base, {}):
-        faults.append(Fault(name, "given twice", "give it once"))
+        faults.append(ErrorDetail(name, "given twice", "give it once"))
     else:
         result[base][bound] = value

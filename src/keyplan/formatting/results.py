@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 
 from keyplan.errors import ArgumentError, KeyplanError
 from keyplan.model.declared.parameters import Page
-from keyplan.model.stored.stored_entity import faults_of
+from keyplan.model.stored.stored_entity import error_details_of
 
 __all__ = ["answer_json", "error_json", "json_text", "known_error", "plain", "pretty"]
 
@@ -73,7 +73,9 @@ def known_error(error: KeyplanError | ValidationError) -> KeyplanError:
     """The error as one of Keyplan's: values that a write finds not to fit an entity are wrong arguments."""
     if isinstance(error, KeyplanError):
         return error
-    return ArgumentError(f"this {error.title} is not valid", place=error.title, faults=faults_of(error, error.title))
+    return ArgumentError(
+        f"this {error.title} is not valid", place=error.title, errors=error_details_of(error, error.title)
+    )
 
 
 def error_json(error: KeyplanError) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: b
         wishes = [
             wish
             for wish in _wishes(needs, frozenset(partition), {}, filters=filters)
-            if wish.chain[-1] <= identity and needs[wish.number].all_of is None
+            if wish.chain[-1] <= identity and needs[wish.number].scan_index is None
         ]
         cliques = [*_cliques(entity, wishes), ()]
         candidates += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
@@ -105,9 +105,12 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: boo
         known |= {
             frozenset[str]()
             for _, need in asked
-            if not need.known and not need.free and need.constants.keys() <= _said(need, when) and need.all_of is None
+            if not need.known
+            and not need.free
+            and need.constants.keys() <= _said(need, when)
+            and need.scan_index is None
         }
-        if any(need.all_of is not None and need.constants for _, need in asked):
+        if any(need.scan_index is not None and need.constants for _, need in asked):
             known.add(frozenset(entity.identity))  # what is read whole may stand in any partition: each in its own
         for partition in sorted(known, key=sorted):
             wishes = [
@@ -182,7 +185,7 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
             wishes.append(_Wish(len(wishes), number, front, behind, asked, need.one))
 
     for number, need in enumerate(needs):
-        if need.all_of is not None:
+        if need.scan_index is not None:
             if dict(need.constants) == dict(when):
                 wish(number, need, frozenset(), frozenset() if when else every)
             continue
@@ -274,7 +277,7 @@ def _holds_all(need: Need, optional: Collection[str]) -> bool:
     """Whether a key that is read whole holds what is meant: all items with its constants, or else those of the optional
     fields in it.
     """
-    return need.all_of is None or bool(need.constants) is not bool(optional)
+    return need.scan_index is None or bool(need.constants) is not bool(optional)
 
 
 def _writable(entity: EntityFacts, key: Candidate, *, primary: bool) -> bool:

@@ -17,7 +17,7 @@ from keyplan.analysis.check.findings import Severity
 from keyplan.analysis.cost.estimate import Estimate
 from keyplan.analysis.rehearsal.account import Accounts
 from keyplan.analysis.traffic.traffic_file import Traffic
-from keyplan.errors import DesignError, Fault
+from keyplan.errors import DesignError, ErrorDetail
 from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
 from keyplan.model.compiled.compiled_entities import compile_entity
 from keyplan.model.compiled.compiler import compile_read, junctions_of
@@ -156,7 +156,7 @@ def _compiled(
         kept.append(with_writes)
         return estimate
 
-    reworded = sum(read.patterns[place.rpartition(".")[2]].options.all_of is None for place in keys.all_of)
+    reworded = sum(read.patterns[place.rpartition(".")[2]].options.scan_index is None for place in keys.scan_index)
     with _applied(read.cls, keys, completing=completing):
         compiled = compile_design(read.cls, read.namespace)
         read.cls.compiled = compiled
@@ -176,7 +176,15 @@ def _compiled(
     )
     notes = (*_notes(planned, compiled), *taken)
     return Plan(
-        read.cls, keys.indexes, planned, compiled, weight, notes, all_of=keys.all_of, named=named, mirrors=tuple(kept)
+        read.cls,
+        keys.indexes,
+        planned,
+        compiled,
+        weight,
+        notes,
+        scan_index=keys.scan_index,
+        named=named,
+        mirrors=tuple(kept),
     )
 
 
@@ -189,9 +197,9 @@ def checked(made: Plan, traffic: Traffic | None) -> Plan:
     return replace(made, notes=(*made.notes, *notes))
 
 
-def question_faults(read: Unplanned, keys: Declared) -> list[Fault]:
+def question_faults(read: Unplanned, keys: Declared) -> list[ErrorDetail]:
     """What the compiler says against each question, whatever else is wrong with the design."""
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     with _applied(read.cls, keys, completing=False):
         compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
         entities = {cls: entity for cls, entity in compiled.items() if entity is not None}
@@ -201,7 +209,7 @@ def question_faults(read: Unplanned, keys: Declared) -> list[Fault]:
                 try:
                     compile_read(signature, pattern.options, entities)
                 except Problem as problem:
-                    faults.append(Fault(signature.place, str(problem), problem.hint))
+                    faults.append(ErrorDetail(signature.place, str(problem), problem.hint))
                 except KeyError:
                     continue  # of an entity that has a fault of its own
     return faults
@@ -306,7 +314,7 @@ def applied(made: Plan) -> Generator[type[Any]]:
         keys.setdefault(key.entity, {})[key.name] = key.key
     classes = {cls.__name__: cls for cls in keys}
     named = {place: (classes[owner], name) for place, (owner, _, name) in _split(made.named)}
-    with _applied(made.design, Declared(made.indexes, keys, {}, made.all_of, named)):
+    with _applied(made.design, Declared(made.indexes, keys, {}, made.scan_index, named)):
         made.design.compiled = made.compiled
         yield made.design
 
@@ -369,8 +377,8 @@ def _asked_anew(cls: type[Any], keys: Declared, *, completing: bool) -> Iterator
     patterns = {name: value for base in bases for name, value in vars(base).items() if isinstance(value, Pattern)}
     there = [element for own in keys.keys.values() for element in own.values()]
     for name, pattern in patterns.items():
-        whole = by_name.get(keys.all_of.get(f"{cls.__name__}.{name}", ""), pattern.options.all_of)
-        options = replace(pattern.options, all_of=whole, complete=pattern.options.complete and completing)
+        whole = by_name.get(keys.scan_index.get(f"{cls.__name__}.{name}", ""), pattern.options.scan_index)
+        options = replace(pattern.options, scan_index=whole, complete=pattern.options.complete and completing)
         if (place := f"{cls.__name__}.{name}") in keys.named:
             entity, key_name = keys.named[place]
             key = keys.keys[entity][key_name]

@@ -75,7 +75,7 @@ class Mirror:
     members: tuple[Member, ...] = ()
     """The same, action by action."""
     reader: str = ""
-    """How a write reads the item by its key: ``self.job.ask(job_id)``; empty where no question gives it so."""
+    """How a write reads the item by its key: ``self.job.read(job_id)``; empty where no question gives it so."""
 
     @property
     def code(self) -> str:
@@ -187,7 +187,7 @@ def _movable(need: Need, read: Unplanned) -> bool:
     options = read.patterns[name].options
     shape = shape_of(read.signatures[name].returns, options.of)
     plain = shape.many and not shape.views and not options.complete and options.through is None
-    return plain and bool(need.known) and not (need.together or need.all_of or need.several or need.one)
+    return plain and bool(need.known) and not (need.together or need.scan_index or need.several or need.one)
 
 
 def _present(annotation: Any) -> Any:
@@ -290,7 +290,7 @@ def _reader(compiled: CompiledDesign, cls: type[Entity]) -> str:
     """How a write asks for an item by its key, by a question of the design."""
     for read in compiled.reads.values():
         if isinstance(read.plan, GetPlan) and read.plan.entity.cls is cls:
-            return f"self.{read.name}.ask({', '.join(read.plan.entity.key_fields)})"
+            return f"self.{read.name}.read({', '.join(read.plan.entity.key_fields)})"
     return ""
 
 

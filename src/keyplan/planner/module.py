@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keyplan.errors import Fault, UnknownDesign
+from keyplan.errors import ErrorDetail, UnknownDesign
 from keyplan.formatting.results import plain
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.indexes import Index, KeyAttribute
@@ -84,7 +84,7 @@ def _file_of(plan: Plan) -> Path:
     files = {class_: _source_file(class_) for class_ in (plan.design, *(key.entity for key in plan.keys))}
     different = {*files.values()}
     if None in different or len(different) > 1:
-        faults = [Fault(class_.__name__, f"stands in {file or 'no file'}") for class_, file in files.items()]
+        faults = [ErrorDetail(class_.__name__, f"stands in {file or 'no file'}") for class_, file in files.items()]
         raise UnknownDesign(
             "the design's classes stand in several files, or in none that can be read",
             hint="copy the declarations that are shown",
@@ -263,7 +263,7 @@ def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
 def _read_whole(plan: Plan) -> Iterator[Index]:
     """The indexes that questions name."""
     for base in plan.design.__mro__:
-        wanted = (var.options.all_of for var in vars(base).values() if isinstance(var, Pattern))
+        wanted = (var.options.scan_index for var in vars(base).values() if isinstance(var, Pattern))
         yield from (index for index in wanted if index is not None)
 
 
@@ -271,7 +271,7 @@ def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_
     """The decorators of questions that read an index whole, or by a key that they are to name, and don't say so yet."""
     methods = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
     indexes = {index.name: _variable(tree, index) for index in plan.indexes}
-    wanted = {place: f"all_of={indexes[name]}" for place, name in plan.all_of.items()}
+    wanted = {place: f"scan_index={indexes[name]}" for place, name in plan.scan_index.items()}
     wanted |= {place: f"key={key}" for place, key in plan.named.items()}
     for place, words in wanted.items():
         node = methods.get(place.rpartition(".")[2])

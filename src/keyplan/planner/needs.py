@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from keyplan.errors import Fault
+from keyplan.errors import ErrorDetail
 from keyplan.model.compiled.compiler import junctions_of, named_in
 from keyplan.model.compiled.constants import domain_of
 from keyplan.model.compiled.return_types import ShapeKind, shape_of
@@ -91,7 +91,7 @@ class Need:
 
     exists: bool = False
     """Whether it asks no more than whether there is such an item."""
-    all_of: str | None = None
+    scan_index: str | None = None
     """The index that is read whole; ``ANY_INDEX``: one that the planner names."""
 
     @property
@@ -103,7 +103,7 @@ class Need:
     def sweepable(self) -> bool:
         """Whether all of a sparse index could answer it: constants alone are known, and it asks for no order."""
         open_ = not (self.known or self.free or self.next or self.one or self.consistent or self.together or self.end)
-        return open_ and bool(self.constants) and self.all_of is None
+        return open_ and bool(self.constants) and self.scan_index is None
 
     @property
     def next(self) -> str | None:
@@ -118,7 +118,9 @@ class Need:
             parts.append(f"{self.following} in a range")
         if self.order:
             parts.append(f"ordered by {self.order}")
-        return f"{self.entity.__name__} by {', '.join(parts)}" + (f", all of {self.all_of}" if self.all_of else "")
+        return f"{self.entity.__name__} by {', '.join(parts)}" + (
+            f", all of {self.scan_index}" if self.scan_index else ""
+        )
 
 
 class NeedReader:
@@ -129,7 +131,7 @@ class NeedReader:
     ) -> None:
         self.facts = facts
         self.orders = orders or {}
-        self.faults: list[Fault] = []
+        self.faults: list[ErrorDetail] = []
 
     def needs(self, patterns: Mapping[str, Pattern], signatures: Mapping[str, Signature]) -> list[Need]:
         """The needs of every read that isn't answered by an item's identity."""
@@ -139,15 +141,15 @@ class NeedReader:
                 try:
                     result.extend(self._of(signatures[name], pattern.options))
                 except Problem as problem:
-                    self.faults.append(Fault(signatures[name].place, str(problem), problem.hint))
+                    self.faults.append(ErrorDetail(signatures[name].place, str(problem), problem.hint))
         return result
 
     def _of(self, signature: Signature, options: Options) -> Iterator[Need]:
         shape = shape_of(signature.returns, options.of)
         if options.scan:
             return
-        if options.all_of is not None:
-            yield from self._whole(options.all_of, signature, options, shape.entities)
+        if options.scan_index is not None:
+            yield from self._whole(options.scan_index, signature, options, shape.entities)
             return
         if options.through is not None:
             yield from self._through(signature, options)
@@ -171,7 +173,7 @@ class NeedReader:
         for cls in entities:
             need = self._need(signature, replace(options, order_by=None, newest_first=None), self.facts[cls], one=False)
             if need is not None:
-                yield replace(need, all_of=index.name)
+                yield replace(need, scan_index=index.name)
 
     def _need(
         self,

@@ -14,15 +14,15 @@ from typing import Any
 
 from pydantic_core import SchemaError
 
-from keyplan.analysis.traffic.traffic_file import Stored, Traffic
-from keyplan.errors import DesignError, Fault, is_interrupt
+from keyplan.analysis.traffic.traffic_file import StoredAs, Traffic
+from keyplan.errors import DesignError, ErrorDetail, is_interrupt
 from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
 from keyplan.model.compiled.compiled_entities import compile_entity
 from keyplan.model.compiled.compiler import compile_read
 from keyplan.model.compiled.signatures import Signature
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.keys import Key, Label, Unique
+from keyplan.model.declared.keys import Key, Discriminator, Unique
 from keyplan.model.declared.patterns import ReadMethod
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.compiling import (
@@ -96,7 +96,7 @@ def plan(
         faults += _others(read, facts, open_, fixed, {fault.place for fault in faults})
         order = [f"{design.__name__}.{name}" for name in read.patterns]
         faults.sort(key=lambda fault: order.index(fault.place) if fault.place in order else -1)
-        raise DesignError("these questions can't be planned", place=design.__name__, faults=faults)
+        raise DesignError("these questions can't be planned", place=design.__name__, errors=faults)
     work = _Work(read, facts, open_, fixed, traffic, progress, attributes)
     work.learn_what_changes()
     return work.plans()
@@ -107,10 +107,10 @@ def _known(signature: Signature, read: Unplanned, facts: Mapping[type[Entity], E
     return all(entity_class in facts for entity_class in read.about(signature.place.rpartition(".")[2]))
 
 
-def _unserved(facts: Mapping[type[Entity], EntityFacts], needs: Sequence[Need], fixed: Fixed) -> list[Fault]:
+def _unserved(facts: Mapping[type[Entity], EntityFacts], needs: Sequence[Need], fixed: Fixed) -> list[ErrorDetail]:
     """The needs that no key can serve, even where constants are filtered."""
     _, unserved = choices(list(facts.values()), needs, fixed, None, Search(filters=True))
-    return [Fault(element.need.place, f"{element.need}: {element.reason}", element.hint) for element in unserved]
+    return [ErrorDetail(element.need.place, f"{element.need}: {element.reason}", element.hint) for element in unserved]
 
 
 def _others(
@@ -119,7 +119,7 @@ def _others(
     needs: Sequence[Need],
     fixed: Fixed,
     places: set[str | None],
-) -> list[Fault]:
+) -> list[ErrorDetail]:
     """What the compiler says of the other questions, with keys for them alone: so that all faults are told at once."""
     rest = [need for need in needs if need.place not in places]
     result, _ = choices(list(facts.values()), rest, fixed, None, Search(filters=True))
@@ -317,7 +317,7 @@ def _with_mirrors(traffic: Traffic | None, mirrors: Iterable[Mirror]) -> Traffic
     """The traffic, with as many mirror items as there are items."""
     if traffic is None:
         return None
-    stored = {mirror.entity.__name__: traffic.entities.get(mirror.of.__name__, Stored()) for mirror in mirrors}
+    stored = {mirror.entity.__name__: traffic.entities.get(mirror.of.__name__, StoredAs()) for mirror in mirrors}
     return replace(traffic, entities={**traffic.entities, **stored})
 
 
@@ -419,7 +419,7 @@ def spare_indexes(design: type[Any]) -> list[str]:
                 entity.primary,
                 tuple(key for key in entity.index_keys if key.index is None or key.index.name != index.name),
                 entity.claims,
-                tuple(Label(name, value["S"]) for name, value in entity.labels.items()),
+                tuple(Discriminator(name, value["S"]) for name, value in entity.labels.items()),
             )
             for cls, entity in compiled.entities.items()
         }
@@ -436,7 +436,7 @@ def _facts(read: Unplanned) -> dict[type[Entity], EntityFacts]:
         try:
             facts[cls] = facts_of(cls, read.asked_singly(cls))
         except Problem as problem:
-            read.faults.append(Fault(cls.__name__, str(problem), problem.hint))
+            read.faults.append(ErrorDetail(cls.__name__, str(problem), problem.hint))
     return facts
 
 

@@ -133,7 +133,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     best: bool = True
     why: str = ""
-    all_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    scan_index: Mapping[str, str] = field(default_factory=dict[str, str])
     """The questions that read an index whole, with its name: where they don't say so, their decorators are to."""
     named: Mapping[str, str] = field(default_factory=dict[str, str])
     """The questions that several keys would answer, each in its own order, with the key that does: their decorators are
@@ -189,7 +189,9 @@ class Plan:
         theirs = {(key.place, str(key.templates), key.where, key.shards) for key in other.keys}
         own = [key for key in self.keys if (key.place, str(key.templates), key.where, key.shards) not in theirs]
         words = [f"{key.place} = {key.text}" for key in own]
-        words += [f"{place} reads all of {index}" for place, index in self.all_of.items() if place not in other.all_of]
+        words += [
+            f"{place} reads all of {index}" for place, index in self.scan_index.items() if place not in other.scan_index
+        ]
         return ", ".join(words)
 
     def as_json(self) -> dict[str, Any]:
@@ -233,7 +235,7 @@ class Plan:
                 }
                 for answer in self.answers
             ],
-            "all_of": dict(self.all_of),
+            "scan_index": dict(self.scan_index),
             "named": dict(self.named),
             "mirrors": [mirror.as_json() for mirror in self.mirrors],
             "stopped": self.stopped,

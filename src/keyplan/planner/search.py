@@ -133,7 +133,7 @@ class EntityChoice:
     @cached_property
     def read_whole(self) -> tuple[frozenset[str], ...]:
         """The indexes that are read whole by questions that each index key serves."""
-        wanted = ([self.needs[number].all_of for number in key.serves] for key in self.indexed)
+        wanted = ([self.needs[number].scan_index for number in key.serves] for key in self.indexed)
         return tuple(frozenset(text for text in texts if text is not None) for texts in wanted)
 
     def with_slots(self, slots: tuple[int, ...]) -> EntityChoice:
@@ -216,7 +216,7 @@ def choices(
     """
     search = search or Search()
     if search.sweeps:
-        needs = [replace(need, all_of=ANY_INDEX) if need.sweepable else need for need in needs]
+        needs = [replace(need, scan_index=ANY_INDEX) if need.sweepable else need for need in needs]
     problems = {
         entity.cls: _Problem(entity, [need for need in needs if need.entity is entity.cls]) for entity in entities
     }
@@ -250,10 +250,10 @@ def _unserved(problem: _Problem) -> Iterator[Unserved]:
                 f"{', '.join(sorted(fractions))} is a fraction, which no partition key tells apart",
                 "know something else by equality, and this as a Range",
             )
-        elif need.all_of is not None:
+        elif need.scan_index is not None:
             yield Unserved(
                 need,
-                f"all of {need.all_of} is asked for, and without keys nothing says which items stand in it",
+                f"all of {need.scan_index} is asked for, and without keys nothing says which items stand in it",
                 'say it with constants, where={"status": "open"}, or keep the key',
             )
         elif need.consistent:

@@ -36,7 +36,7 @@ class Declared:
     keys: Mapping[type[Entity], Mapping[str, Key | Unique]]
     served: Mapping[tuple[type[Entity], str], tuple[Need, ...]]
     """The needs that each key serves."""
-    all_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    scan_index: Mapping[str, str] = field(default_factory=dict[str, str])
     """The places of the questions that read an index whole, with its name."""
     named: Mapping[str, tuple[type[Entity], str]] = field(default_factory=dict[str, tuple[type[Entity], str]])
     """The places of the questions that several keys would answer, each in its own order, with the key that does."""
@@ -60,7 +60,7 @@ def _spelt(choice: Choice, fixed: Fixed, *, short: bool) -> Declared:
         slot: fixed.index(slot) or _index(choice.names.get(slot) or _free(f"GSI{slot}", names), form)
         for slot, form in sorted(forms.items())
     }
-    all_of: dict[str, str] = {}
+    scan_index: dict[str, str] = {}
     only = short and len(choice.entities) == 1 and not choice.entities[0].claims
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     served: dict[tuple[type[Entity], str], tuple[Need, ...]] = {}
@@ -81,8 +81,8 @@ def _spelt(choice: Choice, fixed: Fixed, *, short: bool) -> Declared:
                 held = _without_ties(key) if short and not _is_bound(entity, key) else key
                 own[name] = _index_key(entity.entity, held, indexes[slot], forms[slot], state)
             served[entity.entity.cls, name] = _needs(entity, key)
-            whole = (need.place for need in _needs(entity, key) if need.all_of is not None)
-            all_of |= dict.fromkeys(whole, indexes[slot].name)
+            whole = (need.place for need in _needs(entity, key) if need.scan_index is not None)
+            scan_index |= dict.fromkeys(whole, indexes[slot].name)
         for need in entity.claims:
             looked_up = [each for each in entity.entity.kinds if each in need.known]
             name = _free("_".join((*map(_bare, looked_up), "claim")), {*own, *entity.entity.kinds})
@@ -91,7 +91,7 @@ def _spelt(choice: Choice, fixed: Fixed, *, short: bool) -> Declared:
             own[name] = Unique(f"{what}#{_joined(looked_up)}")
             served[entity.entity.cls, name] = (need,)
         keys[entity.entity.cls] = own
-    return Declared(tuple(indexes.values()), keys, served, all_of)
+    return Declared(tuple(indexes.values()), keys, served, scan_index)
 
 
 def _needs(choice: EntityChoice, key: Candidate) -> tuple[Need, ...]:
@@ -118,7 +118,7 @@ def _primary(choice: EntityChoice) -> Key:
 
 def _can_be_short(choice: EntityChoice, key: Candidate) -> bool:
     """Whether nothing else hangs on a key's words: no item collection, no order that goes through several entities."""
-    return not (key.merged or key.sorted_as or any(need.together or need.all_of for need in _needs(choice, key)))
+    return not (key.merged or key.sorted_as or any(need.together or need.scan_index for need in _needs(choice, key)))
 
 
 def _has_twin(choice: EntityChoice, key: Candidate, slot: int) -> bool:
@@ -131,7 +131,7 @@ def _has_twin(choice: EntityChoice, key: Candidate, slot: int) -> bool:
 
 def _is_bound(choice: EntityChoice, key: Candidate) -> bool:
     """Whether a key needs the fields that tell items apart: it has the sort key of another, or is read whole."""
-    return bool(key.sorted_as) or any(need.all_of for need in _needs(choice, key))
+    return bool(key.sorted_as) or any(need.scan_index for need in _needs(choice, key))
 
 
 def _without_ties(key: Candidate) -> Candidate:

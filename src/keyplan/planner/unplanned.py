@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.errors import Fault
+from keyplan.errors import ErrorDetail
 from keyplan.model.compiled.compiled_design import entities_in
 from keyplan.model.compiled.compiler import junctions_of
 from keyplan.model.compiled.return_types import ShapeKind, shape_of
@@ -26,7 +26,7 @@ class Unplanned:
     namespace: Mapping[str, Any]
     patterns: dict[str, Pattern] = field(default_factory=dict[str, Pattern])
     signatures: dict[str, Signature] = field(default_factory=dict[str, Signature])
-    faults: list[Fault] = field(default_factory=list[Fault])
+    faults: list[ErrorDetail] = field(default_factory=list[ErrorDetail])
 
     def __post_init__(self) -> None:
         members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
@@ -39,7 +39,7 @@ class Unplanned:
                     shape_of(signature.returns, pattern.options.of)
                 self.signatures[name] = signature
             except Problem as problem:
-                self.faults.append(Fault(place, str(problem), problem.hint))
+                self.faults.append(ErrorDetail(place, str(problem), problem.hint))
 
     @property
     def entities(self) -> list[type[Entity]]:
@@ -63,7 +63,7 @@ class Unplanned:
     @property
     def whole(self) -> set[str]:
         """The names of the indexes that questions read whole."""
-        wanted = (pattern.options.all_of for pattern in self.patterns.values())
+        wanted = (pattern.options.scan_index for pattern in self.patterns.values())
         return {index.name for index in wanted if index is not None}
 
     @property

@@ -141,11 +141,11 @@ def dominates(weight: Weight, other: Weight) -> bool:
 
 def front(weights: Iterable[Weight]) -> list[bool]:
     """For each weight, whether none of the others dominates it, nor an earlier one is the same."""
-    all_of = list(weights)
+    scan_index = list(weights)
     return [
-        not any(dominates(other, weight) for other in all_of)
-        and not any(_same(other, weight) for other in all_of[:number])
-        for number, weight in enumerate(all_of)
+        not any(dominates(other, weight) for other in scan_index)
+        and not any(_same(other, weight) for other in scan_index[:number])
+        for number, weight in enumerate(scan_index)
     ]
 
 
@@ -237,7 +237,7 @@ def _worse(weight: Weight, than: Weight) -> Iterator[str]:
     if weight.mirrors > than.mirrors:
         yield f"{_counted(weight.mirrors - than.mirrors, 'mirror item')} for each item, kept by every write of it"
     if weight.reworded > than.reworded:
-        yield f"{_counted(weight.reworded - than.reworded, 'question')} declared anew, with all_of= or key="
+        yield f"{_counted(weight.reworded - than.reworded, 'question')} declared anew, with scan_index= or key="
     if weight.terse > than.terse:
         yield "words of a letter or two in its keys"
     yield from _differences(weight, than, "more", "hotter")

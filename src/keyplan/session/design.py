@@ -50,7 +50,7 @@ class Design:
     called as the methods they are. Besides them there are the plain verbs: get, put, create, update, delete, batch,
     transact; and ``aio`` with the same verbs to await.
 
-    ``class Cms(Design, silence={"KP303 article_history": "asked for in exports only"})`` leaves findings of ``keyplan
+    ``class Cms(Design, ignore={"KP303 article_history": "asked for in exports only"})`` leaves findings of ``keyplan
     check`` as they are: a rule's code, or a code and a place, and the reason.
     """
 
@@ -59,7 +59,7 @@ class Design:
     uncompiled: ClassVar[Mapping[str, Any]]
     """Of a class that is to be planned: the names local to where its patterns were declared."""
 
-    def __init_subclass__(cls, *, silence: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+    def __init_subclass__(cls, *, ignore: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         # The compiler is imported by those who declare a design.
         from keyplan.model.compiled.compiled_design import compile_design  # noqa: PLC0415
@@ -70,7 +70,7 @@ class Design:
         if is_deferred():
             cls.uncompiled = namespace
         else:
-            cls.compiled = compile_design(cls, namespace, silence)
+            cls.compiled = compile_design(cls, namespace, ignore)
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
         # How plans are carried out is imported by those who open a design.
@@ -168,7 +168,7 @@ class Design:
         return self._run("put", self._verbs.put(item))
 
     def create(self, item: E) -> E:
-        """Write an item that must not be there. Raises ItemExists, ValueTaken."""
+        """Write an item that must not be there. Raises ItemExists, UniqueValueTaken."""
         return self._run("create", self._verbs.create(item))
 
     @overload
@@ -178,7 +178,7 @@ class Design:
     def update(self, item: E | type[E] | Update[E] | Previous[E], /, **changes: Any) -> E | None:
         """Change fields of an item, and give it as it then is, in one request: ``cms.update(article, title="New")``,
         ``cms.update(Counter, name="a", value=Add(1))`` by class and key fields, or an ``Update(...)`` with its
-        conditions; ``Update(...).previous()`` gives it as it was. Raises ConditionFailed, UpdateRefused.
+        conditions; ``Update(...).previous()`` gives it as it was. Raises ConditionFailed, UpdateRejected.
         """
         return cast("E | None", self._run("update", self._verbs.update(item, changes)))
 

@@ -30,7 +30,7 @@ class _Transact:
 
     ::
 
-        order, entry = transact(shop.place_order.join(order), ledger.book.join(order.order_id, 20))
+        order, entry = transact(shop.place_order.in_transaction(order), ledger.book.in_transaction(order.order_id, 20))
 
     Gives what each write returns. The designs are opened on one store: one file, one region or endpoint of DynamoDB
     with one profile, or one by the other (``Ledger.open(shop.store)``). A write that must know what its action leaves
@@ -74,13 +74,13 @@ transact = _Transact()
 
 def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...]]]:
     if not writes:
-        raise RequestError("no write is given", place=_PLACE, hint="transact(shop.place.join(order), ...)")
+        raise RequestError("no write is given", place=_PLACE, hint="transact(shop.place.in_transaction(order), ...)")
     for value in writes:
         if not isinstance(value, Joined):
             raise RequestError(
                 f"writes are given by join, not {shown(value)}",
                 place=_PLACE,
-                hint="transact(shop.place.join(order), ...)",
+                hint="transact(shop.place.in_transaction(order), ...)",
             )
     runners: list[Any] = [value.runner for value in writes]
     store: Store = runners[0].store

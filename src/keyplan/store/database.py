@@ -46,7 +46,7 @@ class Realism:
     """Refuse what exceeds the throughput of tables, indexes and partitions (``store.simulation.throttling``)."""
     index_lag_ms: float = 0.0
     """How many milliseconds after a write an index shows it (``keyplan.store.simulation``)."""
-    settle_s: float = 0.0
+    state_delay_s: float = 0.0
     """How many seconds tables and indexes are being created, changed and deleted (``keyplan.store.state_delays``)."""
 
 
@@ -113,7 +113,7 @@ class Database:
         self.counts = Counts(storage)
         self.endpoint = "localhost"
         """Where clients reach the store, as DescribeEndpoints tells it."""
-        self.settle_s = realism.settle_s
+        self.state_delay_s = realism.state_delay_s
         """How long states last."""
         self._tables: dict[str, Table] = {}
         self._settled: dict[str, Table] = {}

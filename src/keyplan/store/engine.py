@@ -87,11 +87,11 @@ class Engine:
         raw_items: bool = False,
         throttle: bool = False,
         index_lag_ms: float = 0.0,
-        settle_s: float = 0.0,
+        state_delay_s: float = 0.0,
         shard_s: float = SHARD_S,
         shard_records: int | None = None,
         s3: str | PathLike[str] | None = None,
-        jobs_behind: bool = False,
+        background_jobs: bool = False,
     ) -> Engine:
         """Open a store: a file, or ``":memory:"`` for one that lasts as long as the engine.
 
@@ -104,7 +104,7 @@ class Engine:
         Three things of the service can be had on request; the first two are of this engine alone. ``throttle`` refuses
         what exceeds the throughput of tables, indexes and partitions, with the service's errors
         (``store.simulation.throttling``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
-        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once. With ``settle_s``
+        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once. With ``state_delay_s``
         what is created, changed or deleted is so only that many seconds later: until then a table or an index tells
         CREATING, UPDATING or DELETING, and refuses what it refuses then (``keyplan.store.state_delays``).
 
@@ -112,7 +112,7 @@ class Engine:
         two, when the open ones hold ``shard_records`` records on average; None is never.
 
         ``s3`` is a folder that stands in for Amazon S3, with a folder in it for each bucket: there exports are written,
-        and from there imports read. They are done when the call that asks for them returns, or, with ``jobs_behind``,
+        and from there imports read. They are done when the call that asks for them returns, or, with ``background_jobs``,
         in a thread of their own.
 
         Raises:
@@ -121,7 +121,7 @@ class Engine:
         place = fspath(path)
         folder = None if s3 is None else fspath(s3)
         show = orjson.Fragment if raw_items else decode
-        realism, shard_life = Realism(throttle, index_lag_ms, settle_s), ShardLife(shard_s, shard_records)
+        realism, shard_life = Realism(throttle, index_lag_ms, state_delay_s), ShardLife(shard_s, shard_records)
         if place == ":memory:":
             # What was can be read beside what is in a file only.
             storage = Storage.temporary() if index_lag_ms else Storage.memory()
@@ -130,7 +130,7 @@ class Engine:
         # Who copies what is stored doesn't notice that it can't be read.
         storage.verifies = raw_items
         engine = cls(storage, clock, show, realism, shard_life, folder)
-        if jobs_behind:
+        if background_jobs:
             engine._database.jobs = Behind()
         return engine
 

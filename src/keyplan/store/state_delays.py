@@ -193,11 +193,11 @@ def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping
     return [each["Definition"] for each in noted.values() if "Definition" in each and _index_goes_on(each, now_s)]
 
 
-def begin_creation(definition: Definition, now_s: float, settle_s: float) -> Definition:
+def begin_creation(definition: Definition, now_s: float, state_delay_s: float) -> Definition:
     """The definition of a table that is there only in some seconds, with its indexes."""
-    if not settle_s:
+    if not state_delay_s:
         return definition
-    until = now_s + settle_s
+    until = now_s + state_delay_s
     indexes = {
         index["IndexName"]: {"Status": "CREATING", "Until": until}
         for member in ("GlobalSecondaryIndexes", "VectorIndexes")
@@ -205,12 +205,12 @@ def begin_creation(definition: Definition, now_s: float, settle_s: float) -> Def
     }
     table = {"Status": "CREATING", "Until": until}
     # Backups are enabled a while after the table is there, as at the service.
-    return {**definition, SETTLING: {"Table": table, "Indexes": indexes, "Backups": until + settle_s}}
+    return {**definition, SETTLING: {"Table": table, "Indexes": indexes, "Backups": until + state_delay_s}}
 
 
-def begin_restore(definition: Definition, summary: Mapping[str, Any], now_s: float, settle_s: float) -> Definition:
+def begin_restore(definition: Definition, summary: Mapping[str, Any], now_s: float, state_delay_s: float) -> Definition:
     """The definition of a restored table; ``summary`` is the ``RestoreSummary`` that it has until it is there."""
-    begun = begin_creation(definition, now_s, settle_s)
+    begun = begin_creation(definition, now_s, state_delay_s)
     if SETTLING in begun:
         begun[SETTLING]["Table"]["Restore"] = dict(summary)
     return begun
@@ -284,20 +284,20 @@ def is_imported_by(definition: Mapping[str, Any], number: str) -> bool:
     return _note_of_table(definition).get("Import") == number
 
 
-def begin_deletion(definition: Mapping[str, Any], now_s: float, settle_s: float) -> Definition:
+def begin_deletion(definition: Mapping[str, Any], now_s: float, state_delay_s: float) -> Definition:
     """The definition of a table that is gone in some seconds."""
-    return {**definition, SETTLING: {"Table": {"Status": "DELETING", "Until": now_s + settle_s}}}
+    return {**definition, SETTLING: {"Table": {"Status": "DELETING", "Until": now_s + state_delay_s}}}
 
 
 def begin_update(
-    before: Mapping[str, Any], after: Definition, request: Mapping[str, Any], now_s: float, settle_s: float
+    before: Mapping[str, Any], after: Definition, request: Mapping[str, Any], now_s: float, state_delay_s: float
 ) -> Definition:
     """The definition after an (admitted) UpdateTable, with the note of what takes its time."""
     kept = _still_going_on(before, now_s)
     for update in _index_updates(request):
         kept["Indexes"].pop((update.get("Delete") or {}).get("IndexName"), None)
-    if settle_s:
-        until = now_s + settle_s
+    if state_delay_s:
+        until = now_s + state_delay_s
         for change, members in _TABLE_CHANGES.items():
             asked = [member for member in members if request.get(member) is not None]
             # What is only said again changes nothing; what is said again of a stream was refused.
@@ -307,29 +307,29 @@ def begin_update(
             kept["Encryption"] = until
         if request.get("WarmThroughput") is not None and before.get("WarmThroughput") != after.get("WarmThroughput"):
             kept["Warm"] = until
-        kept["Indexes"] = {**kept.get("Indexes", {}), **_index_notes(before, request, now_s, settle_s)}
+        kept["Indexes"] = {**kept.get("Indexes", {}), **_index_notes(before, request, now_s, state_delay_s)}
     changed = without_note(after)
     return {**changed, SETTLING: kept} if any(kept.values()) else changed
 
 
 def _index_notes(
-    before: Mapping[str, Any], request: Mapping[str, Any], now_s: float, settle_s: float
+    before: Mapping[str, Any], request: Mapping[str, Any], now_s: float, state_delay_s: float
 ) -> dict[str, dict[str, Any]]:
     notes: dict[str, dict[str, Any]] = {}
     known = {index["IndexName"]: index for index in before.get("GlobalSecondaryIndexes") or ()}
     for update in _index_updates(request):
         if update.get("Create"):
             # First its room is made, during which the table isn't to be changed, and then it is filled.
-            until = now_s + 2 * settle_s
-            note = {"Status": "CREATING", "Backfills": now_s + settle_s, "Until": until}
+            until = now_s + 2 * state_delay_s
+            note = {"Status": "CREATING", "Backfills": now_s + state_delay_s, "Until": until}
             notes[update["Create"]["IndexName"]] = note
         elif update.get("Delete"):
             name = update["Delete"]["IndexName"]
-            notes[name] = {"Status": "DELETING", "Until": now_s + settle_s}
+            notes[name] = {"Status": "DELETING", "Until": now_s + state_delay_s}
             if name in known:
                 notes[name]["Definition"] = known[name]
         elif update.get("Update"):
-            notes[update["Update"]["IndexName"]] = {"Status": "UPDATING", "Until": now_s + settle_s}
+            notes[update["Update"]["IndexName"]] = {"Status": "UPDATING", "Until": now_s + state_delay_s}
     return notes
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from keyplan._version import __version__
 from keyplan.analysis.traffic.traffic_file import Traffic
-from keyplan.errors import Fault, ItemNotFound, RequestError
+from keyplan.errors import ErrorDetail, ItemNotFound, RequestError
 from keyplan.model.declared.indexes import Index
 from keyplan.studio.browsing import Endpoint
 from keyplan.studio.changing import change_json, source_of
@@ -273,7 +273,7 @@ def whole_of(given: Given, name: str, default: int, most: int) -> int:
 
 
 def _wrong(name: str, message: str) -> RequestError:
-    return RequestError("the page asked for what can't be", faults=[Fault(name, message)])
+    return RequestError("the page asked for what can't be", errors=[ErrorDetail(name, message)])
 
 
 ACTIONS: dict[str, Action] = {

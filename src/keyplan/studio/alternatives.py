@@ -137,7 +137,7 @@ def _questions(plans: Sequence[Plan]) -> Iterator[dict[str, Any]]:
         for plan, own in zip(plans, answers, strict=True):
             given = own[question]
             declared = [f"declared anew with key={key}" for place, key in plan.named.items() if _is(place, question)]
-            declared += [f"reads all of {name}" for place, name in plan.all_of.items() if _is(place, question)]
+            declared += [f"reads all of {name}" for place, name in plan.scan_index.items() if _is(place, question)]
             note = "; ".join([given.proof, *declared])
             noted = _noted(plan, f"{plan.design.__name__}.{question}")
             cells.append({"text": f"{given.operation} by {given.key}", "note": note, "noted": noted})

@@ -23,7 +23,7 @@ from keyplan.analysis.cost.estimate import estimate
 from keyplan.analysis.cost.pricelist import price_list
 from keyplan.analysis.diff.changes import Severity
 from keyplan.analysis.diff.diff_report import Difference, difference
-from keyplan.errors import DesignError, Fault, KeyplanError, is_interrupt
+from keyplan.errors import DesignError, ErrorDetail, KeyplanError, is_interrupt
 from keyplan.model.deferral import is_deferred
 from keyplan.session.design import Design
 from keyplan.studio.collections import Picture, template_picture
@@ -75,7 +75,7 @@ def change_json(design: type[Design], answer: dict[str, Any], opened: Source) ->
 
 
 def change_made(source: Source, opened: str, text: str) -> dict[str, Any]:
-    """The effects of a text, compared with the ``opened`` one. Executes both."""
+    """The effects of a text, compared with the ``open_test_store`` one. Executes both."""
     made = loaded(source, text)
     if not isinstance(made, type):
         return {"error": made}
@@ -158,18 +158,18 @@ def _line(error: BaseException, source: Source) -> int | None:
     return frames[-1].lineno if frames else None
 
 
-def _problem(message: str, line: int | None = None, faults: tuple[Fault, ...] = ()) -> dict[str, Any]:
+def _problem(message: str, line: int | None = None, faults: tuple[ErrorDetail, ...] = ()) -> dict[str, Any]:
     return {
         "message": message,
         "line": line,
-        "faults": [
+        "errors": [
             {"place": fault.place, "message": fault.message, "hint": fault.hint, "line": None} for fault in faults
         ],
     }
 
 
 def _design_problem(error: DesignError, source: Source) -> dict[str, Any]:
-    result = _problem(error.message, _line(error, source), tuple(error.faults))
+    result = _problem(error.message, _line(error, source), tuple(error.errors))
     return {**result, "hint": error.hint}
 
 

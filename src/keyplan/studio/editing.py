@@ -20,10 +20,10 @@ from keyplan.client.transactions import send
 from keyplan.client.write_compiler import Operation, WriteCompiler
 from keyplan.dynamodb.values import check_value
 from keyplan.dynamodb.values.validation import ValueFault
-from keyplan.errors import Fault, KeyplanError, RequestError
+from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 from keyplan.model.declared.actions import Action, Create, Delete, Update
 from keyplan.model.declared.entity import Entity
-from keyplan.model.stored.stored_entity import CompiledEntity, faults_of
+from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 from keyplan.studio.items import Item, identity, key_of, kind_of
 from keyplan.studio.masking import MASK
 from keyplan.studio.paths import Path, followed
@@ -97,18 +97,18 @@ def _key_of(subject: Subject, operation: Any) -> dict[str, Any]:
 def _made(subject: Subject, edits: Sequence[Any]) -> list[_Made]:
     """Every edit's operations. Raises RequestError with the faults of all."""
     mades: list[_Made] = []
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     for number, edit in enumerate(edits):
         try:
             mades.append(_one(subject, edit))
         except RequestError as error:
-            own = error.faults or (Fault("", error.message, error.hint),)
+            own = error.errors or (ErrorDetail("", error.message, error.hint),)
             faults += [
-                Fault(f"edits[{number}]{'.' if fault.place else ''}{fault.place}", fault.message, fault.hint)
+                ErrorDetail(f"edits[{number}]{'.' if fault.place else ''}{fault.place}", fault.message, fault.hint)
                 for fault in own
             ]
     if faults:
-        raise RequestError("these edits can't be saved", faults=faults)
+        raise RequestError("these edits can't be saved", errors=faults)
     return mades
 
 
@@ -167,7 +167,7 @@ def _created(subject: Subject, entity: CompiledEntity, given: Any) -> _Made:
     try:
         instance = entity.cls.model_validate_json(json.dumps(given))
     except ValidationError as error:
-        raise RequestError("not valid", faults=faults_of(error, entity.name)) from None
+        raise RequestError("not valid", errors=error_details_of(error, entity.name)) from None
     return _Made(_operations(subject, Create(instance)), dict([_after(subject, entity, instance)]))
 
 
@@ -196,19 +196,19 @@ def _changed(
 
 def validated_fields(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict[str, Any]:
     """New values of fields, from JSON data. Raises RequestError with every fault."""
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     result: dict[str, Any] = {}
     for name, value in changes.items():
         known = entity.fields.get(name)
         if known is None or known.computed:
-            faults.append(Fault(f"{entity.name}.{name}", "there is no such field"))
+            faults.append(ErrorDetail(f"{entity.name}.{name}", "there is no such field"))
             continue
         try:
             result[name] = _of_type(known.annotation, value)
         except ValidationError as error:
-            faults += faults_of(error, f"{entity.name}.{name}")
+            faults += error_details_of(error, f"{entity.name}.{name}")
     if faults:
-        raise RequestError("not valid", faults=faults)
+        raise RequestError("not valid", errors=faults)
     return result
 
 
@@ -276,14 +276,14 @@ def _created_item(subject: Subject, item: Any) -> _Made:
 
 def _check_values(attributes: Mapping[str, Any]) -> None:
     """Raises RequestError with every value that DynamoDB rejects: a preview shows only what can be saved."""
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     for name, value in attributes.items():
         try:
             check_value(value)
         except ValueFault as error:
-            faults.append(Fault(name, error.message))
+            faults.append(ErrorDetail(name, error.message))
     if faults:
-        raise RequestError("not valid", faults=faults)
+        raise RequestError("not valid", errors=faults)
 
 
 def _plainly(subject: Subject, kind: str, parameters: dict[str, Any], item: Item, after: Item | None) -> _Made:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.errors import Fault, KeyplanError, RequestError
+from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 from keyplan.formatting.results import json_text, plain
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.studio.editing import EDITS_MAX, validated_fields
@@ -138,20 +138,20 @@ def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(text, str):
         raise RequestError("there is no text to bring in", place="text")
     entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given.get("entity")))
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     rows = list(_json_rows(text, faults) if form == "jsonl" else _csv_rows(text, entity, faults))
     created: list[_Created] = []
     left = 0
     for place, row in rows[:ROWS_MAX]:
         made = _edit(subject, entity, row)
-        if isinstance(made, Fault):
-            faults.append(Fault(place, made.message, made.hint))
+        if isinstance(made, ErrorDetail):
+            faults.append(ErrorDetail(place, made.message, made.hint))
         elif made is None:
             left += 1
         else:
             created.append(made)
     if faults:
-        raise RequestError("this can't be brought in", faults=faults[:50])
+        raise RequestError("this can't be brought in", errors=faults[:50])
     if len(rows) > ROWS_MAX:  # before any of them is compared with what is there
         raise _too_many(len(rows))
     edits = _beside_what_is_there(subject, created)
@@ -239,7 +239,7 @@ def _differences(
     return exact({name: new[name] for name in changed}), exact({name: old.get(name) for name in changed})
 
 
-def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> _Created | Fault | None:
+def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> _Created | ErrorDetail | None:
     """A row as an edit; a claim is left out, since it is written with its item."""
     if set(row) == {"Item"} and isinstance(row["Item"], dict):
         item = row["Item"]
@@ -248,34 +248,36 @@ def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any
             key = key_of(item, subject.table)
             name = identity(key)
         except (AttributeError, TypeError, ValueError):
-            return Fault("", "isn't an item as DynamoDB has it", '{"Item": {"pk": {"S": "text"}, ...}}')
+            return ErrorDetail("", "isn't an item as DynamoDB has it", '{"Item": {"pk": {"S": "text"}, ...}}')
         if kind.role == "claim":
             return None
         return {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}, key, item
     if entity is None:
-        return Fault("", "says no entity", 'choose one, or bring lines of {"Item": {"pk": {"S": "text"}, ...}}')
+        return ErrorDetail("", "says no entity", 'choose one, or bring lines of {"Item": {"pk": {"S": "text"}, ...}}')
     fields = exact({name: value for name, value in row.items() if value != MASK})
     whole = _item_of(entity, fields)
     made = _key(entity, fields) if whole is None else key_of(whole, subject.table)
     return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": fields}, made, whole
 
 
-def _json_rows(text: str, faults: list[Fault]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _json_rows(text: str, faults: list[ErrorDetail]) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            faults.append(Fault(f"line {number}", f"isn't JSON: {error}"))
+            faults.append(ErrorDetail(f"line {number}", f"isn't JSON: {error}"))
             continue
         if isinstance(row, dict):
             yield f"line {number}", row
         else:
-            faults.append(Fault(f"line {number}", "isn't a JSON object"))
+            faults.append(ErrorDetail(f"line {number}", "isn't a JSON object"))
 
 
-def _csv_rows(text: str, entity: CompiledEntity | None, faults: list[Fault]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _csv_rows(
+    text: str, entity: CompiledEntity | None, faults: list[ErrorDetail]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Rows by the names in the first line. A cell has the type of its field; an empty one is left out."""
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     names: list[str] | None = None
@@ -286,12 +288,12 @@ def _csv_rows(text: str, entity: CompiledEntity | None, faults: list[Fault]) -> 
             elif any(cells):
                 place = f"line {reader.line_num}"
                 if len(cells) > len(names):
-                    faults.append(Fault(place, f"has {len(cells)} cells, the first line {len(names)}"))
+                    faults.append(ErrorDetail(place, f"has {len(cells)} cells, the first line {len(names)}"))
                     continue
                 pairs = zip(names, cells, strict=False)
                 yield place, {name: _value(entity, name, _unquoted(cell)) for name, cell in pairs if cell}
     except csv.Error as error:
-        faults.append(Fault(f"line {reader.line_num}", f"isn't CSV: {error}"))
+        faults.append(ErrorDetail(f"line {reader.line_num}", f"isn't CSV: {error}"))
 
 
 def _value(entity: CompiledEntity | None, name: str, cell: str) -> Any:

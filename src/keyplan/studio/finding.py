@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from keyplan.dynamodb.values import NumberError, canonical
-from keyplan.errors import Fault, KeyplanError, RequestError
+from keyplan.errors import ErrorDetail, KeyplanError, RequestError
 from keyplan.formatting.results import plain
 from keyplan.model.declared.indexes import Index, KeyAttribute
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -227,34 +227,34 @@ def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
 def _checked(
     subject: Subject, given: Mapping[str, Any], most: int
 ) -> tuple[Index | None, list[dict[str, Any]] | None, CompiledEntity | None, list[Condition], int]:
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     index = None
     if given.get("index"):
         index = next((element for element in subject.table.indexes if element.name == given["index"]), None)
         if index is None:
-            faults.append(Fault("index", "the table has no such index"))
+            faults.append(ErrorDetail("index", "the table has no such index"))
     entity = None
     if given.get("entity"):
         entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given["entity"]))
         if entity is None:
-            faults.append(Fault("entity", "the design has no such entity"))
+            faults.append(ErrorDetail("entity", "the design has no such entity"))
     attributes, _ = place_attributes(subject.table, index)
     partition = _partition(given.get("partition"), attributes, faults)
     conditions = [
         condition for condition in (_condition(at, each, faults) for at, each in enumerate(_list(given))) if condition
     ]
     if given.get("only") not in (None, ORPHANS):
-        faults.append(Fault("only", f"takes {ORPHANS!r}"))
+        faults.append(ErrorDetail("only", f"takes {ORPHANS!r}"))
     elif given.get("only") and index is not None and index.projection != "ALL":
-        faults.append(Fault("only", "takes the table, or an index that has whole items"))
+        faults.append(ErrorDetail("only", "takes the table, or an index that has whole items"))
     limit = given.get("limit", PAGE)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
-        faults.append(Fault("limit", f"isn't a whole number from 1 to {most}"))
+        faults.append(ErrorDetail("limit", f"isn't a whole number from 1 to {most}"))
     start = given.get("start")
     if start is not None and not isinstance(start, dict):
-        faults.append(Fault("start", "isn't where a page ended"))
+        faults.append(ErrorDetail("start", "isn't where a page ended"))
     if faults:
-        raise RequestError("these items can't be looked for", faults=faults)
+        raise RequestError("these items can't be looked for", errors=faults)
     return index, partition, entity, conditions, limit
 
 
@@ -263,14 +263,16 @@ def _list(given: Mapping[str, Any]) -> list[Any]:
     return result if isinstance(result, list) else [result]
 
 
-def _partition(given: Any, attributes: Sequence[KeyAttribute], faults: list[Fault]) -> list[dict[str, Any]] | None:
+def _partition(
+    given: Any, attributes: Sequence[KeyAttribute], faults: list[ErrorDetail]
+) -> list[dict[str, Any]] | None:
     """A partition key's values: each as a text of the attribute's own type, or as DynamoDB has it."""
     if given is None:
         return None
     values = given if isinstance(given, list) else [given]
     if len(values) != len(attributes):
         names = " and ".join(key_attribute.name for key_attribute in attributes)
-        faults.append(Fault("partition", f"takes {len(attributes)} values: of {names}"))
+        faults.append(ErrorDetail("partition", f"takes {len(attributes)} values: of {names}"))
         return None
     result: list[dict[str, Any]] = []
     for attribute, value in zip(attributes, values, strict=True):
@@ -279,27 +281,27 @@ def _partition(given: Any, attributes: Sequence[KeyAttribute], faults: list[Faul
         elif isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
             result.append(value)
         else:
-            faults.append(Fault("partition", 'isn\'t a key value such as "ARTICLE#1", or {"S": "ARTICLE#1"}'))
+            faults.append(ErrorDetail("partition", 'isn\'t a key value such as "ARTICLE#1", or {"S": "ARTICLE#1"}'))
             return None
     return result
 
 
-def _condition(at: int, given: Any, faults: list[Fault]) -> Condition | None:
+def _condition(at: int, given: Any, faults: list[ErrorDetail]) -> Condition | None:
     place = f"conditions[{at}]"
     if not isinstance(given, dict) or not isinstance(given.get("name"), str) or not given["name"]:
-        faults.append(Fault(place, "names no attribute"))
+        faults.append(ErrorDetail(place, "names no attribute"))
         return None
     if given.get("operator") not in OPERATORS:
-        faults.append(Fault(place, f"has no such operator; there are {', '.join(OPERATORS)}"))
+        faults.append(ErrorDetail(place, f"has no such operator; there are {', '.join(OPERATORS)}"))
         return None
     operator = str(given["operator"])
     values = given.get("values") or []
     wanted = {"between": 2, "exists": 0, "not exists": 0}.get(operator, 1)
     if not isinstance(values, list) or len(values) < wanted or not all(isinstance(value, str) for value in values):
-        faults.append(Fault(place, f"takes {wanted} value{'' if wanted == 1 else 's'}"))
+        faults.append(ErrorDetail(place, f"takes {wanted} value{'' if wanted == 1 else 's'}"))
         return None
     if operator == "between" and values[0] > values[1] and not all(_number(value) for value in values[:2]):
-        faults.append(Fault(place, "the lower value comes first"))
+        faults.append(ErrorDetail(place, "the lower value comes first"))
         return None
     return Condition(given["name"], operator, tuple(values[:wanted]))
 

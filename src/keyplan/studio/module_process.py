@@ -21,7 +21,7 @@ from typing import Any, TextIO
 from pydantic_core import SchemaError
 
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_from
-from keyplan.errors import DesignError, Fault, KeyplanError, is_interrupt
+from keyplan.errors import DesignError, ErrorDetail, KeyplanError, is_interrupt
 from keyplan.formatting.results import error_json, json_text
 from keyplan.model.deferral import deferred
 from keyplan.planner import Plan, plan, spare_indexes
@@ -87,7 +87,7 @@ def limit(cpu_seconds: int, memory_bytes: int) -> None:
 
 
 _STOPPED: Mapping[str, Any] = {
-    "error": {"message": "stopped before there was a result", "hint": None, "line": None, "faults": []}
+    "error": {"message": "stopped before there was a result", "hint": None, "line": None, "errors": []}
 }
 
 
@@ -120,8 +120,8 @@ def answered(design: type[Design], request: Mapping[str, Any], tell: Tell) -> Ma
     try:
         return {"made": _made(design, request, report)}
     except DesignError as error:
-        faults = [_fault(fault, request["text"]) for fault in error.faults]
-        return {"error": {**error_json(error)["error"], "message": error.message, "hint": error.hint, "faults": faults}}
+        faults = [_fault(fault, request["text"]) for fault in error.errors]
+        return {"error": {**error_json(error)["error"], "message": error.message, "hint": error.hint, "errors": faults}}
     except KeyplanError as error:
         return error_json(error)
 
@@ -150,8 +150,8 @@ def _verified(
         return plans, []
     outcome = verified(plans, progress=lambda done, whole: report("verifying", done, whole))
     if not outcome.plans:
-        faults = [Fault(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
-        raise DesignError("every plan that was found gives a wrong answer on generated items", faults=faults)
+        faults = [ErrorDetail(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
+        raise DesignError("every plan that was found gives a wrong answer on generated items", errors=faults)
     return outcome.plans, outcome.refused
 
 
@@ -165,7 +165,7 @@ def _traffic(given: Mapping[str, Any] | None, design: type[Design]) -> Traffic |
     return traffic_from({**document, "table": given["table"]}, compiled, source="the studio's traffic")
 
 
-def _fault(fault: Fault, text: str) -> dict[str, Any]:
+def _fault(fault: ErrorDetail, text: str) -> dict[str, Any]:
     """A fault with the line of the pattern, or the class, that it speaks of."""
     owner, _, name = (fault.place or "").rpartition(".")
     words = (f"def {name}(", f"class {name}(") if owner else (f"class {name}(",)

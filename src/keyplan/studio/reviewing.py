@@ -21,7 +21,7 @@ from keyplan.analysis.cost.pricelist import price_list, priced_regions
 from keyplan.analysis.explain.explanation import Explanation, explain_all
 from keyplan.analysis.traffic.traffic_file import Traffic, traffic_of
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
-from keyplan.errors import Fault, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.declared.pattern_load import Load
 from keyplan.session.design import Design
@@ -92,15 +92,15 @@ def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic |
     """What a design costs under rates, counts and item sizes that the page gives; what it doesn't give is the
     traffic's. Raises RequestError with all faults, TrafficError, PriceError.
     """
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     rates = _numbers(given, "rates", design.compiled.patterns, RATE_MAX, faults)
     counts = _numbers(given, "counts", design.compiled.by_name, COUNT_MAX, faults)
     sizes = _numbers(given, "bytes", design.compiled.by_name, ITEM_BYTES_MAX, faults)
     region = given.get("region") or _region(traffic)
     if given.get("region") and region not in priced_regions():
-        faults.append(Fault("region", "has no price list", f"these have: {', '.join(priced_regions())}"))
+        faults.append(ErrorDetail("region", "has no price list", f"these have: {', '.join(priced_regions())}"))
     if faults:
-        raise RequestError("this traffic can't be priced", faults=faults)
+        raise RequestError("this traffic can't be priced", errors=faults)
     held = _Held(traffic)
     result = _estimate(cast("Any", design), held, tuple(sorted(counts.items())), tuple(sorted(sizes.items())))
     patterns = tuple(
@@ -168,20 +168,20 @@ def _times(load: Load, times: float) -> Load:
 
 
 def _numbers(
-    given: Mapping[str, Any], member: str, names: Mapping[str, Any], most: float, faults: list[Fault]
+    given: Mapping[str, Any], member: str, names: Mapping[str, Any], most: float, faults: list[ErrorDetail]
 ) -> dict[str, float]:
     """Numbers by name. What isn't one is a fault."""
     value = given.get(member) or {}
     if not isinstance(value, dict):
-        faults.append(Fault(member, "isn't an object"))
+        faults.append(ErrorDetail(member, "isn't an object"))
         return {}
     result: dict[str, float] = {}
     for name, number in value.items():
         place = f"{member}.{name}"
         if name not in names:
-            faults.append(Fault(place, "the design has none of this name"))
+            faults.append(ErrorDetail(place, "the design has none of this name"))
         elif isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= most:
-            faults.append(Fault(place, f"isn't a number from 0 to {most:,.0f}"))
+            faults.append(ErrorDetail(place, f"isn't a number from 0 to {most:,.0f}"))
         else:
             result[name] = float(number)
     return result

@@ -7,8 +7,8 @@
     def test_cms() -> None:
         verify(Cms)
 
-``assert_cost(cms.article, "1", read_units=0.5)`` is a test of what a pattern costs. ``opened(Cms, clock=Clock())`` is a
-design in this process whose time can be set, whose indexes lag, and whose requests can be throttled; ``Maker`` makes
+``assert_cost(cms.article, "1", read_units=0.5)`` is a test of what a pattern costs. ``open_test_store(Cms, clock=Clock())`` is a
+design in this process whose time can be set, whose indexes lag, and whose requests can be throttled; ``Factory`` makes
 instances. ``plugin`` is for pytest, which loads it by itself: a fixture ``design`` on each store.
 
 ``verify`` needs hypothesis: ``pip install keyplan[testing]``. Nothing here is used by a design at work. Each part is
@@ -21,29 +21,29 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from keyplan.testing.costs import assert_cost
     from keyplan.testing.report import PatternReport, Report
-    from keyplan.testing.stores import Clock, Maker, opened, sweep, throttled
+    from keyplan.testing.stores import Clock, Factory, open_test_store, expire_items, throttled
     from keyplan.testing.verifying import verify
 
 __all__ = [
     "Clock",
-    "Maker",
+    "Factory",
     "PatternReport",
     "Report",
     "assert_cost",
-    "opened",
-    "sweep",
+    "open_test_store",
+    "expire_items",
     "throttled",
     "verify",
 ]
 
 _MODULES = {
     "Clock": "stores",
-    "Maker": "stores",
+    "Factory": "stores",
     "PatternReport": "report",
     "Report": "report",
     "assert_cost": "costs",
-    "opened": "stores",
-    "sweep": "stores",
+    "open_test_store": "stores",
+    "expire_items": "stores",
     "throttled": "stores",
     "verify": "verifying",
 }

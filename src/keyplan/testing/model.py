@@ -22,10 +22,10 @@ from keyplan.errors import (
     RequestError,
     StoreError,
     TransactionFailed,
-    ValueTaken,
+    UniqueValueTaken,
 )
 from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.declared.actions import Add, Append, Discard, Include
+from keyplan.model.declared.actions import Add, Append, SetRemove, SetAdd
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.key_templates import Variable
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -218,12 +218,12 @@ class Model:
         """Raises AssertionError unless there is a reason for the refusal."""
         if isinstance(error, RequestError) or (stale and isinstance(error, ConditionFailed)):
             return
-        if isinstance(error, ValueTaken) and self._taken(entity, identity, instance):
+        if isinstance(error, UniqueValueTaken) and self._taken(entity, identity, instance):
             return
         if isinstance(error, TransactionFailed) and any(error.reasons):
             changed = stale and any(isinstance(reason, ConditionFailed) for reason in error.reasons)
             for reason in filter(None, error.reasons):
-                if changed and isinstance(reason, ValueTaken):
+                if changed and isinstance(reason, UniqueValueTaken):
                     continue  # the item itself may have taken it since
                 self._check_refusal(entity, identity, instance, reason, stale=stale)
             return
@@ -354,9 +354,9 @@ def _applied(value: Any, change: Any) -> Any:
             return (value or 0) + change.amount
         case Append():
             return [*(value or ()), *change.items]
-        case Include():
+        case SetAdd():
             return {*(value or ()), *change.elements}
-        case Discard():
+        case SetRemove():
             return {*(value or ())} - set(change.elements)
         case _:
             return change

@@ -79,8 +79,8 @@ def design(request: pytest.FixtureRequest, design_class: type[Design], tmp_path:
         return design_class.open(f"dynamodb+http://{address}/test-{os.getpid()}-{next(_numbers)}", create=True)
 
     openers: dict[str, Callable[[], Design]] = {
-        "memory": lambda: opened(design_class),
-        "file": lambda: opened(design_class, tmp_path / "store.db"),
+        "memory": lambda: open_test_store(design_class),
+        "file": lambda: open_test_store(design_class, tmp_path / "store.db"),
         "server": served,
     }
     if request.param not in openers:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, entities_in
 from keyplan.model.compiled.signatures import Parameter
-from keyplan.model.declared.actions import Add, Append, Discard, Include
+from keyplan.model.declared.actions import Add, Append, SetRemove, SetAdd
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import is_optional, kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity
@@ -193,7 +193,7 @@ class Steps:
             return value | st.sampled_from([1, 2, 90]).map(Add)
         if kind in {set, frozenset}:
             some = value.filter(bool)
-            return value | some.map(Include) | some.map(Discard)
+            return value | some.map(SetAdd) | some.map(SetRemove)
         if kind is list:
             return value | value.filter(bool).map(Append)
         return value

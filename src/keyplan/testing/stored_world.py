@@ -13,7 +13,7 @@ from typing import Any
 
 from keyplan.dynamodb import values
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
-from keyplan.errors import ItemNotReadable
+from keyplan.errors import InvalidItemError
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.session.design import Design
@@ -117,7 +117,7 @@ def scan(design: Design) -> World:
 def _read(entity: CompiledEntity, item: Item) -> Entity:
     try:
         return entity.from_item(item)
-    except ItemNotReadable as error:
+    except InvalidItemError as error:
         raise AssertionError(f"a write left an item that can't be read back: {error}\nitem: {item}") from error
 
 

@@ -26,7 +26,7 @@ from keyplan.session.design import Design
 from keyplan.session.stores import Store, with_table
 from keyplan.store import Engine
 
-__all__ = ["Clock", "Maker", "opened", "sweep", "throttled"]
+__all__ = ["Clock", "Factory", "opened", "sweep", "throttled"]
 
 D = TypeVar("D", bound=Design)
 
@@ -74,7 +74,7 @@ class _Refusals:
         return self.left > 0 and (not self.operations or operation in self.operations)
 
 
-def opened(
+def open_test_store(
     design: type[D],
     path: str | Path = ":memory:",
     *,
@@ -100,7 +100,7 @@ def opened(
 def throttled(
     design: Design, times: int = 1_000_000_000, *, operations: Iterable[str] = ()
 ) -> Generator[Callable[[], int]]:
-    """Within it, the next ``times`` requests of a design from ``opened`` are refused with
+    """Within it, the next ``times`` requests of a design from ``open_test_store`` are refused with
     ProvisionedThroughputExceededException; ``operations`` are those that are meant, all where none is named. Gives a
     function that says how many were refused.
     """
@@ -113,7 +113,7 @@ def throttled(
 
 
 def sweep(design: Design) -> int:
-    """Remove the items that have expired by the clock of a design from ``opened``, as DynamoDB does within a few days;
+    """Remove the items that have expired by the clock of a design from ``open_test_store``, as DynamoDB does within a few days;
     gives how many.
     """
     return _gate(design).engine.sweep()
@@ -132,7 +132,7 @@ def _gate(design: Design) -> _Gate:
 class Clock:
     """The time of a test: ``clock = Clock()`` stands at the present, ``Clock(datetime(2026, 1, 1, tzinfo=UTC))`` there.
 
-    ``opened(Cms, clock=clock)`` gives a store its time. Within ``with clock:`` also ``keyplan.now()`` and
+    ``open_test_store(Cms, clock=clock)`` gives a store its time. Within ``with clock:`` also ``keyplan.now()`` and
     ``keyplan.ulid()`` go by it, in the whole process.
     """
 
@@ -183,8 +183,8 @@ _SERIALS = 1_000_000
 """Instances of one seed, before those of the next one begin."""
 
 
-class Maker:
-    """Makes instances: ``make = Maker(seed=1)``, ``make(Article, status="draft")``.
+class Factory:
+    """Makes instances: ``make = Factory(seed=1)``, ``make(Article, status="draft")``.
 
     What isn't given has its default, and else a typical value of its type, another one in each instance; ``now()`` and
     ``ulid()`` as defaults are replaced too, so that one seed makes the same instances each time.
@@ -200,7 +200,7 @@ class Maker:
         """
         anything: Any = entity
         if not isinstance(anything, type) or not issubclass(anything, Entity):
-            raise ArgumentError(f"instances are made of an entity, not of {shown(entity)}", place="Maker")
+            raise ArgumentError(f"instances are made of an entity, not of {shown(entity)}", place="Factory")
         number = next(self._numbers)
         made = {
             name: _value(annotated(info), name, info, number, self.seed * _SERIALS + number)

@@ -23,7 +23,7 @@ from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.return_types import Shape, ShapeKind
 from keyplan.model.compiled.signatures import Parameter, ParameterKind, adapted
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
-from keyplan.model.declared.parameters import Page, Unreadable
+from keyplan.model.declared.parameters import Page, InvalidItem
 from keyplan.web.policy import Offer, Policy
 
 __all__ = ["Schemas", "default_bounds", "openapi", "without_none"]
@@ -32,8 +32,8 @@ ERROR = "KeyplanError"
 _BOUND_WORDS = {"ge": "At least this.", "gt": "More than this.", "le": "At most this.", "lt": "Less than this."}
 _RESPONSES = {
     400: ("BadRequest", "The request can't be made: every fault of it is named. Nothing was sent to the store."),
-    401: ("SignInNeeded", "Only a caller who is known may do that."),
-    403: ("AccessRefused", "The caller may not do that."),
+    401: ("AuthenticationRequired", "Only a caller who is known may do that."),
+    403: ("AccessDenied", "The caller may not do that."),
     404: ("NotFound", "There is no such item."),
     409: ("Conflict", "A condition of the write didn't hold, or the design doesn't allow it. Nothing was written."),
     413: ("TooLarge", "The body, or an item that it makes, is too large."),
@@ -211,7 +211,7 @@ def _error_schema() -> Schema:
             "message": {**text, "description": "What went wrong."},
             "place": {**text, "description": "Where."},
             "hint": {**text, "description": "What to do."},
-            "faults": {"type": "array", "items": fault, "description": "Each thing that is wrong, with its place."},
+            "errors": {"type": "array", "items": fault, "description": "Each thing that is wrong, with its place."},
         },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": error}}
@@ -293,7 +293,7 @@ class Schemas:
             return _object(properties)
         kinds = [self._result(pattern, given.__name__) for given in shape.given]
         if shape.lenient:
-            kinds.append(self._result(pattern, Unreadable.__name__))
+            kinds.append(self._result(pattern, InvalidItem.__name__))
         item = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
         if shape.kind in {ShapeKind.ONE, ShapeKind.ITERATOR}:
             return item
@@ -344,7 +344,7 @@ def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
     if isinstance(pattern, ReadPattern):
         if pattern.shape.told:
             return [("result", pattern.signature.returns)]
-        others: list[Any] = [Unreadable] if pattern.shape.lenient else []
+        others: list[Any] = [InvalidItem] if pattern.shape.lenient else []
         return [(given.__name__, given) for given in (*pattern.shape.given, *others)]
     result = pattern.signature.result
     if result is None:

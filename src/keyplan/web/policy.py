@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from starlette.requests import Request
 
-from keyplan.errors import ArgumentError, Fault, SignInNeeded
+from keyplan.errors import ArgumentError, ErrorDetail, AuthenticationRequired
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.signatures import Parameter
@@ -51,7 +51,7 @@ class Policy(Protocol):
         ...
 
     def caller(self, request: Request) -> Any:
-        """Who makes a request; None for nobody in particular. Raises AccessRefused for a claim that isn't true."""
+        """Who makes a request; None for nobody in particular. Raises AccessDenied for a claim that isn't true."""
         ...
 
     def fill(self, pattern: str, caller: Any) -> Mapping[str, Any]:
@@ -59,7 +59,7 @@ class Policy(Protocol):
         ...
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
-        """The arguments that the pattern is called with. Raises AccessRefused, or any error that the caller is told."""
+        """The arguments that the pattern is called with. Raises AccessDenied, or any error that the caller is told."""
         ...
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
@@ -93,12 +93,12 @@ class Offer:
         return self.policy is not None and pattern.name in self.policy.closed
 
     def caller(self, pattern: Pattern, request: Request) -> Any:
-        """Who makes a request. Raises AccessRefused, and SignInNeeded where somebody must be known."""
+        """Who makes a request. Raises AccessDenied, and AuthenticationRequired where somebody must be known."""
         if self.policy is None:
             return None
         result = self.policy.caller(request)
         if result is None and self.is_closed(pattern):
-            raise SignInNeeded(
+            raise AuthenticationRequired(
                 f"{pattern.name} needs to know who asks",
                 place=pattern.place,
                 hint=f"sign in, and send {' or '.join(self.policy.security)} along",
@@ -110,7 +110,7 @@ class Offer:
         if self.policy is None:
             return {}
         own = self.policy.filled(pattern.name)
-        faults = [Fault(name, "is filled in by the server", "leave it out") for name in names if name in own]
+        faults = [ErrorDetail(name, "is filled in by the server", "leave it out") for name in names if name in own]
         if faults:
-            raise ArgumentError("wrong arguments", place=pattern.place, faults=faults)
+            raise ArgumentError("wrong arguments", place=pattern.place, errors=faults)
         return self.policy.fill(pattern.name, caller)

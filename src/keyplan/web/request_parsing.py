@@ -11,15 +11,15 @@ from starlette.requests import ClientDisconnect, Request
 
 from keyplan.dynamodb.service_errors import THROTTLING_TYPES
 from keyplan.errors import (
-    AccessRefused,
+    AccessDenied,
     DynamoDBError,
-    Fault,
+    ErrorDetail,
     ItemNotFound,
     ItemTooLarge,
     KeyplanError,
     Refused,
     RequestError,
-    SignInNeeded,
+    AuthenticationRequired,
     StoreError,
     TooManyRequests,
     UnknownPattern,
@@ -101,8 +101,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
-        faults = [Fault(name, "given twice", "give it once") for name in result if names.count(name) > 1]
-        raise RequestError("an object of the body names a member twice", faults=faults)
+        faults = [ErrorDetail(name, "given twice", "give it once") for name in result if names.count(name) > 1]
+        raise RequestError("an object of the body names a member twice", errors=faults)
     return result
 
 
@@ -117,9 +117,9 @@ _STATUSES: tuple[tuple[type[KeyplanError], int], ...] = (
     (RequestError, 400),
     (WriteFailed, 409),
     (Refused, 409),
-    (SignInNeeded, 401),
+    (AuthenticationRequired, 401),
     (TooManyRequests, 429),
-    (AccessRefused, 403),
+    (AccessDenied, 403),
     (StoreError, 503),
 )
 _DYNAMODB_STATUSES = {

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from keyplan.client.conversations import Conversation, Request, converse_async, relay
 from keyplan.client.results import Answer
 from keyplan.client.target import Target
-from keyplan.errors import ArgumentError, ItemNotReadable
+from keyplan.errors import ArgumentError, InvalidItemError
 from keyplan.formatting.results import plain
 from keyplan.model.compiled.return_types import ShapeKind
 from keyplan.session.design import Design
@@ -72,7 +72,7 @@ async def examples(design: Design) -> dict[str, list[str]]:
             continue
         try:
             values = entity.field_values(entity.from_item(item))
-        except (ItemNotReadable, ArgumentError):
+        except (InvalidItemError, ArgumentError):
             continue
         for name, value in values.items():
             shown = plain(value)

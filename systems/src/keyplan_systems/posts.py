@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from keyplan import now
-from keyplan.errors import Fault, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter, split_front_matter
 
 __all__ = [
@@ -78,7 +78,7 @@ class Post:
     permalink: str | None = None
     aliases: tuple[str, ...] = ()
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    said: tuple[Fault, ...] = ()
+    said: tuple[ErrorDetail, ...] = ()
 
     def not_taken(self) -> list[str]:
         """The names of its fields that a post has no place for, those of tables with a dot."""
@@ -94,7 +94,7 @@ class Post:
 # Which files
 
 
-def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
+def find_posts(folder: Path) -> tuple[list[Path], list[ErrorDetail]]:
     """The Markdown files below a folder in the order of their names, and what was passed over for a reason to tell.
 
     No symbolic link is followed: what it leads to inside the folder is found where it is, and what lies outside was
@@ -107,11 +107,11 @@ def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
         )
     root = folder.resolve()
     paths: list[Path] = []
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     passed_over: dict[str, list[Path]] = {}
 
     def unreadable(error: OSError) -> None:
-        faults.append(Fault(shown(os.path.relpath(error.filename, folder)), f"can't be listed: {error.strerror}"))
+        faults.append(ErrorDetail(shown(os.path.relpath(error.filename, folder)), f"can't be listed: {error.strerror}"))
 
     for directory, folders, names in os.walk(folder, onerror=unreadable):
         here = Path(directory)
@@ -131,7 +131,9 @@ def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
     for suffix, others in sorted(passed_over.items()):
         place = shown(min(others).relative_to(folder).as_posix())
         more = f", as {len(others) - 1:,} more" if len(others) > 1 else ""
-        faults.append(Fault(place, f"{suffix} isn't Markdown: not read{more}", "convert what is to be taken along"))
+        faults.append(
+            ErrorDetail(place, f"{suffix} isn't Markdown: not read{more}", "convert what is to be taken along")
+        )
     return sorted(paths, key=lambda path: path.relative_to(folder).parts), faults
 
 
@@ -150,7 +152,7 @@ SECTION_FIELDS = ("aliases", "alias", "redirect_from", "description", "summary",
 """What a section's own page says that isn't about its place in a menu."""
 
 
-def _section(folder: Path, path: Path) -> Iterator[Fault]:
+def _section(folder: Path, path: Path) -> Iterator[ErrorDetail]:
     """What is lost of a section's page (``_index.md``), which is no post: nothing where it only has a title."""
     place = shown(path.relative_to(folder).as_posix())
     try:
@@ -163,14 +165,16 @@ def _section(folder: Path, path: Path) -> Iterator[Fault]:
     what += [name for name in SECTION_FIELDS if front.fields.get(name)]
     if what:
         message = f"a section's page isn't a post: without its {', '.join(what)}"
-        yield Fault(place, message, "rename it to index.md to take it along")
+        yield ErrorDetail(place, message, "rename it to index.md to take it along")
 
 
-def _links_out(root: Path, folder: Path, paths: Iterator[Path] | list[Path]) -> Iterator[Fault]:
+def _links_out(root: Path, folder: Path, paths: Iterator[Path] | list[Path]) -> Iterator[ErrorDetail]:
     for path in paths:
         if path.is_symlink() and not _inside(root, path):
             place = shown(path.relative_to(folder).as_posix())
-            yield Fault(place, "a link that leads out of the folder, or nowhere: not followed", "copy what it leads to")
+            yield ErrorDetail(
+                place, "a link that leads out of the folder, or nowhere: not followed", "copy what it leads to"
+            )
 
 
 def _inside(root: Path, path: Path) -> bool:
@@ -185,9 +189,9 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def fault_of(path: str, error: FrontMatterError) -> Fault:
+def fault_of(path: str, error: FrontMatterError) -> ErrorDetail:
     """The fault of a file, with its line."""
-    return Fault(path if error.line is None else f"{path}:{error.line}", error.message, error.hint)
+    return ErrorDetail(path if error.line is None else f"{path}:{error.line}", error.message, error.hint)
 
 
 # One file
@@ -206,17 +210,17 @@ def read_post(folder: Path, path: Path) -> Post:
     slug = fields.text("slug") or _last_segment(permalink) or shown(named[2] if named else name)
     slug = f"{slug}-{language.lower()}" if language else slug
     hidden = fields.hidden()
-    said: list[Fault] = []
+    said: list[ErrorDetail] = []
     if hidden:
         said.append(
-            Fault(shown(relative.as_posix()), f"its site doesn't list it ({hidden}): a draft here", "publish it")
+            ErrorDetail(shown(relative.as_posix()), f"its site doesn't list it ({hidden}): a draft here", "publish it")
         )
     if language:
         message = f"a translation ({language}) of another file: a post of its own"
-        said.append(Fault(shown(relative.as_posix()), message, "the CMS has several languages of an article"))
+        said.append(ErrorDetail(shown(relative.as_posix()), message, "the CMS has several languages of an article"))
     is_empty = not front.body.strip()
     if is_empty:
-        said.append(Fault(shown(relative.as_posix()), "no text: a draft here", "write a text, then publish it"))
+        said.append(ErrorDetail(shown(relative.as_posix()), "no text: a draft here", "write a text, then publish it"))
     moment, dated_by = _dated(fields, named[1] if named else None, permalink, shown(relative.as_posix()))
     return Post(
         path=shown(relative.as_posix()),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from keyplan.errors import Fault
+from keyplan.errors import ErrorDetail
 from keyplan_systems.linking import SiteFolder, config_of
 from keyplan_systems.posts import TAKEN, shown
 
@@ -21,7 +21,7 @@ DATA_BYTES_MAX = 256 * 1024
 _ENDINGS = (".json", ".11tydata.json", ".11tydata.js", ".11tydata.cjs", ".11tydata.mjs")
 
 
-def said_of_folders(site: SiteFolder, paths: Iterable[Path]) -> Iterator[Fault]:
+def said_of_folders(site: SiteFolder, paths: Iterable[Path]) -> Iterator[ErrorDetail]:
     """The faults of what a site says of folders of these texts: each with its file, and the fields that are lost."""
     defaults = site.settings.get("defaults")
     path = config_of(site.root)
@@ -38,10 +38,10 @@ def said_of_folders(site: SiteFolder, paths: Iterable[Path]) -> Iterator[Fault]:
                 yield from _data(shown(data.relative_to(site.folder).as_posix()), data)
 
 
-def _data(place: str, path: Path) -> Iterator[Fault]:
+def _data(place: str, path: Path) -> Iterator[ErrorDetail]:
     """What a file of data says of the texts beside it; of a program nobody knows what it says."""
     if path.suffix != ".json" or path.stat().st_size > DATA_BYTES_MAX:
-        yield Fault(place, "what it says of the texts below isn't read", "write it into each text's front matter")
+        yield ErrorDetail(place, "what it says of the texts below isn't read", "write it into each text's front matter")
         return
     try:
         given: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -51,8 +51,8 @@ def _data(place: str, path: Path) -> Iterator[Fault]:
         yield from _lost(place, given)
 
 
-def _lost(place: str, given: Mapping[str, Any]) -> Iterator[Fault]:
+def _lost(place: str, given: Mapping[str, Any]) -> Iterator[ErrorDetail]:
     names = sorted(name for name, value in given.items() if name in TAKEN and value not in (None, "", [], {}))
     if names:
         message = f"what it says of whole folders isn't taken over: {', '.join(names)}"
-        yield Fault(place, message, "write it into each text's front matter")
+        yield ErrorDetail(place, message, "write it into each text's front matter")

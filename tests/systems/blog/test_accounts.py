@@ -10,7 +10,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from keyplan import now
-from keyplan.errors import ConditionFailed, ItemNotFound, Refused, ValueTaken
+from keyplan.errors import ConditionFailed, ItemNotFound, Refused, UniqueValueTaken
 from keyplan.testing.stored_world import scan
 from keyplan_systems.blog import accounts, people
 from keyplan_systems.blog.design import Blog
@@ -37,7 +37,7 @@ def places(call: Callable[[], Any]) -> list[str]:
     """The fields that a call refuses."""
     with pytest.raises(Refused) as raised:
         call()
-    return [fault.place for fault in raised.value.faults]
+    return [fault.place for fault in raised.value.errors]
 
 
 # Registering
@@ -160,7 +160,7 @@ def test_a_credential_belongs_to_its_user(blog: Blog, uma: User) -> None:
     user = User(username="other", name="Other")
     with pytest.raises(Refused):
         blog.register(user, Credential(user_id=uma.user_id, email="x@example.com"))
-    with pytest.raises(ValueTaken):
+    with pytest.raises(UniqueValueTaken):
         blog.register(user, Credential(user_id=user.user_id, email="uma@example.com"))
     assert blog.user(user.user_id) is None
 

@@ -39,7 +39,7 @@ def test_a_slug_that_is_taken_is_told(blog: Blog, ada: User) -> None:
     first = new_post(blog, ada, "one")
     with pytest.raises(Refused) as raised:
         new_post(blog, ada, "One")
-    assert [fault.place for fault in raised.value.faults] == ["slug"]
+    assert [fault.place for fault in raised.value.errors] == ["slug"]
     with pytest.raises(Refused, match="already"):
         blog.create_post(Post(post_id=first.post_id, user_id=ada.user_id, slug="two", title="Two"), "x")
     check_books(blog)
@@ -152,7 +152,7 @@ def test_a_stale_edit_is_told_and_overwrites_nothing(blog: Blog, ada: User) -> N
     first = edited(blog, post, 1, content="first", slug="first")
     with pytest.raises(Refused) as raised:
         edited(blog, post, 1, content="second", slug="second")
-    assert [fault.place for fault in raised.value.faults] == ["version"]
+    assert [fault.place for fault in raised.value.errors] == ["version"]
     assert "2" in raised.value.message
     assert blog.whole_post(post.post_id) == first
     assert blog.slug_of("second") is None
@@ -186,7 +186,7 @@ def test_anothers_slug_is_refused(blog: Blog, ada: User) -> None:
     post, _ = new_post(blog, ada, "one"), new_post(blog, ada, "two")
     with pytest.raises(Refused) as raised:
         edited(blog, post, 1, slug="two")
-    assert [fault.place for fault in raised.value.faults] == ["slug"]
+    assert [fault.place for fault in raised.value.errors] == ["slug"]
     assert blog.get(PostContent, post_id=post.post_id, consistent=True).version == 1  # type: ignore[union-attr]
 
 
@@ -194,7 +194,7 @@ def test_bounds_are_told_all_at_once(blog: Blog, ada: User) -> None:
     post = new_post(blog, ada, "one")
     with pytest.raises(ArgumentError) as raised:
         edited(blog, post, 1, slug="", tags=tuple("abcdef"))
-    assert [fault.place for fault in raised.value.faults] == ["slug", "tags"]
+    assert [fault.place for fault in raised.value.errors] == ["slug", "tags"]
     for fields in ({"title": "x" * 301}, {"title": "  "}, {"slug": "a/b"}, {"slug": "a b"}, {"slug": "-a"}):
         with pytest.raises(ArgumentError):
             edited(blog, post, 1, **fields)

@@ -101,7 +101,7 @@ def test_one_of_two_wins(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
             register_one = partial(accounts.register, store, name="N", password="seven quiet lamps")
             register_one(email=email.format(number), username=username.format(number))
         except Refused as refused:
-            return ",".join(fault.place for fault in refused.faults)
+            return ",".join(fault.place for fault in refused.errors)
         return "won"
 
     with ThreadPoolExecutor(4) as pool:

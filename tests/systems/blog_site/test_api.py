@@ -116,7 +116,7 @@ def test_what_moderators_do_is_refused_to_authors(as_ada: Api, name: str) -> Non
         given["status"] = statuses[name]
     call = as_ada.read if name in Blog.compiled.reads else as_ada.write
     status, result = call(name, **given)
-    assert (status, result["error"]["code"]) == (403, "AccessRefused")
+    assert (status, result["error"]["code"]) == (403, "AccessDenied")
 
 
 def test_drafts_are_their_authors(nobody: Api, as_ada: Api, as_rita: Api, as_mona: Api, draft: Post) -> None:
@@ -158,7 +158,7 @@ def test_one_writes_as_oneself(as_ada: Api, as_rita: Api, ada: User, rita: User,
     assert seen is not None
     assert seen.liked
     status, result = as_rita.write("like_post", post_id=post_id, user_id=ada.user_id)
-    assert (status, result["error"]["faults"][0]["message"]) == (400, "is filled in by the server")
+    assert (status, result["error"]["errors"][0]["message"]) == (400, "is filled in by the server")
     status, result = as_rita.read("post_seen", post_id=post_id, user_id=ada.user_id)
     assert status == 400
 
@@ -196,10 +196,10 @@ def test_what_cannot_be_shown_is_not_taken(as_ada: Api, as_rita: Api, ada: User,
             ("edit_post", {**edit, **wrong}),
         ):
             status, result = as_ada.write(pattern, **body)
-            assert (status, result["error"]["faults"][0]["place"]) == (409, next(iter(wrong))), wrong
+            assert (status, result["error"]["errors"][0]["place"]) == (409, next(iter(wrong))), wrong
     long = "x" * 100_001
-    assert as_ada.write("create_post", post=given, content=long)[1]["error"]["faults"][0]["place"] == "content"
-    assert as_ada.write("edit_post", **{**edit, "content": long})[1]["error"]["faults"][0]["place"] == "content"
+    assert as_ada.write("create_post", post=given, content=long)[1]["error"]["errors"][0]["place"] == "content"
+    assert as_ada.write("edit_post", **{**edit, "content": long})[1]["error"]["errors"][0]["place"] == "content"
     for name, bio in (("\u200b", ""), ("\u202eA", ""), ("A\nB", ""), ("A", "\0")):
         assert as_rita.write("edit_profile", name=name, bio=bio)[0] == 409
     assert as_rita.write("edit_profile", name="Rita", bio="Two\nlines")[0] == 204
@@ -270,7 +270,7 @@ def test_a_cookie_needs_the_sessions_token_for_writes(beside: Beside, rita: User
 @pytest.mark.parametrize("claim", ["", "Bearer", "Bearer x", "Basic YTpi", "Bearer " + "x" * 5000, "bearer é"])
 def test_a_token_that_is_none_is_refused(nobody: Api, claim: str) -> None:
     answer = nobody.visit.get("/api/latest_posts", headers={"authorization": claim.encode("latin-1")})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "AccessRefused")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "AccessDenied")
 
 
 def test_a_token_ends_with_its_session(as_ada: Api, blog: Blog, ada: User) -> None:

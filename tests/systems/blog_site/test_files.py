@@ -59,7 +59,7 @@ def test_what_is_no_picture_is_refused(author: Visit, reader: Visit, blog: Blog)
 def test_a_picture_of_too_many_pixels_is_refused() -> None:
     with pytest.raises(Refused) as refused:
         picture_from(image("PNG", (5_001, 5_000), "1"), "ada")
-    assert "at most 25,000,000 pixels" in refused.value.faults[0].message
+    assert "at most 25,000,000 pixels" in refused.value.errors[0].message
 
 
 def test_decoding_takes_no_memory_of_the_site() -> None:

@@ -63,7 +63,7 @@ def test_every_fault_is_reported(tmp_path: Path) -> None:
     (tmp_path / "site.toml").write_text(WRONG)
     with pytest.raises(RequestError) as caught:
         read_site_file(tmp_path / "site.toml")
-    places = {fault.place for fault in caught.value.faults}
+    places = {fault.place for fault in caught.value.errors}
     assert places == {
         "titel",
         "tagline",
@@ -84,7 +84,7 @@ def test_every_fault_is_reported(tmp_path: Path) -> None:
         (tmp_path / "site.toml").write_text(line)
         with pytest.raises(RequestError) as caught:
             read_site_file(tmp_path / "site.toml")
-        (fault,) = caught.value.faults
+        (fault,) = caught.value.errors
         assert (fault.place, "must be a text" in fault.message) == (place, False)
     (tmp_path / "site.toml").write_text("title = ")
     with pytest.raises(RequestError, match="can't be read"):

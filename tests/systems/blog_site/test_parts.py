@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from keyplan.errors import Fault, Refused
+from keyplan.errors import ErrorDetail, Refused
 from keyplan_systems.blog.site import application
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.site import highlighting, markdown
@@ -280,8 +280,12 @@ def test_a_gate_lets_some_in_some_wait_and_sends_the_rest_away() -> None:
 
 def test_the_faults_of_a_write_go_to_their_fields() -> None:
     form = Form({"email": "x", "name": "y"})
-    faults = [Fault("account.email", "taken", "choose another"), Fault("", "and this"), Fault("Blog.other", "lost?")]
-    form.take(Refused("no", place="account", faults=faults))
+    faults = [
+        ErrorDetail("account.email", "taken", "choose another"),
+        ErrorDetail("", "and this"),
+        ErrorDetail("Blog.other", "lost?"),
+    ]
+    form.take(Refused("no", place="account", errors=faults))
     assert form.faults == {"email": "taken; choose another", "": "and this"}
     single = Form({"slug": "x"})
     single.take(Refused("taken", place="Blog.slug"))

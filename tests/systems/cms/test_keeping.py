@@ -267,7 +267,7 @@ def test_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bad.toml").write_text(BAD)
     with pytest.raises(RequestError) as caught:
         read_settings(tmp_path / "bad.toml")
-    assert [fault.place for fault in caught.value.faults] == [
+    assert [fault.place for fault in caught.value.errors] == [
         *("title", "locales", "colour", "webhooks[0].more", "webhooks[0].url", "webhooks[0].secret"),
         *("webhooks[1].url", "webhooks[1].events", "webhooks"),
     ]

@@ -154,7 +154,7 @@ def test_saved_over_somebody_else_s_version(cms: Cms, article: Article) -> None:
     before = stored(cms)
     with pytest.raises(Refused) as caught:
         cms.save_draft(name, "other", "u_02", based_on=0)
-    assert [fault.place for fault in caught.value.faults] == ["based_on"]
+    assert [fault.place for fault in caught.value.errors] == ["based_on"]
     assert stored(cms) == before
 
 

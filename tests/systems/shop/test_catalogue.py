@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, Refused, ValueTaken
+from keyplan.errors import ConditionFailed, ItemExists, ItemNotFound, Refused, UniqueValueTaken
 from keyplan_systems.shop import Merchant, PostalAddress, Product, Shop, User
 from keyplan_systems.shop.entities import ADDRESSES_MAX, LINES_MAX
 from tests.systems.shop.support import all_items, assert_consistent
@@ -182,7 +182,7 @@ def test_addresses_are_copied_into_orders(shop: Shop) -> None:
 
 def test_who_signs_up_has_a_credential(shop: Shop) -> None:
     shop.sign_up(User(user_id="eve", email="eve@example.com", name="Eve"), "hash 1")
-    with pytest.raises(ValueTaken):
+    with pytest.raises(UniqueValueTaken):
         shop.sign_up(User(user_id="eva", email="EVE@example.com", name="Eva"), "hash 2")
     assert shop.credential("eva") is None
     shop.set_password("eve", "hash 3")

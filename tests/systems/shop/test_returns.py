@@ -177,7 +177,7 @@ def test_what_was_shipped_comes_back(shop: Shop) -> None:
     assert list(shop.awaited_returns("leafhouse")) == [asked]
     with pytest.raises(Refused, match="more than was bought") as caught:
         shop.request_return(order.order_id, "r2", {"tea": 2, "lamp": 1})
-    assert [str(fault) for fault in caught.value.faults] == [
+    assert [str(fault) for fault in caught.value.errors] == [
         "items[lamp]: 1 to go back, 0 are left",
         "items[tea]: 2 to go back, 1 are left",
     ]

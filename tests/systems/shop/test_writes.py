@@ -17,7 +17,7 @@ from keyplan.errors import (
     ItemNotFound,
     KeyplanError,
     Refused,
-    ValueTaken,
+    UniqueValueTaken,
 )
 from keyplan_systems.shop import Order, OrderEvent, OrderToken, Product, Reading, Shop, User
 from keyplan_systems.shop.entities import ALLOWED, LINES_MAX, READING_KEPT, OrderStatus
@@ -110,7 +110,7 @@ def test_an_unknown_user_is_refused(shop: Shop) -> None:
 def test_every_short_product_is_told(shop: Shop) -> None:
     with pytest.raises(Refused) as caught:
         shop.place_order("ada", "t1", {"tea": 11, "cup": 4})
-    assert [str(fault) for fault in caught.value.faults] == [
+    assert [str(fault) for fault in caught.value.errors] == [
         "items[cup]: 4 wanted, 3 in stock",
         "items[tea]: 11 wanted, 10 in stock",
     ]
@@ -227,7 +227,7 @@ def test_unknown_orders_are_refused(shop: Shop, call: str) -> None:
 
 
 def test_an_email_address_is_one_user_s(shop: Shop) -> None:
-    with pytest.raises(ValueTaken):
+    with pytest.raises(UniqueValueTaken):
         shop.register(User(email="  ADA@Example.com", name="Another Ada"))
     with pytest.raises(ItemExists):
         shop.register(User(user_id="ada", email="new@example.com", name="Ada"))

@@ -377,7 +377,7 @@ def test_the_site_has_a_name_and_mail_of_its_own(shop: Shop, tmp_path: Path) -> 
     path.write_text('title = ""\ncolour = "red"\n')
     with pytest.raises(RequestError) as error:
         make_site(shop, options)
-    assert [fault.place for fault in error.value.faults] == ["colour", "title"]
+    assert [fault.place for fault in error.value.errors] == ["colour", "title"]
 
 
 def test_a_session_ends_with_its_password(shop: Shop, site: ServedSite) -> None:

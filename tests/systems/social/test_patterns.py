@@ -124,7 +124,7 @@ def test_conversations(sampled: Social) -> None:
 def test_wrong_arguments_are_told_at_once(social: Social) -> None:
     with pytest.raises(ArgumentError) as raised:
         social.call("feed", {"user_id": "ann", "limit": "many", "page": "2"})
-    assert len(raised.value.faults) == 2
+    assert len(raised.value.errors) == 2
     with pytest.raises(ArgumentError):
         social.call("posts_of_user", {"user_id": "ann", "created_at.ge": "yesterday"})
     assert social.posts_of_user("ann", Range(ge=datetime(2030, 1, 1, tzinfo=UTC))).items == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.errors import ItemNotFound, Refused, ValueTaken
+from keyplan.errors import ItemNotFound, Refused, UniqueValueTaken
 from keyplan_systems.social import Social, conversation_of, design
 from tests.systems.social.support import assert_whole, people
 from tests.systems.support import STORES, all_pages, open_on
@@ -46,7 +46,7 @@ def a_day(social: Social) -> list[Any]:
         lambda: social.sign_up("BEN", "Another"),
         lambda: social.unfollow("ann", "cid"),
     ):
-        with pytest.raises((Refused, ItemNotFound, ValueTaken)) as refused:
+        with pytest.raises((Refused, ItemNotFound, UniqueValueTaken)) as refused:
             wrong()
         result.append(type(refused.value).__name__)
     ann, ben = social.profile("ann"), social.profile("ben")

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from keyplan import Create, Delete, Range, Update, now
-from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, ValueTaken
+from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, UniqueValueTaken
 from keyplan_systems.social import (
     Comment,
     Like,
@@ -35,7 +35,7 @@ def refused(call: object, *arguments: object, kind: type[KeyplanError] = Refused
 
 
 def test_sign_up_takes_the_handle(social: Social) -> None:
-    with pytest.raises(ValueTaken):
+    with pytest.raises(UniqueValueTaken):
         social.sign_up("ANN", "Another Ann")
     with pytest.raises(ItemExists):
         social.sign_up("other", "Ann", user_id="ann")

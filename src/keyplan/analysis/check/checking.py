@@ -84,7 +84,7 @@ def _reason(subject: Subject, rule: Rule, remark: Remark) -> str | None:
     """Why the design leaves a finding as it is; None where it says nothing. What checks the silences isn't silenced."""
     if rule.code.startswith("KP9"):
         return None
-    view = subject.design.silence.items()
+    view = subject.design.ignore.items()
     reasons = [reason for text, reason in view if subject.silences(text, rule.code, remark.place) and reason.strip()]
     return reasons[0] if reasons else None
 

@@ -167,7 +167,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     yield ""
     average, stored = estimate.throughput(peak=False), estimate.stored_bytes()
     yield from table_lines(
-        ("Table or index", "Read units/s", "Write units/s", "Stored", "USD a month on demand"),
+        ("Table or index", "Read units/s", "Write units/s", "StoredAs", "USD a month on demand"),
         (
             (
                 f"`{target or estimate.table}`",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from keyplan.dynamodb.regions import REGIONS, near_region
-from keyplan.errors import Fault, PriceError
+from keyplan.errors import ErrorDetail, PriceError
 
 __all__ = ["METERS", "TERMS", "PriceList", "Reserved", "price_list", "priced_regions", "read_price_list"]
 
@@ -102,17 +102,17 @@ def read_price_list(path: Path) -> PriceList:
         raise PriceError(f"{path} can't be read: {error.strerror}", place=str(path)) from None
     except (ValueError, RecursionError) as error:
         raise PriceError(f"it isn't JSON: {error}", place=str(path)) from None
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     if not isinstance(data, dict):
         raise PriceError("a price list is a JSON object", place=str(path), hint=_HINT)
     texts = {name: _text(data, name, faults) for name in ("region", "as_of", "source")}
     usd = _prices(data.get("usd"), "usd", METERS, faults)
     if not usd:
-        faults.append(Fault("usd", "it has no prices"))
+        faults.append(ErrorDetail("usd", "it has no prices"))
     reserved: dict[str, Reserved] = {}
     given = data.get("reserved", {})
     if not isinstance(given, dict) or not set(given) <= set(TERMS):
-        faults.append(Fault("reserved", f"it maps {' and '.join(TERMS)} to prices"))
+        faults.append(ErrorDetail("reserved", f"it maps {' and '.join(TERMS)} to prices"))
     else:
         names = [element.name for element in fields(Reserved)]
         for term, prices in given.items():
@@ -120,9 +120,9 @@ def read_price_list(path: Path) -> PriceList:
             if len(result) == len(names):
                 reserved[term] = Reserved(**result)
             else:
-                faults.append(Fault(f"reserved.{term}", f"it needs {', '.join(names)}"))
+                faults.append(ErrorDetail(f"reserved.{term}", f"it needs {', '.join(names)}"))
     if faults:
-        raise PriceError("the price list can't be used", place=str(path), faults=faults, hint=_HINT)
+        raise PriceError("the price list can't be used", place=str(path), errors=faults, hint=_HINT)
     return PriceList(texts["region"], texts["as_of"], texts["source"], usd, reserved)
 
 
@@ -130,15 +130,15 @@ _RENEWED = "python -m keyplan.analysis.cost.update_prices writes one from AWS's,
 _HINT = "python -m keyplan.analysis.cost.update_prices writes one from AWS's price list"
 
 
-def _text(data: Mapping[str, Any], name: str, faults: list[Fault]) -> str:
+def _text(data: Mapping[str, Any], name: str, faults: list[ErrorDetail]) -> str:
     value = data.get(name)
     if not isinstance(value, str) or not value:
-        faults.append(Fault(name, "it is missing, or no text"))
+        faults.append(ErrorDetail(name, "it is missing, or no text"))
         return ""
     return value
 
 
-def _prices(data: Any, place: str, names: Collection[str], faults: list[Fault]) -> dict[str, float]:
+def _prices(data: Any, place: str, names: Collection[str], faults: list[ErrorDetail]) -> dict[str, float]:
     """Prices by name; they are written as texts, since 0.000000125 is no number that JSON keeps as it is."""
     result: dict[str, float] = {}
     for name, value in (data if isinstance(data, dict) else {}).items():
@@ -147,9 +147,9 @@ def _prices(data: Any, place: str, names: Collection[str], faults: list[Fault]) 
         except InvalidOperation:
             price = Decimal("NaN")
         if name not in names:
-            faults.append(Fault(f"{place}.{name}", "there is no such price", f"known: {', '.join(names)}"))
+            faults.append(ErrorDetail(f"{place}.{name}", "there is no such price", f"known: {', '.join(names)}"))
         elif not price.is_finite() or price < 0:
-            faults.append(Fault(f"{place}.{name}", f"{value!r} is no price"))
+            faults.append(ErrorDetail(f"{place}.{name}", f"{value!r} is no price"))
         else:
             result[name] = float(price)
     return result

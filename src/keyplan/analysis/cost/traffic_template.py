@@ -144,7 +144,9 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
     if written or load.items is not None:
         yield _Line("items", _number(load.items, "10"), "that one call writes; as many as its code writes, without it")
         yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
-    yield _Line("joined", "true", "carried out with writes of other designs, by transact; not so while it isn't given")
+    yield _Line(
+        "in_transaction", "true", "carried out with writes of other designs, by transact; not so while it isn't given"
+    )
     yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; 0 while it isn't given")
     yield _Line("arguments", "{}", "of a typical call, as values by parameter; made up while they aren't given")
 

@@ -17,7 +17,7 @@ from keyplan.analysis.diff.changes import Change, Severity
 from keyplan.model.compiled.operands import stored_field
 from keyplan.model.compiled.signatures import type_name
 from keyplan.model.declared.fields import kind_of
-from keyplan.model.declared.stored_as import Stored
+from keyplan.model.declared.stored_as import StoredAs
 from keyplan.model.stored.field_codec import plain
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
@@ -105,7 +105,7 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
         "field-required",
         place,
         f"{what}, without a default",
-        "items written before don't have it, and can't be read (ItemNotReadable)",
+        "items written before don't have it, and can't be read (InvalidItemError)",
         f"give it a default, or write it into every {after.name} before",
     )
 
@@ -147,7 +147,7 @@ def _moved(place: str, old: StoredField, new: StoredField, keys: list[str]) -> C
 
 
 def _form_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
-    """``Stored(...)``: what is written, and what is expected of what was written before."""
+    """``StoredAs(...)``: what is written, and what is expected of what was written before."""
     before, now = (None if field.codec is None else field.codec.mark for field in (old, new))
     if _form(before) == _form(now):
         return
@@ -235,7 +235,7 @@ def _both_spelt(text: str, old: StoredField, new: StoredField) -> tuple[str, ...
         return ()
 
 
-def _form(mark: Stored | None) -> object:
+def _form(mark: StoredAs | None) -> object:
     """What a stored form does to values; of functions their code, wherever it stands."""
     if mark is None:
         return None
@@ -247,7 +247,7 @@ def _code_of(function: Callable[[Any], Any] | None) -> object:
     return repr(function) if code is None and function is not None else code and plain_code(code)
 
 
-def _as(mark: Stored | None) -> str:
+def _as(mark: StoredAs | None) -> str:
     return "as its type is" if mark is None else f"as {mark}"
 
 

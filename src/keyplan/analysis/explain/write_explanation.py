@@ -21,7 +21,7 @@ from keyplan.client.results import Answer
 from keyplan.client.target import Target
 from keyplan.client.write_attempts import Actions, Attempt
 from keyplan.client.write_compiler import WriteCompiler
-from keyplan.errors import AnswerError, KeyplanError, RequestError
+from keyplan.errors import ResponseError, KeyplanError, RequestError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 
 __all__ = ["asked_of", "nothing", "proof", "rehearsal"]
@@ -37,7 +37,7 @@ def nothing(request: Request) -> dict[str, Any]:
 def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]] = nothing) -> list[Request]:
     """What a conversation asks when nothing is there. A missing item ends it, as it would end the call."""
     requests: list[Request] = []
-    with suppress(AnswerError):
+    with suppress(ResponseError):
         _ask(conversation, respond, requests)
     return requests
 

@@ -25,7 +25,7 @@ from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.errors import ArgumentError, KeyFieldError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.declared.fields import kind_of
-from keyplan.model.stored.stored_entity import CompiledEntity, faults_of
+from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 
 __all__ = ["Account", "Accounts", "BodyFault"]
 
@@ -45,7 +45,7 @@ _PLAIN = {str, bool, bytes, UUID, datetime, date}
 
 @dataclass
 class Account:
-    """What is known of one write. ``tried`` is None where it isn't run. ``joined``: whether its actions go out with
+    """What is known of one write. ``tried`` is None where it isn't run. ``in_transaction``: whether its actions go out with
     those of other designs' writes.
     """
 
@@ -240,7 +240,7 @@ def _wrong_values(action: Action) -> Iterator[BodyFault]:
         try:
             entity.check_fields({name: value})
         except ArgumentError as error:
-            yield BodyFault("; ".join(map(str, error.faults)), "give it a value of the field's type", action.line)
+            yield BodyFault("; ".join(map(str, error.errors)), "give it a value of the field's type", action.line)
 
 
 def _are_one(first: Refused, others: Iterable[Refused]) -> bool:
@@ -251,7 +251,7 @@ def _are_one(first: Refused, others: Iterable[Refused]) -> bool:
 
 def _fault(refused: Refused) -> BodyFault:
     error = refused.error
-    inner = "; ".join(map(str, error.faults))
+    inner = "; ".join(map(str, error.errors))
     where = f"{error.place}: " if error.place and "." in error.place else ""
     return BodyFault(f"{where}{error.message}" + (f": {inner}" if inner else ""), error.hint or "", refused.line)
 
@@ -267,7 +267,7 @@ def _mistake(error: Exception) -> str | None:
     if isinstance(error, ValidationError) and any(
         is_of_type(element["type"]) for element in error.errors(include_url=False)
     ):
-        return f"it makes no valid {error.title}: {'; '.join(map(str, faults_of(error, error.title)))}"
+        return f"it makes no valid {error.title}: {'; '.join(map(str, error_details_of(error, error.title)))}"
     return None
 
 

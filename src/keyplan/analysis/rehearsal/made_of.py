@@ -25,7 +25,7 @@ __all__ = ["Functions", "MadeOf"]
 
 _CHANGES: Mapping[type[Any], str] = {
     element: element.__name__
-    for element in (words.Add, words.Append, words.Include, words.Discard, words.Once, words.Remove)
+    for element in (words.Add, words.Append, words.SetAdd, words.SetRemove, words.IfNotExists, words.Remove)
 }
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.BitOr)
 

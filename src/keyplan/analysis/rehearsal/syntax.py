@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["asked", "chain", "constants", "copied", "joined", "loaded", "named", "parts_changed"]
+__all__ = ["asked", "chain", "constants", "copied", "in_transaction", "loaded", "named", "parts_changed"]
 
 
 def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -> Iterator[tuple[str, Any]]:

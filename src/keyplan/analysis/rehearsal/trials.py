@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from keyplan.analysis.rehearsal.finds import ITEMS_ASSUMED, Finds
 from keyplan.analysis.rehearsal.guard import OutsideError, cut_off
 from keyplan.analysis.rehearsal.hindsight import Hindsight, Turn, other_values
-from keyplan.analysis.rehearsal.running import Asked, Refused, Rehearsal, Stored, rehearse
+from keyplan.analysis.rehearsal.running import Asked, Refused, Rehearsal, StoredAs, rehearse
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.dynamodb.values import Item
@@ -39,7 +39,7 @@ from keyplan.model.declared.example_values import accepted_value, choices_of, ty
 from keyplan.model.declared.fields import is_optional, kind_of
 from keyplan.model.declared.parameters import Page
 from keyplan.model.declared.pattern_load import Load
-from keyplan.model.stored.stored_entity import CompiledEntity, faults_of
+from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 from keyplan.model.stored.stored_keys import CompiledKey
 from keyplan.model.stored.stored_views import shrunk
 
@@ -147,7 +147,7 @@ class _TypicalWorld:
         """The item of an instance."""
         return self.typical.item(instance)
 
-    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Stored | None:
+    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> StoredAs | None:
         """A typical item of that key, or the instance that the action is given; for a Put what was read under that key,
         if anything was.
         """
@@ -249,7 +249,7 @@ class _NoAnswers:
 
     def __getitem__(self, name: str) -> Any:
         raise CalledWithinError(
-            f"it calls self.{name}(...): a write asks by `yield from self.{name}.ask(...)`, "
+            f"it calls self.{name}(...): a write asks by `yield from self.{name}.read(...)`, "
             "so that what it found is known when it is written"
         )
 
@@ -270,7 +270,7 @@ class _NoVerbs:
     def __getattr__(self, name: str) -> Any:
         raise CalledWithinError(
             f"it calls self.{name}(...): a write yields its actions, `yield Put(...)`, and asks by the design's "
-            "patterns, `yield from self.pattern.ask(...)`"
+            "patterns, `yield from self.pattern.read(...)`"
         )
 
 
@@ -454,10 +454,10 @@ def _still_there(design: CompiledDesign, there: list[Entity], rehearsal: Rehears
 
 def _said(error: BaseException) -> str:
     if isinstance(error, KeyplanError):
-        faults = "".join(f"; {fault}" for fault in error.faults)
+        faults = "".join(f"; {fault}" for fault in error.errors)
         return f"{type(error).__name__}: {error.message}{faults}"
     if isinstance(error, ValidationError):
-        return f"{type(error).__name__}: {'; '.join(map(str, faults_of(error, error.title)))}"
+        return f"{type(error).__name__}: {'; '.join(map(str, error_details_of(error, error.title)))}"
     return f"{type(error).__name__}: {error}"
 
 
@@ -483,7 +483,7 @@ def _arguments(
     try:
         return pattern.signature.bind((), result, strict=not given)
     except ArgumentError as error:
-        wrong = {re.split(r"[.\[]", fault.place)[0] for fault in error.faults}
+        wrong = {re.split(r"[.\[]", fault.place)[0] for fault in error.errors}
         for name in wrong.intersection(result).difference(given):
             result[name] = accepted_value(pattern.signature.by_name[name].annotation)
         return pattern.signature.bind((), result, strict=not given)

@@ -20,7 +20,7 @@ from pydantic_core import ErrorDetails
 
 from keyplan.analysis.traffic.field_shares import unshared
 from keyplan.dynamodb.regions import REGIONS, near_region
-from keyplan.errors import Fault, TrafficError
+from keyplan.errors import ErrorDetail, TrafficError
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.pattern_load import (
     FORBID_OTHERS,
@@ -37,7 +37,7 @@ from keyplan.model.declared.pattern_load import (
 )
 
 __all__ = [
-    "Stored",
+    "StoredAs",
     "TableSettings",
     "Traffic",
     "read_traffic",
@@ -47,7 +47,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stored:
+class StoredAs:
     """How much of one entity is stored. ``count``: items. ``item_bytes``: of one, names included. ``fields``: the bytes
     of single fields' values, where their types don't tell. ``per_partition``: items in one, and in the largest, item
     collection. ``filled``: the share of the items that have an optional field, or whose value is one by which a key
@@ -93,7 +93,7 @@ class _File:
 
     table: TableSettings = field(default_factory=TableSettings)
     patterns: dict[str, Load] = field(default_factory=dict[str, Load])
-    entities: dict[str, Stored] = field(default_factory=dict[str, Stored])
+    entities: dict[str, StoredAs] = field(default_factory=dict[str, StoredAs])
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Traffic:
 
     table: TableSettings
     patterns: Mapping[str, Load]
-    entities: Mapping[str, Stored]
+    entities: Mapping[str, StoredAs]
     source: str | None = None
 
     @property
@@ -118,7 +118,7 @@ def traffic_of(design: CompiledDesign) -> Traffic:
     return Traffic(
         TableSettings(),
         {name: pattern.load for name, pattern in design.patterns.items()},
-        {entity.name: Stored() for entity in design.entities.values()},
+        {entity.name: StoredAs() for entity in design.entities.values()},
     )
 
 
@@ -155,7 +155,7 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
     if faults:
         count = len(faults)
         raise TrafficError(
-            f"the traffic can't be used: {count} fault{'s' if count > 1 else ''}", place=source, faults=faults
+            f"the traffic can't be used: {count} fault{'s' if count > 1 else ''}", place=source, errors=faults
         )
     given = _by_pattern(file.patterns, design)
     own = traffic_of(design)
@@ -167,13 +167,13 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
     )
 
 
-def _fault_of(detail: ErrorDetails) -> Fault:
+def _fault_of(detail: ErrorDetails) -> ErrorDetail:
     """Pydantic's finding in the file's own words."""
     if detail["type"] not in {"unexpected_keyword_argument", "extra_forbidden"}:
         return fault_of(detail)
     *_, name = place = detail["loc"]
     known = _MEMBERS.get(len(place) == 1 or place[0], ())
-    return Fault(".".join(str(step) for step in place), "there is no such member", _near(str(name), known))
+    return ErrorDetail(".".join(str(step) for step in place), "there is no such member", _near(str(name), known))
 
 
 def _members(kind: type[Any]) -> tuple[str, ...]:
@@ -184,11 +184,11 @@ _MEMBERS: dict[Any, tuple[str, ...]] = {
     True: _members(_File),
     "table": _members(TableSettings),
     "patterns": _members(Load),
-    "entities": _members(Stored),
+    "entities": _members(StoredAs),
 }
 
 
-def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
     """Patterns, entities, fields and regions that there are none of; patterns that are named twice."""
     if not isinstance(data, Mapping):
         return
@@ -197,34 +197,36 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fau
     seen: dict[str, str] = {}
     for name in _keys(data.get("patterns")):
         if name not in patterns and name not in ids:
-            yield Fault(f"patterns.{name}", "the design has no such pattern", _near(name, [*patterns, *ids]))
+            yield ErrorDetail(f"patterns.{name}", "the design has no such pattern", _near(name, [*patterns, *ids]))
             continue
         other = seen.setdefault(ids.get(name, name), name)
         if other != name:
-            yield Fault(f"patterns.{name}", f"it is the pattern {other}, which stands here too", "keep one of the two")
+            yield ErrorDetail(
+                f"patterns.{name}", f"it is the pattern {other}, which stands here too", "keep one of the two"
+            )
         yield from _unknown_keys(name, data["patterns"][name], designs)
         yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
         yield from _of_writes(name, data["patterns"][name], ids.get(name, name), designs)
     entities = {name: entity for design in designs for name, entity in design.by_name.items()}
     for name in _keys(data.get("entities")):
         if name not in entities:
-            yield Fault(f"entities.{name}", "the design has no such entity", _near(name, entities))
+            yield ErrorDetail(f"entities.{name}", "the design has no such entity", _near(name, entities))
             continue
         stored = data["entities"][name]
         for field_name in _keys(stored.get("fields") if isinstance(stored, Mapping) else None):
             if field_name not in entities[name].fields:
                 place = f"entities.{name}.fields.{field_name}"
-                yield Fault(place, f"{name} has no such field", _near(field_name, entities[name].fields))
+                yield ErrorDetail(place, f"{name} has no such field", _near(field_name, entities[name].fields))
         for field_name in _keys(stored.get("filled") if isinstance(stored, Mapping) else None):
             place, entity = f"entities.{name}.filled.{field_name}", entities[name]
             if field_name not in entity.fields:
-                yield Fault(place, f"{name} has no such field", _near(field_name, entity.fields))
+                yield ErrorDetail(place, f"{name} has no such field", _near(field_name, entity.fields))
             elif (reason := unshared(entity, field_name)) is not None:
-                yield Fault(place, reason)
+                yield ErrorDetail(place, reason)
     yield from _unknown_regions(data.get("table"))
 
 
-def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
     """Keys by which ``hottest`` is said, and that there are none of."""
     known = [
         f"{entity.name}.{key.name}"
@@ -234,35 +236,35 @@ def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> It
     ]
     for key in _keys(load.get("hottest")) if isinstance(load, Mapping) else []:
         if key not in known:
-            yield Fault(f"patterns.{name}.hottest.{key}", "the design has no such key", _near(key, known))
+            yield ErrorDetail(f"patterns.{name}.hottest.{key}", "the design has no such key", _near(key, known))
 
 
-def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
     arguments = _keys(load.get("arguments")) if isinstance(load, Mapping) else []
     known = {
         parameter for design in designs if pattern in design.patterns for parameter in _parameters(design, pattern)
     }
     for argument in arguments:
         if argument not in known:
-            yield Fault(
+            yield ErrorDetail(
                 f"patterns.{name}.arguments.{argument}", f"{pattern} has no such parameter", _near(argument, known)
             )
 
 
-def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+def _of_writes(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[ErrorDetail]:
     """A read of which is said what only a write has."""
     if not any(pattern in design.reads for design in designs):
         return
-    for member, reason in (("fails", "has no condition"), ("joined", "is part of no transaction")):
+    for member, reason in (("fails", "has no condition"), ("in_transaction", "is part of no transaction")):
         if member in _keys(load):
-            yield Fault(f"patterns.{name}.{member}", f"{pattern} is a read, which {reason}", "say it of a write")
+            yield ErrorDetail(f"patterns.{name}.{member}", f"{pattern} is a read, which {reason}", "say it of a write")
 
 
 def _parameters(design: CompiledDesign, pattern: str) -> Iterable[str]:
     return design.patterns[pattern].signature.by_name
 
 
-def _unknown_regions(table: Any) -> Iterable[Fault]:
+def _unknown_regions(table: Any) -> Iterable[ErrorDetail]:
     if not isinstance(table, Mapping):
         return
     replicas = table.get("replicas")
@@ -273,10 +275,10 @@ def _unknown_regions(table: Any) -> Iterable[Fault]:
         if isinstance(region, str) and region not in REGIONS:
             near = near_region(region)
             hint = f"did you mean {near}?" if near else _near(region, REGIONS)
-            yield Fault(place, f"AWS has no region {region!r}", hint)
+            yield ErrorDetail(place, f"AWS has no region {region!r}", hint)
 
 
-def _contradictions(data: Any) -> Iterable[Fault]:
+def _contradictions(data: Any) -> Iterable[ErrorDetail]:
     """Numbers that can't both be right. What is no number is a fault of its own."""
     for place, usual, most, text in (
         ("patterns", "per_second", "peak_per_second", "the peak, {:g} a second, is below the average, {:g}"),
@@ -286,7 +288,7 @@ def _contradictions(data: Any) -> Iterable[Fault]:
         for name, given in members.items() if isinstance(members, Mapping) else ():
             low, high = (given.get(text) if isinstance(given, Mapping) else None for text in (usual, most))
             if isinstance(low, int | float) and isinstance(high, int | float) and high < low:
-                yield Fault(f"{place}.{name}.{most}", text.format(high, low))
+                yield ErrorDetail(f"{place}.{name}.{most}", text.format(high, low))
 
 
 def _by_pattern(given: Mapping[str, Load], design: CompiledDesign) -> dict[str, Load]:

@@ -24,7 +24,7 @@ from keyplan.formats.workbench.declared import (
 )
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.indexes import Index, KeyAttribute
-from keyplan.model.declared.keys import OURS, Key, KeyStyle, Label, Unique
+from keyplan.model.declared.keys import OURS, Key, KeyStyle, Discriminator, Unique
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
@@ -90,8 +90,8 @@ def _entity_lines(entity: CompiledEntity) -> Iterator[str]:
         if key is not entity.primary or key.shards > 1 or key.name != PRIMARY or not shown:
             yield f"{entity.name}.{key.name} = {_key_text(key, style)}"
     for name, value in declared.items():
-        if isinstance(value, Label):
-            yield f"{entity.name}.{name} = Label({value.attribute!r}, {value.value!r})"
+        if isinstance(value, Discriminator):
+            yield f"{entity.name}.{name} = Discriminator({value.attribute!r}, {value.value!r})"
 
 
 def style_text(style: KeyStyle) -> str:
@@ -254,7 +254,7 @@ def _declare(declarations: Declarations, name: str, kind: str, arguments: str) -
         if kind == "Table":
             declarations.key_style = named["key_style"]
             return
-        if kind == "Label":
+        if kind == "Discriminator":
             entity, _, label = name.partition(".")
             attribute, value = (side[0][0] for side in sides)
             if label.isidentifier():

@@ -50,7 +50,7 @@ _FACTORIES: dict[Any, str] = {
 }  # fmt: skip
 _PLAIN_OPTIONS = ("newest_first", "order_by", "consistent", "scan", "segments", "total", "complete")
 """Options whose values are literals."""
-_OPTIONS = (*_PLAIN_OPTIONS, "of", "all_of", "key", "where", "through", "per_second", "items", "item_bytes")
+_OPTIONS = (*_PLAIN_OPTIONS, "of", "scan_index", "key", "where", "through", "per_second", "items", "item_bytes")
 _READ = re.compile(r"@read\((?P<options>.*)\) def (?P<name>\w+)\((?P<parameters>.*)\) -> (?P<returns>.+)")
 _RESULT = re.compile(r"class (?P<name>\w+)\((?P<base>NamedTuple|View\[\w+\])\): (?P<members>.+)")
 
@@ -126,7 +126,7 @@ class ReadDeclaration:
         return [
             node.value
             for node in ast.walk(tree)
-            if isinstance(node, ast.keyword) and node.arg == "all_of" and isinstance(node.value, ast.Constant)
+            if isinstance(node, ast.keyword) and node.arg == "scan_index" and isinstance(node.value, ast.Constant)
         ]
 
     @property
@@ -188,7 +188,7 @@ def _field_lines(entity: CompiledEntity) -> Iterator[str]:
         if field.attribute != name:
             arguments.append(f"alias={field.attribute!r}")
         if slots is not None:
-            yield f"{start} = Slots({slots})"
+            yield f"{start} = CounterShards({slots})"
         else:
             yield start + (f" = Field({', '.join(arguments)})" if arguments else "")
 
@@ -265,8 +265,8 @@ def _option_texts(options: Options, names: Mapping[Any, str]) -> Iterator[str]:
             yield f"{name}={value!r}"
     if options.of:
         yield f"of=[{', '.join(_named(cls, names) for cls in options.of)}]"
-    if options.all_of is not None:
-        yield f"all_of={options.all_of.name!r}"
+    if options.scan_index is not None:
+        yield f"scan_index={options.scan_index.name!r}"
     if options.key is not None:
         yield f"key={_key_path(options.key, names)}"
     if options.where is not None:
@@ -341,9 +341,9 @@ def field_in(line: str) -> tuple[str, FieldDeclaration] | None:
 
 
 def _read_arguments(node: ast.expr, result: dict[str, str]) -> bool:
-    """What ``Field(...)`` or ``Slots(...)`` says; False for anything else."""
+    """What ``Field(...)`` or ``CounterShards(...)`` says; False for anything else."""
     match node:
-        case ast.Call(func=ast.Name(id="Slots"), args=[ast.Constant(value=int() as count)], keywords=[]):
+        case ast.Call(func=ast.Name(id="CounterShards"), args=[ast.Constant(value=int() as count)], keywords=[]):
             result["slots"] = str(count)
             return 2 <= count <= SLOTS_MAX
         case _:

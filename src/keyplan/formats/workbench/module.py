@@ -36,8 +36,33 @@ from keyplan.model.stored.key_templates import split_template
 __all__ = ["MadeModule", "made_module"]
 
 _IMPORTS = (
-    *("Binary", "Cursor", "Design", "Each", "Entity", "Field", "Id", "Index", "Key", "KeyStyle", "Label", "Number"),
-    *("Page", "Prefix", "Range", "Slots", "Stored", "Table", "Through", "Tokens", "Ttl", "Unique", "Unreadable"),
+    *(
+        "Binary",
+        "Cursor",
+        "Design",
+        "Each",
+        "Entity",
+        "Field",
+        "Id",
+        "Index",
+        "Key",
+        "KeyStyle",
+        "Discriminator",
+        "Number",
+    ),
+    *(
+        "Page",
+        "Prefix",
+        "Range",
+        "CounterShards",
+        "StoredAs",
+        "Table",
+        "Through",
+        "IdempotencyTokens",
+        "Ttl",
+        "Unique",
+        "InvalidItem",
+    ),
     *("Version", "View", "now", "read", "ulid"),
 )
 _STANDARD = {
@@ -226,7 +251,7 @@ class _Module:
         if own.order:
             yield ""
         for label in entity.labels:
-            yield f"    {own.key_name(label.name)} = Label({_text(label.attribute)}, {_text(label.value)})"
+            yield f"    {own.key_name(label.name)} = Discriminator({_text(label.attribute)}, {_text(label.value)})"
         for key in (entity.primary, *entity.keys):
             yield from _comments(entity.notes.get(key.name, ()))
             yield f"    {own.key_name(key.name)} = {_key(key, own, indexes)}"
@@ -424,7 +449,7 @@ def _declared_line(name: str, kind: str, declared: FieldDeclaration) -> str:
     """A field as its design declared it."""
     alias = f"alias={_text(declared.attribute)}" if declared.attribute != name else ""
     if declared.slots is not None:
-        return f"{name}: {kind} = Slots({declared.slots})"
+        return f"{name}: {kind} = CounterShards({declared.slots})"
     if declared.factory is not None:
         return f"{name}: {kind} = Field({', '.join(filter(None, [f'default_factory={declared.factory}', alias]))})"
     if declared.default is None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, cast
 
-from keyplan.errors import Fault, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan.formats.workbench.plain import attribute_value, key_value
 from keyplan.formats.workbench.tables import as_workbench
 
@@ -131,7 +131,7 @@ class _Reader:
     """Reads a model; keeps what was noticed, and why a table can't be read."""
 
     def __init__(self) -> None:
-        self.faults: list[Fault] = []
+        self.faults: list[ErrorDetail] = []
         self._noticed: dict[str, list[str]] = {}
 
     def model(self, data: Json) -> Model:
@@ -139,7 +139,9 @@ class _Reader:
         tables: list[TableModel] = []
         given = data.get("DataModel")
         if not isinstance(given, list) or not given:
-            self.faults.append(Fault("DataModel", "it lists no tables" if "DataModel" in data else "field required"))
+            self.faults.append(
+                ErrorDetail("DataModel", "it lists no tables" if "DataModel" in data else "field required")
+            )
             given = []
         for number, value in enumerate(given):
             table = self._table(value, f"DataModel[{number}]", data)
@@ -200,7 +202,7 @@ class _Reader:
         partition = self._key_attribute(data.get("PartitionKey"), f"{place}.PartitionKey")
         if partition is None:
             self.faults.append(
-                Fault(f"{place}.PartitionKey" if data else place, "field required: the name of an attribute")
+                ErrorDetail(f"{place}.PartitionKey" if data else place, "field required: the name of an attribute")
             )
             return None
         sort = self._key_attribute(data.get("SortKey"), f"{place}.SortKey")

@@ -43,7 +43,7 @@ def _fault(design: CompiledDesign, name: str, item: Item) -> str | None:
     try:
         again = entity.to_item(entity.from_item(item))
     except KeyplanError as error:
-        reasons = "; ".join(str(fault) for fault in error.faults) or error.message
+        reasons = "; ".join(str(fault) for fault in error.errors) or error.message
         return f"the sample's item can't be read, or not put back: {reasons}"
     lost = [
         f"{attribute} would be {_shown(again, attribute)}, and is {_shown(item, attribute)}"

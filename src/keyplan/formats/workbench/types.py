@@ -20,22 +20,22 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from keyplan.model.declared.fields import ID, TOKENS, TTL, VERSION, is_alias, marks_of
-from keyplan.model.declared.parameters import EACH, PREFIX, Cursor, Page, Range, Unreadable
-from keyplan.model.declared.stored_as import FormName, Stored
+from keyplan.model.declared.parameters import EACH, PREFIX, Cursor, Page, Range, InvalidItem
+from keyplan.model.declared.stored_as import FormName, StoredAs
 
 __all__ = ["TYPE_NAMES", "is_type", "is_value", "literal_text", "serialized_text", "stored_text", "type_text"]
 
 _PLAIN: dict[Any, str] = {
     str: "str", int: "int", float: "float", bool: "bool", bytes: "bytes", Decimal: "Decimal", datetime: "datetime",
     date: "date", time: "time", timedelta: "timedelta", UUID: "UUID", Any: "Any", object: "Any", type(None): "None",
-    None: "None", list: "list[Any]", dict: "dict[str, Any]", tuple: "tuple[str, ...]", Unreadable: "Unreadable",
+    None: "None", list: "list[Any]", dict: "dict[str, Any]", tuple: "tuple[str, ...]", InvalidItem: "InvalidItem",
 }  # fmt: skip
 _GENERIC: dict[Any, str] = {
     list: "list", set: "set", frozenset: "frozenset", tuple: "tuple", dict: "dict", Page: "Page", Range: "Range",
     Iterator: "Iterator", Iterable: "Iterator", AsyncIterator: "Iterator", AsyncIterable: "Iterator",
 }  # fmt: skip
-_MARKS = {TTL.name: "Ttl", VERSION.name: "Version", TOKENS.name: "Tokens"}
-_OTHERS = ("Annotated", "Each", "Id", "Literal", "Stored", "Prefix", "Cursor", *_MARKS.values())
+_MARKS = {TTL.name: "Ttl", VERSION.name: "Version", TOKENS.name: "IdempotencyTokens"}
+_OTHERS = ("Annotated", "Each", "Id", "Literal", "StoredAs", "Prefix", "Cursor", *_MARKS.values())
 _BOUNDS = ("ge", "gt", "le", "lt")
 TYPE_NAMES = frozenset(
     {*_PLAIN.values(), *_GENERIC.values(), *_OTHERS} - {"list[Any]", "dict[str, Any]", "tuple[str, ...]", "None"}
@@ -67,7 +67,7 @@ def type_text(annotation: Any, names: Mapping[Any, str]) -> str:
             return "Prefix"
         if EACH in metadata:
             return f"Each[{', '.join(type_text(value, names) for value in get_args(inner))}]"
-        stored = next((value for value in metadata if isinstance(value, Stored)), None)
+        stored = next((value for value in metadata if isinstance(value, StoredAs)), None)
         if stored is not None and stored.write is not None:
             raise ValueError(annotation)  # functions are code
         marks = marks_of(annotation)
@@ -183,12 +183,12 @@ def _is_literal(node: ast.expr) -> bool:
 
 
 def _is_form(call: ast.Call) -> bool:
-    """Whether it is ``Stored("ms")``, or ``Stored(layout="%Y-%m-%d")``."""
+    """Whether it is ``StoredAs("ms")``, or ``StoredAs(layout="%Y-%m-%d")``."""
     match call:
-        case ast.Call(func=ast.Name(id="Stored"), args=[ast.Constant(value=form)], keywords=[]):
+        case ast.Call(func=ast.Name(id="StoredAs"), args=[ast.Constant(value=form)], keywords=[]):
             return form in get_args(FormName)
         case ast.Call(
-            func=ast.Name(id="Stored"), args=[], keywords=[ast.keyword(arg="layout", value=ast.Constant(value=str()))]
+            func=ast.Name(id="StoredAs"), args=[], keywords=[ast.keyword(arg="layout", value=ast.Constant(value=str()))]
         ):
             return True
         case _:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, get_args, get_type_hints
 
-from keyplan.errors import DesignError, Fault, UnknownPattern
+from keyplan.errors import DesignError, ErrorDetail, UnknownPattern
 from keyplan.model.compiled.collisions import can_collide
 from keyplan.model.compiled.compiled_entities import compile_entity
 from keyplan.model.compiled.compiler import compile_read, junctions_of
@@ -62,7 +62,7 @@ class CompiledDesign:
     reads: dict[str, ReadPattern]
     writes: dict[str, WritePattern]
     by_name: dict[str, CompiledEntity] = field(default_factory=dict[str, CompiledEntity])
-    silence: Mapping[str, str] = field(default_factory=dict[str, str])
+    ignore: Mapping[str, str] = field(default_factory=dict[str, str])
     """Findings of ``keyplan check`` that are left as they are: a code, or a code and a place, and the reason."""
 
     @property
@@ -92,26 +92,26 @@ class CompiledDesign:
 
 
 def compile_design(
-    cls: type[Any], namespace: Mapping[str, Any], silence: Mapping[str, str] | None = None
+    cls: type[Any], namespace: Mapping[str, Any], ignore: Mapping[str, str] | None = None
 ) -> CompiledDesign:
     """Compile the class of a design. ``namespace`` holds names local to the place where it was made, ``silence`` the
     findings of ``keyplan check`` that are left as they are, with their reasons.
 
     Raises DesignError with every fault of the design.
     """
-    return _Compiler(cls, namespace, silence or {}).compile()
+    return _Compiler(cls, namespace, ignore or {}).compile()
 
 
 class _Compiler:
-    def __init__(self, cls: type[Any], namespace: Mapping[str, Any], silence: Mapping[str, str]) -> None:
+    def __init__(self, cls: type[Any], namespace: Mapping[str, Any], ignore: Mapping[str, str]) -> None:
         self.cls = cls
         self.namespace = namespace
-        self.silence = silence
-        self.faults: list[Fault] = []
+        self.ignore = ignore
+        self.faults: list[ErrorDetail] = []
         self.wrong_views: set[type[View[Any]]] = set()
 
     def fault(self, place: str, problem: Problem) -> None:
-        self.faults.append(Fault(place, str(problem), problem.hint))
+        self.faults.append(ErrorDetail(place, str(problem), problem.hint))
 
     def compile(self) -> CompiledDesign:
         table = getattr(self.cls, "table", None)
@@ -138,7 +138,7 @@ class _Compiler:
             reads=reads,
             writes=writes,
             by_name={entity.name: entity for entity in entities.values()},
-            silence={**(inherited.silence if inherited is not None else {}), **self.silence},
+            ignore={**(inherited.ignore if inherited is not None else {}), **self.ignore},
         )
 
     def _doc(self) -> str:
@@ -156,13 +156,13 @@ class _Compiler:
             )
 
     def _check_silence(self) -> None:
-        given: Any = self.silence
+        given: Any = self.ignore
         if not isinstance(given, Mapping) or not all(
             isinstance(value, str) for pair in given.items() for value in pair
         ):
             self.fault(
                 self.cls.__name__,
-                Problem("silence= isn't a mapping of texts", 'write silence={"KP201 Message.primary": "a few a day"}'),
+                Problem("ignore= isn't a mapping of texts", 'write ignore={"KP201 Message.primary": "a few a day"}'),
             )
 
     def _check_table(self, table: Table) -> None:
@@ -299,7 +299,7 @@ class _Compiler:
                         f"its key can be the same as {left.name}.{compiled_key.name}'s: {other} against "
                         f"{compiled_key}; one item would overwrite the other",
                         "begin one of the templates with another word, e.g. its entity's name; or, where other "
-                        'programs made the keys, give both a Label("type", "...") that tells their items apart',
+                        'programs made the keys, give both a Discriminator("type", "...") that tells their items apart',
                     ),
                 )
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, get_args, get_origin
 
 from keyplan.dynamodb.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
-from keyplan.errors import Fault
+from keyplan.errors import ErrorDetail
 from keyplan.model.compiled.collisions import can_collide
 from keyplan.model.compiled.constants import constant_of, domain_of, values_asked
 from keyplan.model.compiled.reserved_names import attribute_problems
@@ -18,7 +18,7 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TOKENS, kind_of, marks_of, slots_of
 from keyplan.model.declared.indexes import Index, KeyAttribute
-from keyplan.model.declared.keys import OURS, Key, KeyStyle, Label, Unique
+from keyplan.model.declared.keys import OURS, Key, KeyStyle, Discriminator, Unique
 from keyplan.model.declared.table import Table
 from keyplan.model.stored.key_formats import Format, format_for
 from keyplan.model.stored.key_templates import DELIMITER, Literal_, Template, Variable, split_template
@@ -30,7 +30,7 @@ from keyplan.model.stored.stored_keys import CompiledKey, IndexedAttribute
 __all__ = ["compile_entity"]
 
 
-def compile_entity(cls: type[Entity], table: Table, faults: list[Fault]) -> CompiledEntity | None:
+def compile_entity(cls: type[Entity], table: Table, faults: list[ErrorDetail]) -> CompiledEntity | None:
     """One entity compiled for a table; None where its keys have faults, which are then added to the list."""
     return _EntityCompiler(cls, table).compile(faults)
 
@@ -42,13 +42,13 @@ class _EntityCompiler:
         self.cls = cls
         self.table = table
         self.stored = {field.name: field for field in stored_fields(cls)}
-        self.faults: list[Fault] = []
+        self.faults: list[ErrorDetail] = []
 
     def fault(self, name: str, problem: Problem) -> None:
         place = f"{self.cls.__name__}.{name}" if name else self.cls.__name__
-        self.faults.append(Fault(place, str(problem), problem.hint))
+        self.faults.append(ErrorDetail(place, str(problem), problem.hint))
 
-    def compile(self, faults: list[Fault]) -> CompiledEntity | None:
+    def compile(self, faults: list[ErrorDetail]) -> CompiledEntity | None:
         declared = {name: value for base in reversed(self.cls.__mro__) for name, value in vars(base).items()}
         keys = {name: value for name, value in declared.items() if isinstance(value, Key)}
         primaries = [name for name, key in keys.items() if key.index is None]
@@ -84,7 +84,7 @@ class _EntityCompiler:
         faults.extend(self.faults)
         if self.faults or primary is None:
             return None
-        labels = tuple(value for value in declared.values() if isinstance(value, Label))
+        labels = tuple(value for value in declared.values() if isinstance(value, Discriminator))
         self._check_labels(labels, (primary, *index_keys))
         named = tuple(claim for claim in claims if claim is not None)
         stored = tuple(self.stored.values())
@@ -151,7 +151,7 @@ class _EntityCompiler:
                     ),
                 )
 
-    def _check_labels(self, labels: tuple[Label, ...], keys: Iterable[CompiledKey]) -> None:
+    def _check_labels(self, labels: tuple[Discriminator, ...], keys: Iterable[CompiledKey]) -> None:
         """A label has an attribute of its own."""
         taken = {field.attribute: field.name for field in self.stored.values()}
         taken |= {attribute.name: key.name for key in keys for attribute, _ in key.attributes}

@@ -196,7 +196,7 @@ class _Question:
             for entity in owners:
                 if name in entity.fields:
                     constants[name] = constant_of(entity.name, entity.fields[name], value)
-        whole = self.options.scan or self.options.all_of is not None
+        whole = self.options.scan or self.options.scan_index is not None
         if self.shape.kind in {ShapeKind.LIST, ShapeKind.COUNT} and not whole:
             constants |= all_slots(self.targets, {*constants, *self.signature.by_name})
         return constants
@@ -228,7 +228,7 @@ class _Question:
     # Plans by shape
 
     def _plan(self) -> Plan:
-        if self.options.scan or self.options.all_of is not None:
+        if self.options.scan or self.options.scan_index is not None:
             return self._scan()
         if self.options.through is not None:
             return self._through()
@@ -249,8 +249,8 @@ class _Question:
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
                 raise Problem(f"where= names {name!r}, which isn't a field of all that {word} gives")
-        if self.options.all_of is not None:
-            matches = standing_in(self.options.all_of, self.targets, consistent=self.options.consistent)
+        if self.options.scan_index is not None:
+            matches = standing_in(self.options.scan_index, self.targets, consistent=self.options.consistent)
             self.constants = without_implied(self.constants, matches)
             return all_of_index(matches, self.targets, self.options, self._filter((), attributes_held(matches)))
         if self.options.complete:

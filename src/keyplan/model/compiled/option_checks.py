@@ -30,7 +30,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "key": (Key, "the key of an entity, such as Ticket.by_project"),
     "order_by": (str, "the name of a field"),
     "where": ((Mapping, str), "a mapping of fields to values, or the text of a filter"),
-    "all_of": (Index, "an index"),
+    "scan_index": (Index, "an index"),
     "total": (str, "the name of a field"),
 }
 
@@ -80,8 +80,8 @@ def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parame
     Problem.
     """
     word = "a scan" if options.scan else "all of an index"
-    if options.scan and options.all_of is not None:
-        raise Problem("scan= reads the table whole, and all_of= an index", "leave one of them out")
+    if options.scan and options.scan_index is not None:
+        raise Problem("scan= reads the table whole, and scan_index= an index", "leave one of them out")
     if not shape.many and not shape.told:
         raise Problem(f"{word} answers with a Page, a list, an Iterator, an int or a bool")
     if options.through is not None:
@@ -100,7 +100,7 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
     if shape.lenient and options.through is not None:
         raise Problem(
             "a junction's item that can't be read doesn't say where it leads",
-            "leave Unreadable out, or ask for the ends by their keys",
+            "leave InvalidItem out, or ask for the ends by their keys",
         )
     if ParameterKind.LIMIT in kinds and not shape.many:
         raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or drop the limit")
@@ -141,8 +141,8 @@ def _check_segments(signature: Signature, options: Options, shape: Shape) -> Non
         raise Problem(f"segments={given!r} is no number from 1 to {SEGMENTS_MAX}", "8 are many for most jobs")
     if given == 1:
         return
-    if not options.scan and options.all_of is None:
-        raise Problem("segments= divides what is read whole", "leave it out, or say scan=True or all_of=")
+    if not options.scan and options.scan_index is None:
+        raise Problem("segments= divides what is read whole", "leave it out, or say scan=True or scan_index=")
     if options.complete:
         raise Problem("segments= reads what the index holds, and complete= more", "leave one of them out")
     if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.PAGE, ShapeKind.COUNT}:
@@ -183,7 +183,7 @@ def _check_key(options: Options, owners: Sequence[CompiledEntity]) -> None:
     chosen = options.key
     if chosen is None:
         return
-    if options.scan or options.all_of is not None:
+    if options.scan or options.scan_index is not None:
         raise Problem("what is read whole is asked by no key", "leave key= out")
     if not any(own.declared == chosen for owner in owners for own in owner.keys):
         named = ", ".join((*chosen.partition, *chosen.sort))

@@ -17,7 +17,7 @@ from keyplan.model.compiled.operands import stored_tag
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TTL, kind_of, marks_of
-from keyplan.model.declared.keys import Key, Label, Unique
+from keyplan.model.declared.keys import Key, Discriminator, Unique
 from keyplan.model.declared.patterns import Pattern
 from keyplan.model.declared.table import Table
 from keyplan.model.source_code import definition_of
@@ -71,7 +71,9 @@ def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
     for base in cls.__mro__[: cls.__mro__.index(Entity)]:
         declared = {**vars(base).get("__annotations__", {}), **vars(base)}
         for name in _PYDANTIC & declared.keys():
-            if name in vars(base).get("__annotations__", {}) or isinstance(vars(base).get(name), Key | Unique | Label):
+            if name in vars(base).get("__annotations__", {}) or isinstance(
+                vars(base).get(name), Key | Unique | Discriminator
+            ):
                 yield (
                     name,
                     Problem(

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import unaliased
-from keyplan.model.declared.parameters import Page, Unreadable
+from keyplan.model.declared.parameters import Page, InvalidItem
 from keyplan.model.declared.views import View, entity_of_view, is_view
 
 __all__ = ["WORDS", "Member", "Shape", "ShapeKind", "is_awaited", "shape_of"]
@@ -67,7 +67,7 @@ class Shape:
     members: tuple[Member, ...] = ()
     views: Mapping[type[Entity], type[View[Any]]] = field(default_factory=dict[type[Entity], type[View[Any]]])
     lenient: bool = False
-    """Whether what can't be read is given as Unreadable."""
+    """Whether what can't be read is given as InvalidItem."""
 
     @property
     def many(self) -> bool:
@@ -126,8 +126,8 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
         entities, views = entities_of(arguments[0])
         return Shape(_MANY[origin], entities, views=views, lenient=_takes_unreadable(arguments[0]))
     union = arguments if origin in {Union, types.UnionType} else (annotation,)
-    optional, lenient = type(None) in union, Unreadable in union
-    kinds = [value for value in union if value not in {type(None), Unreadable}]
+    optional, lenient = type(None) in union, InvalidItem in union
+    kinds = [value for value in union if value not in {type(None), InvalidItem}]
     if len(kinds) == 1 and _is_given(kinds[0]):
         entities, views = entities_of(kinds[0])
         return Shape(ShapeKind.ONE, entities, views=views, optional=optional, lenient=lenient)
@@ -143,7 +143,7 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
 def _counted(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
     if not of:
         what = "it counts" if kind is ShapeKind.COUNT else "there is any"
-        raise Problem(f"it doesn't say of which entity {what}", 'name it: @read("...", of=Order)')
+        raise Problem(f"it doesn't say of which entity {what}", 'name it: @read("...", entity=Order)')
     if not all(_is_entity(entity_class) for entity_class in of):
         raise Problem("of= names what isn't an entity", "give an entity, or several")
     return Shape(kind, tuple(of))
@@ -157,7 +157,7 @@ def entities_of(annotation: Any) -> tuple[Entities, Views]:
     """The entities of an item type, one or a union of several, and of which it has a view. Raises Problem."""
     annotation = unaliased(annotation)
     union = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
-    parts = [part for part in union if part is not Unreadable]
+    parts = [part for part in union if part is not InvalidItem]
     if not parts or not all(_is_given(part) for part in parts):
         raise Problem(f"{_name(annotation)} isn't an entity or a view of one, nor a union of such")
     views: Views = {_entity_of(part): part for part in parts if is_view(part)}
@@ -180,7 +180,7 @@ def _entity_of(given: Any) -> type[Entity]:
 
 
 def _takes_unreadable(annotation: Any) -> bool:
-    return Unreadable in get_args(unaliased(annotation))
+    return InvalidItem in get_args(unaliased(annotation))
 
 
 def _is_given(value: Any) -> bool:
@@ -190,10 +190,10 @@ def _is_given(value: Any) -> bool:
 def _collection(factory: Any, *, optional: bool) -> Shape:
     members: list[Member] = []
     for name, annotation in get_type_hints(factory, include_extras=True).items():
-        if Unreadable in get_args(annotation) or _takes_unreadable(next(iter(get_args(annotation)), None)):
+        if InvalidItem in get_args(annotation) or _takes_unreadable(next(iter(get_args(annotation)), None)):
             raise Problem(
-                f"{factory.__name__}.{name} takes Unreadable, and a collection is whole or not there",
-                "return a Page, a list or an Iterator of its entities and Unreadable",
+                f"{factory.__name__}.{name} takes InvalidItem, and a collection is whole or not there",
+                "return a Page, a list or an Iterator of its entities and InvalidItem",
             )
         if get_origin(annotation) is list:
             entities, views = entities_of(get_args(annotation)[0])

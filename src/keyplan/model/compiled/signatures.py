@@ -16,11 +16,11 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from keyplan.errors import ArgumentError, Fault, shown
+from keyplan.errors import ArgumentError, ErrorDetail, shown
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.fields import is_optional, kind_of, unaliased
 from keyplan.model.declared.parameters import EACH, PREFIX, Cursor, Range
-from keyplan.model.stored.stored_entity import faults_of
+from keyplan.model.stored.stored_entity import error_details_of
 
 __all__ = ["Parameter", "ParameterKind", "Signature", "signature_of"]
 
@@ -103,7 +103,7 @@ class Signature:
         given = dict(zip(self._names, args, strict=False))
         if kwargs:
             given.update(kwargs)
-        faults: list[Fault] = []
+        faults: list[ErrorDetail] = []
         if len(given) != len(args) + len(kwargs) or not (self._required <= given.keys() <= self.by_name.keys()):
             faults = self._misfits(args, kwargs)
         bound = dict(self._defaults)
@@ -115,14 +115,14 @@ class Signature:
                 if name in self.by_name:
                     bound[name] = self._validator(name)(value, strict=strict)
             except ValidationError as error:
-                faults.extend(faults_of(error, name))
+                faults.extend(error_details_of(error, name))
             except ArgumentError as error:
-                faults.append(Fault(name, error.message, error.hint))
+                faults.append(ErrorDetail(name, error.message, error.hint))
             except ArithmeticError as error:  # of a validator of the design's; pydantic has a form for ValueError only
                 faults.append(_uncountable(name, value, error))
         if faults:
             what = "wrong arguments" if len(faults) > 1 else "wrong argument"
-            raise ArgumentError(what, place=self.place, faults=faults, hint=f"call it as {self}")
+            raise ArgumentError(what, place=self.place, errors=faults, hint=f"call it as {self}")
         return bound
 
     def some(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,22 +132,24 @@ class Signature:
             try:
                 result[name] = self._validator(name)(given[name], strict=False)
             except ValidationError as error:
-                raise ArgumentError("wrong argument", place=self.place, faults=faults_of(error, name)) from None
+                raise ArgumentError("wrong argument", place=self.place, errors=error_details_of(error, name)) from None
             except ArithmeticError as error:
                 faults = [_uncountable(name, given[name], error)]
-                raise ArgumentError("wrong argument", place=self.place, faults=faults) from None
+                raise ArgumentError("wrong argument", place=self.place, errors=faults) from None
         return result
 
-    def _misfits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Fault]:
+    def _misfits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[ErrorDetail]:
         given = dict(zip(self._names, args, strict=False))
         faults = [
-            Fault(name, "no such parameter", _closest(name, self._names)) for name in kwargs if name not in self.by_name
+            ErrorDetail(name, "no such parameter", _closest(name, self._names))
+            for name in kwargs
+            if name not in self.by_name
         ]
-        faults += [Fault(name, "given twice") for name in given if name in kwargs]
+        faults += [ErrorDetail(name, "given twice") for name in given if name in kwargs]
         if len(args) > len(self._names):
-            faults.append(Fault("", f"takes {len(self._names)} arguments, {len(args)} given"))
+            faults.append(ErrorDetail("", f"takes {len(self._names)} arguments, {len(args)} given"))
         return faults + [
-            Fault(parameter.name, "missing", f"its type is {type_name(parameter.annotation)}")
+            ErrorDetail(parameter.name, "missing", f"its type is {type_name(parameter.annotation)}")
             for parameter in self.parameters
             if parameter.required and parameter.name not in given and parameter.name not in kwargs
         ]
@@ -226,8 +228,8 @@ _JSON_BYTES = ConfigDict(val_json_bytes="base64")
 _BOUNDS = ("ge", "gt", "le", "lt")
 
 
-def _uncountable(name: str, value: Any, error: ArithmeticError) -> Fault:
-    return Fault(name, f"nothing can be computed with it ({error}); given: {shown(value)}")
+def _uncountable(name: str, value: Any, error: ArithmeticError) -> ErrorDetail:
+    return ErrorDetail(name, f"nothing can be computed with it ({error}); given: {shown(value)}")
 
 
 def _closest(name: str, names: Sequence[str]) -> str:

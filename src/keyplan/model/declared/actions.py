@@ -29,9 +29,9 @@ __all__ = [
     "Condition",
     "Create",
     "Delete",
-    "Discard",
-    "Include",
-    "Once",
+    "SetRemove",
+    "SetAdd",
+    "IfNotExists",
     "Previous",
     "Put",
     "Remove",
@@ -187,7 +187,7 @@ class Update(_ByKey[E_co]):
     With an instance, its key fields name the item, and keys that the change touches are made anew from the instance;
     the update fails with ConditionFailed if the fields they are made of have changed meanwhile. With the class and
     key fields, changes that touch a key are refused. A change is a value, None (removes the field), or one of
-    ``Add(1)``, ``Append([...])``, ``Include({...})``, ``Discard({...})``, ``Once(...)``, ``Remove()``.
+    ``Add(1)``, ``Append([...])``, ``SetAdd({...})``, ``SetRemove({...})``, ``IfNotExists(...)``, ``Remove()``.
     """
 
     def __init__(self, target: E_co | type[E_co], /, **values: Any) -> None:
@@ -233,7 +233,7 @@ class Update(_ByKey[E_co]):
 
         By class and key fields only. What the changes don't say has its default, so each field without a fixed one
         must be set, and so must all that an index key takes, as values. An entity with claims or a version is refused
-        (UpdateRefused): made from nothing, its item would lack them. Conditions are asked of the missing item too:
+        (UpdateRejected): made from nothing, its item would lack them. Conditions are asked of the missing item too:
         ``"attribute_not_exists(count) OR …"``.
         """
         changed = copy(self)
@@ -242,9 +242,9 @@ class Update(_ByKey[E_co]):
 
     def once(self, token: str) -> Self:
         """The update, which is carried out once for a token, however often it is sent:
-        ``Update(Account, account_id=…).set(balance=Add(amount)).once(payment_id)``.
+        ``Update(Account, account_id=…).set(balance=Add(amount)).idempotent(payment_id)``.
 
-        The item keeps the token in its field of type ``Tokens``. Where it has the token already, nothing is written (in
+        The item keeps the token in its field of type ``IdempotencyTokens``. Where it has the token already, nothing is written (in
         a transaction: nothing of it), and the call ends as it did the first time. So an update whose answer was lost
         is sent again by the client, and may be called again by you.
         """
@@ -297,7 +297,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A read within a write, strongly consistent where its key allows. Made by ``yield from pattern.ask(...)``."""
+    """A read within a write, strongly consistent where its key allows. Made by ``yield from pattern.read(...)``."""
 
     pattern: Any
     arguments: Mapping[str, Any]
@@ -323,22 +323,22 @@ class Append(Change):
 
 
 @dataclass(frozen=True, slots=True)
-class Include(Change):
+class SetAdd(Change):
     """Put elements into a set."""
 
     elements: Iterable[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Discard(Change):
+class SetRemove(Change):
     """Take elements out of a set."""
 
     elements: Iterable[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Once(Change):
-    """Set the field only where nothing is stored: ``.set(created_at=Once(now())).or_create()``."""
+class IfNotExists(Change):
+    """Set the field only where nothing is stored: ``.set(created_at=IfNotExists(now())).or_create()``."""
 
     value: Any
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from keyplan.errors import DesignError, Fault, shown
+from keyplan.errors import DesignError, ErrorDetail, shown
 
 __all__ = ["Is", "Problem", "check_given", "is_a", "is_text", "lowered", "one_of", "or_none", "several"]
 
@@ -34,12 +34,12 @@ def check_given(what: str, **given: tuple[Any, Is, str]) -> None:
     given, whether it is of the kind, and words for that.
     """
     faults = [
-        Fault(f"{what}({name}=)", f"takes {words}, not {shown(value)}")
+        ErrorDetail(f"{what}({name}=)", f"takes {words}, not {shown(value)}")
         for name, (value, is_right, words) in given.items()
         if not is_right(value)
     ]
     if faults:
-        raise DesignError("arguments of the wrong kind", place=what, faults=faults)
+        raise DesignError("arguments of the wrong kind", place=what, errors=faults)
 
 
 def is_text(given: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeIs
 
-from keyplan.model.declared.keys import Key, Label, Unique
+from keyplan.model.declared.keys import Key, Discriminator, Unique
 
 __all__ = ["Entity", "is_entity"]
 
@@ -35,7 +35,7 @@ class Entity(BaseModel):
         validate_by_alias=True,
         val_json_bytes="base64",
         ser_json_bytes="base64",
-        ignored_types=(Key, Unique, Label),
+        ignored_types=(Key, Unique, Discriminator),
         protected_namespaces=(),
     )
 

@@ -27,8 +27,8 @@ __all__ = [
     "TTL",
     "VERSION",
     "Id",
-    "Slots",
-    "Tokens",
+    "CounterShards",
+    "IdempotencyTokens",
     "Ttl",
     "Version",
     "bounds_of",
@@ -58,7 +58,7 @@ class Mark:
 ID = Mark("Id")
 VERSION = Mark("Version")
 TTL = Mark("Ttl")
-TOKENS = Mark("Tokens")
+TOKENS = Mark("IdempotencyTokens")
 
 T = TypeVar("T")
 
@@ -69,8 +69,8 @@ Version = Annotated[int, VERSION]
 Ttl = Annotated[datetime, TTL]
 """A field that says when an item expires; stored as epoch seconds (DynamoDB deletes it within a few days of that)."""
 
-Tokens = Annotated[set[str], TOKENS]
-"""A field that keeps which updates were carried out: the tokens of ``Update(...).once(token)``. It begins empty."""
+IdempotencyTokens = Annotated[set[str], TOKENS]
+"""A field that keeps which updates were carried out: the tokens of ``Update(...).idempotent(token)``. It begins empty."""
 
 SLOTS_MAX = 100
 """A BatchGetItem reads so many items. Source: BatchGetItem in the API reference."""
@@ -90,15 +90,17 @@ class _Slot:
         return random.randrange(self.count)  # noqa: S311 - it spreads load, and hides nothing
 
 
-def Slots(count: int) -> int:  # noqa: N802 - it stands where a type's word does
+def CounterShards(count: int) -> int:  # noqa: N802 - it stands where a type's word does
     """A field of the partition key that spreads a number over so many items, since many add to it at once.
 
-    ``slot: int = Slots(10)``: an ``Update(...).or_create()`` that doesn't say the slot adds to any of them, and a read
+    ``slot: int = CounterShards(10)``: an ``Update(...).or_create()`` that doesn't say the slot adds to any of them, and a read
     that doesn't say it asks for all. Raises ArgumentError for a count that isn't 2 to 100.
     """
     anything: Any = count
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
-        raise ArgumentError(f"a number is spread over 2 to {SLOTS_MAX} slots, not {shown(count)}", place="Slots")
+        raise ArgumentError(
+            f"a number is spread over 2 to {SLOTS_MAX} slots, not {shown(count)}", place="CounterShards"
+        )
     field: Any = Field(default_factory=_Slot(count), ge=0, lt=count)
     return field  # type: ignore[no-any-return] # pydantic sees what it is
 

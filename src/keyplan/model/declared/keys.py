@@ -9,7 +9,7 @@ from typing import Any, Literal
 from keyplan.model.declared.declaration_errors import check_given, is_a, is_text, one_of, or_none, several
 from keyplan.model.declared.indexes import Index
 
-__all__ = ["OURS", "Key", "KeyStyle", "Label", "Unique"]
+__all__ = ["OURS", "Key", "KeyStyle", "Discriminator", "Unique"]
 
 _TEMPLATE = 'a template such as "ORDER#{order_id}"'
 _TEMPLATES = f"{_TEMPLATE}, or a list of them"
@@ -65,7 +65,7 @@ class Unique:
     """A value that one item of the entity may have: ``Unique("USER_EMAIL#{email}")``.
 
     Keyplan keeps a claim item under this key, written and removed in the same transaction as the item; a second item
-    with the value is refused with ValueTaken. While a field of the template is None, nothing is claimed. A claim also
+    with the value is refused with UniqueValueTaken. While a field of the template is None, nothing is claimed. A claim also
     answers ``-> Entity | None`` by the same fields, with strong consistency: two reads by key.
     """
 
@@ -128,9 +128,9 @@ OURS = KeyStyle()
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class Discriminator:
     """An attribute that has one value in all items of the entity, by which other programs know them:
-    ``Label("_et", "Pokemon")``, ``Label("__edb_e__", "task")``.
+    ``Discriminator("_et", "Pokemon")``, ``Discriminator("__edb_e__", "task")``.
 
     It is written with each item, and an item that lacks it is another's. Two entities whose keys could be the same are
     no fault where a label tells their items apart.
@@ -141,7 +141,7 @@ class Label:
 
     def __post_init__(self) -> None:
         check_given(
-            "Label",
+            "Discriminator",
             attribute=(self.attribute, is_text, "the name of an attribute"),
             value=(self.value, is_text, "the text that the attribute has"),
         )

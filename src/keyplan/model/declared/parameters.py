@@ -16,7 +16,7 @@ from typing_extensions import TypeVar
 from keyplan.errors import ArgumentError
 from keyplan.model.declared.entity import Entity
 
-__all__ = ["Cursor", "Each", "Page", "Prefix", "Range", "Through", "Unreadable"]
+__all__ = ["Cursor", "Each", "Page", "Prefix", "Range", "Through", "InvalidItem"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -123,9 +123,9 @@ class Through:
         object.__setattr__(self, "fields", fields)
 
 
-class Unreadable(BaseModel):
-    """An item whose key is the entity's, but whose attributes aren't: ``Page[Ticket | Unreadable]`` gives it in its
-    place, where ``Page[Ticket]`` raises ItemNotReadable.
+class InvalidItem(BaseModel):
+    """An item whose key is the entity's, but whose attributes aren't: ``Page[Ticket | InvalidItem]`` gives it in its
+    place, where ``Page[Ticket]`` raises InvalidItemError.
 
     ``entity`` is the entity's name, ``key`` its primary key as it is stored, ``message`` what is wrong, ``faults`` each
     attribute's.

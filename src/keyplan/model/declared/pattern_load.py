@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationE
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
-from keyplan.errors import Fault
+from keyplan.errors import ErrorDetail
 from keyplan.model.declared.declaration_errors import Problem, lowered
 
 __all__ = ["Load", "checked_load", "fault_of"]
@@ -62,7 +62,7 @@ class Load:
     ``item_bytes``: the size of one of them, attribute names included. ``kept``: the share of them that a filter lets
     through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes
     several keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter,
-    for a write that decides by them. ``fails``: the share of a write's calls that fail a condition. ``joined``: whether
+    for a write that decides by them. ``fails``: the share of a write's calls that fail a condition. ``in_transaction``: whether
     a write is carried out as one of several in a transaction (``transact``), and not by itself.
     """
 
@@ -104,13 +104,13 @@ def checked_load(load: Load) -> Load:
         raise Problem("; ".join(str(fault_of(element)) for element in error.errors(include_url=False))) from None
 
 
-def fault_of(detail: ErrorDetails) -> Fault:
+def fault_of(detail: ErrorDetails) -> ErrorDetail:
     """Pydantic's finding in the words of who wrote the load."""
     given = repr(detail.get("input"))
     shown = given if len(given) <= 60 else f"{given[:57]}..."
     message = "it must hold members by name" if detail["type"] in _NO_MAPPING else detail["msg"]
     place = ".".join(str(step) for step in detail["loc"])
-    return Fault(place, f"{lowered(message)}; given: {shown}")
+    return ErrorDetail(place, f"{lowered(message)}; given: {shown}")
 
 
 _NO_MAPPING = {"dataclass_type", "dict_type"}

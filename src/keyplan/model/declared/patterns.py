@@ -1,7 +1,7 @@
 """``@read`` and ``@write``: a method's signature becomes an access pattern of its design.
 
 A pattern is called like the method it was written as: ``cms.article("1")``. ``cms.article.aio("1")`` awaits the same
-from asynchronous code, and ``yield from self.article.ask("1")`` reads within a write. Declared with ``async def``,
+from asynchronous code, and ``yield from self.article.read("1")`` reads within a write. Declared with ``async def``,
 the plain call is awaitable. Compiling is ``model.py``'s work; running is the opened design's.
 """
 
@@ -135,7 +135,7 @@ class BoundRead(Bound, Generic[P, R]):
         return cast("R", await self._runner.run_read_async(self._name, args, kwargs))
 
     def ask(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
-        """The answer within a write: ``article = yield from self.article.ask(article_id)``."""
+        """The answer within a write: ``article = yield from self.article.read(article_id)``."""
         answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
         return cast("R", answer)
 
@@ -173,8 +173,8 @@ class BoundWrite(Bound, Generic[P, R]):
         return cast("R", await self._runner.run_write_async(self._name, args, kwargs))
 
     def join(self, *args: P.args, **kwargs: P.kwargs) -> Joined[R]:
-        """Carry it out within another write, in its one transaction: ``yield from self.add_line.join(order)``; or
-        with writes of other designs: ``transact(shop.place.join(order), ledger.book.join(entry))``. Raises
+        """Carry it out within another write, in its one transaction: ``yield from self.add_line.in_transaction(order)``; or
+        with writes of other designs: ``transact(shop.place.in_transaction(order), ledger.book.join(entry))``. Raises
         ArgumentError.
         """
         runner: Any = self._runner
@@ -308,7 +308,7 @@ def read(
     where: Mapping[str, Any] | str | None = None,
     through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None,
     scan: bool = False,
-    all_of: Index | None = None,
+    scan_index: Index | None = None,
     segments: int = 1,
     of: type[Entity] | Sequence[type[Entity]] = (),
     total: str | None = None,
@@ -325,8 +325,8 @@ def read(
     price, and never of a global index.
     ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
     DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
-    answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``all_of=OPEN_ORDERS`` gives all
-    that stands in an index; ``segments=8`` reads either in so many segments at a time, for jobs. ``of=Order`` says
+    answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``scan_index=OPEN_ORDERS`` gives all
+    that stands in an index; ``segments=8`` reads either in so many segments at a time, for jobs. ``entity=Order`` says
     what an ``int`` counts, or what a ``bool`` looks for; with ``total="amount"`` the ``int`` is the sum of that field.
     ``complete=True`` reads from the table what the index lacks of the answer, by BatchGetItem.
 
@@ -352,7 +352,7 @@ def read(
             where=where,
             through=through,
             scan=scan,
-            all_of=all_of,
+            scan_index=scan_index,
             segments=segments,
             of=told_of,
             total=total,
@@ -375,9 +375,9 @@ def write(
     transaction; what the generator returns is the result.
 
     ``attempts`` above 1 runs the generator again, after a short random pause, when a condition of it doesn't hold: for
-    writes that first read (``yield from self.article.ask(...)``) and then expect that nothing has changed.
+    writes that first read (``yield from self.article.read(...)``) and then expect that nothing has changed.
     ``per_second`` (calls, on average), ``items`` (written by one call) and ``item_bytes`` say how much is expected, for
-    ``keyplan check`` and ``keyplan cost``. So does ``joined``: that it is carried out with writes of other designs, by
+    ``keyplan check`` and ``keyplan cost``. So does ``in_transaction``: that it is carried out with writes of other designs, by
     ``transact``, so that its actions are always part of a transaction.
     """
     bare: Any = id
@@ -404,7 +404,7 @@ class Options:
     where: Mapping[str, Any] | str | None = None
     through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None
     scan: bool = False
-    all_of: Index | None = None
+    scan_index: Index | None = None
     segments: int = 1
     of: tuple[type[Entity], ...] = ()
     total: str | None = None

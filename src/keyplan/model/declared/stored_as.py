@@ -13,7 +13,7 @@ from pydantic_core import core_schema
 
 from keyplan.model.declared.declaration_errors import check_given, is_a, or_none
 
-__all__ = ["FormName", "Stored", "cut"]
+__all__ = ["FormName", "StoredAs", "cut"]
 
 FormName: TypeAlias = Literal[
     "s",
@@ -36,8 +36,8 @@ _UNITS = {"s": timedelta(seconds=1), "ms": timedelta(milliseconds=1)}
 
 
 @dataclass(frozen=True, init=False)
-class Stored:
-    """The form in which other programs store a field: ``Annotated[datetime, Stored("ms")]``.
+class StoredAs:
+    """The form in which other programs store a field: ``Annotated[datetime, StoredAs("ms")]``.
 
     Moments: ``"s"`` and ``"ms"``, the seconds or milliseconds since 1970 as a number (``"s as text"`` and
     ``"ms as text"``: as a text); ``"iso s"`` and ``"iso ms"``, ``2026-11-21T09:42:00.000Z`` as JavaScript writes it;
@@ -71,7 +71,7 @@ class Stored:
         read: Callable[[Any], Any] | None = None,
     ) -> None:
         check_given(
-            "Stored",
+            "StoredAs",
             form=(form, or_none(is_a(str)), 'the name of a form, such as "json"'),
             layout=(layout, or_none(is_a(str)), "what strftime takes, a text"),
             write=(write, or_none(callable), "a function"),
@@ -101,8 +101,8 @@ class Stored:
 
     def __repr__(self) -> str:
         if self.write is not None:
-            return f"Stored(write={getattr(self.write, '__name__', 'function')}, read=...)"
-        return f"Stored({self.form!r})" if self.layout is None else f"Stored(layout={self.layout!r})"
+            return f"StoredAs(write={getattr(self.write, '__name__', 'function')}, read=...)"
+        return f"StoredAs({self.form!r})" if self.layout is None else f"StoredAs(layout={self.layout!r})"
 
 
 def cut(value: Any, unit: timedelta) -> Any:

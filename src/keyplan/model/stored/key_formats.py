@@ -394,7 +394,7 @@ class NumberFormat:
 
 @dataclass(frozen=True)
 class StoredFormat:
-    """A value in a text key as it stands in its own attribute (``Stored``), or in another program's way.
+    """A value in a text key as it stands in its own attribute (``StoredAs``), or in another program's way.
 
     ``unit`` is what a moment is cut to. ``whole``: the field has no more than that, so that a value which has more is
     no item's.
@@ -426,7 +426,7 @@ class StoredFormat:
         if self.whole and floor != value:
             raise KeyFieldError(
                 f"{value.isoformat()} is more exact than what is stored, so no item has it",
-                hint="cut it to whole seconds, or milliseconds, as the field's Stored(...) says",
+                hint="cut it to whole seconds, or milliseconds, as the field's StoredAs(...) says",
             )
         return self.to_text(floor)
 

@@ -64,7 +64,7 @@ class Form(enum.IntEnum):
     CUSTOM = 2
     """A serializer of the entity's."""
     STORED = 3
-    """Its type's ``Stored(...)``."""
+    """Its type's ``StoredAs(...)``."""
     KEYED = 4
     """The key whose attribute it is."""
 

@@ -20,11 +20,19 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyplan.dynamodb import values
 from keyplan.dynamodb.limits import ITEM_BYTES_MAX
-from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
+from keyplan.errors import (
+    ArgumentError,
+    ErrorDetail,
+    InvalidItemError,
+    ItemTooLarge,
+    KeyFieldError,
+    RequestError,
+    shown,
+)
 from keyplan.model.declared.declaration_errors import lowered
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, slots_of, unbounded
-from keyplan.model.declared.keys import Label
+from keyplan.model.declared.keys import Discriminator
 from keyplan.model.source_code import fields_read
 from keyplan.model.stored.field_codec import Decoder, Encoder
 from keyplan.model.stored.item_reading import reader_of, reads_by_json
@@ -51,7 +59,7 @@ class CompiledEntity:
         primary: CompiledKey,
         index_keys: tuple[CompiledKey, ...],
         claims: tuple[CompiledKey, ...],
-        labels: tuple[Label, ...] = (),
+        labels: tuple[Discriminator, ...] = (),
         stored: Sequence[StoredField] | None = None,
         indexed: Sequence[IndexedAttribute] = (),
     ) -> None:
@@ -98,7 +106,7 @@ class CompiledEntity:
         """Whether its items are read as JSON."""
         by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
         self.from_item: Reader = self._noting_version(self._read_by_json if self.reads_by_json else by_schema)
-        """The instance that an item holds. Raises ItemNotReadable."""
+        """The instance that an item holds. Raises InvalidItemError."""
         self.matches = self._labelled(primary.matches)
         """Whether an item is one of this entity's: by its primary key, and its labels."""
         self.matches_sort = self._labelled(primary.matches_sort)
@@ -332,7 +340,7 @@ class CompiledEntity:
             return self._validate(self.own_values(instance), by_name=True)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise ArgumentError(
-                f"this {self.name} is not valid", place=self.name, faults=faults_of(error, self.name)
+                f"this {self.name} is not valid", place=self.name, errors=error_details_of(error, self.name)
             ) from None
 
     def as_stored(self, instance: Entity) -> Entity:
@@ -350,30 +358,30 @@ class CompiledEntity:
 
     def check_fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Some fields' values, validated one by one against their types. Raises ArgumentError with every fault."""
-        faults: list[Fault] = []
+        faults: list[ErrorDetail] = []
         checked: dict[str, Any] = {}
         for name, value in given.items():
             try:
                 checked[name] = self._adapter(name).validate_python(value, strict=True)
             except ValidationError as error:
-                faults.extend(faults_of(error, f"{self.name}.{name}"))
+                faults.extend(error_details_of(error, f"{self.name}.{name}"))
         if faults:
-            raise ArgumentError("wrong values", place=self.name, faults=faults)
+            raise ArgumentError("wrong values", place=self.name, errors=faults)
         return checked
 
     def check_kinds(self, given: Mapping[str, Any]) -> None:
         """Parts of fields' values, validated against their plain types, without the limits of a whole value (of its
         size, or its sum). Raises ArgumentError with every fault.
         """
-        faults: list[Fault] = []
+        faults: list[ErrorDetail] = []
         for name, value in given.items():
             try:
                 strict = not isinstance(value, int | float | Decimal)  # an int may be added to a Decimal
                 self._kind_adapter(name).validate_python(value, strict=strict)
             except ValidationError as error:
-                faults.extend(faults_of(error, f"{self.name}.{name}"))
+                faults.extend(error_details_of(error, f"{self.name}.{name}"))
         if faults:
-            raise ArgumentError("wrong values", place=self.name, faults=faults)
+            raise ArgumentError("wrong values", place=self.name, errors=faults)
 
     def _kind_adapter(self, name: str) -> TypeAdapter[Any]:
         adapter = self._kind_adapters.get(name)
@@ -556,11 +564,11 @@ class CompiledEntity:
         try:
             return self._validate(read, by_name=True)  # type: ignore[no-any-return]
         except ValidationError as error:
-            raise ItemNotReadable(
+            raise InvalidItemError(
                 f"the item's key is a {self.name}'s, but its attributes aren't",
                 place=f"{self.name}({self.describe_key(item)})",
                 hint="something else wrote it, or the entity has changed since: fix the item, or default the field",
-                faults=faults_of(error, self.name),
+                faults=error_details_of(error, self.name),
             ) from None
 
     def describe_key(self, item: Mapping[str, Mapping[str, Any]]) -> str:
@@ -602,9 +610,9 @@ def _is_elsewhere(value: Any) -> bool:
     return isinstance(value, datetime) and value.tzinfo is not None and bool(value.utcoffset())
 
 
-def faults_of(error: ValidationError, place: str) -> list[Fault]:
+def error_details_of(error: ValidationError, place: str) -> list[ErrorDetail]:
     """Pydantic's findings as faults, each with its path below ``place``."""
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     for finding in error.errors(include_url=False):
         path = place
         for step in finding["loc"]:
@@ -614,7 +622,7 @@ def faults_of(error: ValidationError, place: str) -> list[Fault]:
             if finding["type"] == "missing"
             else f"{finding['msg']}; given: {shown(finding.get('input'))}"
         )
-        faults.append(Fault(path, lowered(message)))
+        faults.append(ErrorDetail(path, lowered(message)))
     return faults
 
 

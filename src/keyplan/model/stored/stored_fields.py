@@ -58,7 +58,7 @@ class StoredField:
     bounds: tuple[tuple[str, Any], ...] = ()
     """Operators and values that a number keeps to."""
     codec: FieldForm | None = None
-    """Its stored form, where ``Stored(...)`` says it."""
+    """Its stored form, where ``StoredAs(...)`` says it."""
     problem: Problem | None = None
     """Why it can't be stored so."""
 
@@ -122,16 +122,16 @@ def stored_default(default: Any, encode: Encoder) -> dict[str, Any] | None:
 
 
 def _marked(stored: StoredField, annotation: Any) -> StoredField:
-    """A field in the form that its ``Stored(...)`` names."""
+    """A field in the form that its ``StoredAs(...)`` names."""
     mark = mark_of(annotation)
     if mark is None or is_marked_within(annotation):
         problem = Problem(
-            "Stored(...) stands within it, and is for fields of an entity",
+            "StoredAs(...) stands within it, and is for fields of an entity",
             "give the inner type a PlainSerializer, or the whole field a Stored form",
         )
         return replace(stored, problem=problem)
     if marks_of(annotation):
-        problem = Problem("a Version or Ttl has a stored form of its own", "leave out Stored(...)")
+        problem = Problem("a Version or Ttl has a stored form of its own", "leave out StoredAs(...)")
         return replace(stored, problem=problem)
     try:
         codec = form_of_mark(mark, annotation)

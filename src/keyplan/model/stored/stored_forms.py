@@ -1,6 +1,6 @@
 """Stored forms: how a field stands in its attribute where other programs write it otherwise than we would.
 
-``Stored(...)`` in a field's type names the form; here it becomes functions that write, read and compare values. Forms
+``StoredAs(...)`` in a field's type names the form; here it becomes functions that write, read and compare values. Forms
 of our own are in ``codec.py``, what pydantic dumps in ``dumped.py``, texts of keys in ``formats.py``.
 """
 
@@ -25,7 +25,7 @@ from keyplan.dynamodb import values
 from keyplan.errors import shown
 from keyplan.model.declared.declaration_errors import Problem, lowered
 from keyplan.model.declared.fields import kind_of, layers
-from keyplan.model.declared.stored_as import Stored, cut
+from keyplan.model.declared.stored_as import StoredAs, cut
 from keyplan.model.stored.field_codec import encode_value
 from keyplan.model.stored.key_formats import Format, NumberFormat, StoredFormat, as_utc, epoch_format, iso_text
 from keyplan.model.stored.pydantic_values import holds, json_of
@@ -59,7 +59,7 @@ class FieldForm:
     that are stored; ``key`` is how it stands in a key attribute of type S.
     """
 
-    mark: Stored
+    mark: StoredAs
     encode: Callable[[Any], dict[str, Any]]
     decode: Callable[[str, Any], Any]
     compare: Callable[[Any], dict[str, Any]]
@@ -70,24 +70,26 @@ class FieldForm:
     """How it stands in a key attribute of type N."""
 
 
-def mark_of(annotation: Any) -> Stored | None:
+def mark_of(annotation: Any) -> StoredAs | None:
     """The Stored in a field's type."""
-    return next((layer for layer in layers(annotation) if isinstance(layer, Stored)), None)
+    return next((layer for layer in layers(annotation) if isinstance(layer, StoredAs)), None)
 
 
 def is_marked_within(annotation: Any) -> bool:
     """Whether a Stored stands in a type that the field's type is made of."""
     wholes = {Annotated, Union, UnionType}
-    parts = (layer for layer in layers(annotation) if get_origin(layer) not in wholes and not isinstance(layer, Stored))
-    return any(holds(value, lambda part: isinstance(part, Stored)) for value in parts)
+    parts = (
+        layer for layer in layers(annotation) if get_origin(layer) not in wholes and not isinstance(layer, StoredAs)
+    )
+    return any(holds(value, lambda part: isinstance(part, StoredAs)) for value in parts)
 
 
-def form_of_mark(mark: Stored, annotation: Any) -> FieldForm:
+def form_of_mark(mark: StoredAs, annotation: Any) -> FieldForm:
     """What a mark makes of a field's type. Raises Problem for a form that isn't for it."""
     kind = kind_of(annotation)
     given = [text is not None for text in (mark.form, mark.layout, mark.write or mark.read)]
     if sum(given) != 1 or (mark.write is None) is not (mark.read is None):
-        raise Problem("Stored takes one form, or a layout=, or write= and read=", 'write Stored("ms")')
+        raise Problem("Stored takes one form, or a layout=, or write= and read=", 'write StoredAs("ms")')
     if mark.write is not None and mark.read is not None:
         return _pair(mark, mark.write, mark.read)
     if mark.layout is not None:
@@ -119,7 +121,7 @@ def _guarded(decode: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
 
 
 def _form(
-    mark: Stored, encode: Callable[[Any], dict[str, Any]], decode: Callable[[str, Any], Any], **more: Any
+    mark: StoredAs, encode: Callable[[Any], dict[str, Any]], decode: Callable[[str, Any], Any], **more: Any
 ) -> FieldForm:
     more.setdefault("compare", encode)
     return FieldForm(mark, encode, _guarded(decode), **more)
@@ -132,7 +134,7 @@ def _micros(value: Any) -> int:
     return (as_utc(value) - _EPOCH) // timedelta(microseconds=1)
 
 
-def _moment(mark: Stored, name: str) -> FieldForm:
+def _moment(mark: StoredAs, name: str) -> FieldForm:
     if name == "isoformat":
         encode = lambda value: {"S": as_utc(value).isoformat()}  # noqa: E731
         key = StoredFormat(lambda value: as_utc(value).isoformat(), datetime.fromisoformat, r"[0-9T:.+-]+")
@@ -192,7 +194,7 @@ def _js_read(text: str) -> datetime:
 
 
 def _of_texts(
-    mark: Stored, write: Callable[[Any], str], read: Callable[[str], Any], pattern: str, *, sorts: bool = True
+    mark: StoredAs, write: Callable[[Any], str], read: Callable[[str], Any], pattern: str, *, sorts: bool = True
 ) -> FieldForm:
     """A moment, or a day, as a text of one width."""
     unit = mark.unit
@@ -222,7 +224,7 @@ def _bound(key: StoredFormat, value: Any, unit: timedelta | None) -> str:
     return key.write(whole) if whole == value else f"{key.write(whole)}\0"
 
 
-def _layout(mark: Stored, layout: str, kind: Any) -> FieldForm:
+def _layout(mark: StoredAs, layout: str, kind: Any) -> FieldForm:
     if kind not in {datetime, date}:
         raise Problem(f"layout= is for datetime and date, not for {getattr(kind, '__name__', kind)}")
     letters = re.findall(r"%(.)", layout)
@@ -248,7 +250,7 @@ def _layout(mark: Stored, layout: str, kind: Any) -> FieldForm:
 # Others
 
 
-def _simple(mark: Stored, name: str, annotation: Any) -> FieldForm:
+def _simple(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
     kind = kind_of(annotation)
     if name == "list":
         return _form(mark, _listed, lambda tag, value: values.decode({tag: value}), tag="L")
@@ -298,7 +300,7 @@ def _listed(value: Any) -> dict[str, Any]:
     return {"L": sorted(encoded, key=lambda value: json.dumps(value, sort_keys=True))}
 
 
-def _packed(mark: Stored, name: str, annotation: Any) -> FieldForm:
+def _packed(mark: StoredAs, name: str, annotation: Any) -> FieldForm:
     kind = kind_of(annotation)
     plain = kind if kind in {str, bytes} and name != "json" else None
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
@@ -359,7 +361,7 @@ def _binary(tag: str, value: Any) -> Any:
     return value
 
 
-def _pair(mark: Stored, write: Callable[[Any], Any], read: Callable[[Any], Any]) -> FieldForm:
+def _pair(mark: StoredAs, write: Callable[[Any], Any], read: Callable[[Any], Any]) -> FieldForm:
     def encode(value: Any) -> dict[str, Any]:
         try:
             return encode_value(write(value))

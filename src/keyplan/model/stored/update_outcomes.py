@@ -12,15 +12,15 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, RootModel, ValidationError
 
-from keyplan.errors import ArgumentError, UpdateRefused, shown
+from keyplan.errors import ArgumentError, UpdateRejected, shown
 from keyplan.model.declared.actions import (
     Add,
     Append,
     Change,
     Delete,
-    Discard,
-    Include,
-    Once,
+    SetRemove,
+    SetAdd,
+    IfNotExists,
     Put,
     Remove,
     Steps,
@@ -31,7 +31,7 @@ from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.example_values import typical_value
 from keyplan.model.declared.fields import is_optional, kind_of, layers
 from keyplan.model.stored.pydantic_values import annotated
-from keyplan.model.stored.stored_entity import CompiledEntity, faults_of
+from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 from keyplan.model.stored.stored_fields import StoredField
 
 __all__ = [
@@ -51,7 +51,7 @@ __all__ = [
 def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
     """The instance after the changes, validated, its version one further; and the changes with their validated values.
 
-    Raises ArgumentError, UpdateRefused.
+    Raises ArgumentError, UpdateRejected.
     """
     result = entity.own_values(before)
     for name, change in changes.items():
@@ -61,7 +61,9 @@ def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> 
     try:
         after: Entity = entity.cls.__pydantic_validator__.validate_python(result, by_name=True)
     except ValidationError as error:
-        raise ArgumentError("the update isn't valid", place=entity.name, faults=faults_of(error, entity.name)) from None
+        raise ArgumentError(
+            "the update isn't valid", place=entity.name, errors=error_details_of(error, entity.name)
+        ) from None
     checked = {name: change if isinstance(change, Change) else getattr(after, name) for name, change in changes.items()}
     return after, checked
 
@@ -71,13 +73,13 @@ def _removed(stored: StoredField, place: str) -> Any:
     if stored.optional:
         return None
     if stored.required:
-        raise UpdateRefused("it can't be without a value", place=place, hint="set it to one")
+        raise UpdateRejected("it can't be without a value", place=place, hint="set it to one")
     return stored.default
 
 
 def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
     """What a field holds after a change, if it holds ``before`` now: None counts as 0, or as empty. Raises
-    ArgumentError, UpdateRefused.
+    ArgumentError, UpdateRejected.
     """
     try:
         match change:
@@ -85,11 +87,11 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
                 return (before or 0) + change.amount
             case Append():
                 return [*(before or ()), *change.items]
-            case Include():
+            case SetAdd():
                 return {*(before or ()), *change.elements}
-            case Discard():
+            case SetRemove():
                 return {*(before or ())} - set(change.elements)
-            case Once():
+            case IfNotExists():
                 return change.value if before is None else before
             case Within():
                 return within(before, change, f"{entity.name}.{name}")
@@ -102,21 +104,21 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
 
 
 def whole_update(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
-    """The update with what it leaves to be chosen: its slot, and its token among its changes. Raises UpdateRefused."""
+    """The update with what it leaves to be chosen: its slot, and its token among its changes. Raises UpdateRejected."""
     if entity.slots and action.creates and isinstance(action.target, type):
         action = action.among(_slots(entity, action))
     if action.token is None:
         return action
     if entity.tokens is None:
-        raise UpdateRefused(
+        raise UpdateRejected(
             "nothing in its items keeps the tokens of once()",
             place=entity.name,
             hint="give it a field for them: applied: Tokens = set()",
         )
     name = entity.tokens.name
     if name in action.changes:
-        raise UpdateRefused("once() puts its token there", place=f"{entity.name}.{name}", hint="make it two updates")
-    return action.set(**{name: Include((action.token,))})
+        raise UpdateRejected("once() puts its token there", place=f"{entity.name}.{name}", hint="make it two updates")
+    return action.set(**{name: SetAdd((action.token,))})
 
 
 def _slots(entity: CompiledEntity, action: Update[Any]) -> dict[str, int]:
@@ -140,7 +142,7 @@ def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[s
     ``pins`` of its keys) and what it sets say all of it; otherwise None. An update with a token may have been carried
     out before, and the item may have changed since.
 
-    Raises ArgumentError, UpdateRefused, ItemTooLarge.
+    Raises ArgumentError, UpdateRejected, ItemTooLarge.
     """
     if action.token is not None:
         return None
@@ -185,7 +187,7 @@ def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
 
 def likely_outcome(entity: CompiledEntity, action: Put[Any] | Update[Any] | Delete[Any]) -> Entity:
     """An instance such as an action may leave, or have met, whichever it is asked for: made of what the action says, of
-    defaults, and of typical values. Raises ArgumentError, UpdateRefused.
+    defaults, and of typical values. Raises ArgumentError, UpdateRejected.
     """
     if isinstance(action, Put):
         met: Entity = action.item
@@ -249,7 +251,7 @@ def _leaf(value: Any, change: Any) -> Any:
             return (value or 0) + change.amount
         case Append():
             return [*(value or ()), *change.items]
-        case Once():
+        case IfNotExists():
             return change.value if value is None else value
         case _:
             return change
@@ -279,11 +281,11 @@ def in_map(annotation: Any) -> bool:
 
 
 def needs_value(annotation: Any, step: str | int) -> bool:
-    """Whether what stands at a step of a type can't be taken away. Raises UpdateRefused where nothing can."""
+    """Whether what stands at a step of a type can't be taken away. Raises UpdateRejected where nothing can."""
     kind = kind_of(annotation)
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         info = kind.model_fields.get(str(step))
         return info is not None and info.is_required() and not is_optional(info.annotation)
     if isinstance(kind, type) and issubclass(kind, tuple):
-        raise UpdateRefused("elements of a tuple can't be taken away", place=str(step))
+        raise UpdateRejected("elements of a tuple can't be taken away", place=str(step))
     return not (isinstance(kind, type) and issubclass(kind, Mapping | Sequence))

@@ -65,7 +65,7 @@ def begin_restored(
         TableInUseException: there is, and it is being restored.
     """
     check_free(database, writer, name)
-    begun = begin_restore(definition, summary, database.clock(), database.settle_s)
+    begun = begin_restore(definition, summary, database.clock(), database.state_delay_s)
     table = make_table(database, writer, name, begun)
     table_id = table.stored.layout.id
     if "Table" in progress:

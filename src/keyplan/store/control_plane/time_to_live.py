@@ -63,13 +63,13 @@ def expire_by(writer: Writer, table: Table, attribute: str | None) -> TableWork 
 
 
 def begin_expiry(
-    before: Mapping[str, Any], attribute: str, *, enables: bool, now_s: float, settle_s: float
+    before: Mapping[str, Any], attribute: str, *, enables: bool, now_s: float, state_delay_s: float
 ) -> Definition:
     """The definition after an (admitted) UpdateTimeToLive of this attribute."""
     after = {**before, "TimeToLive": attribute if enables else None}
-    if not settle_s:
+    if not state_delay_s:
         return after
-    note = {"Attribute": attribute, "Until": now_s + settle_s}
+    note = {"Attribute": attribute, "Until": now_s + state_delay_s}
     return {**after, SETTLING: {**(before.get(SETTLING) or {}), EXPIRY: note}}
 
 

@@ -27,7 +27,7 @@ def create_table(database: Database, request: Request) -> Answer:
     if request.get("ResourcePolicy") is not None:
         policy = canonical_policy(request["ResourcePolicy"])
         definition["ResourcePolicy"] = {"Policy": policy, "RevisionId": new_revision(None, database.clock())}
-    definition = begin_creation(definition, database.clock(), database.settle_s)
+    definition = begin_creation(definition, database.clock(), database.state_delay_s)
     layout = layout_of(definition, 0, 1)
 
     def work(writer: Writer) -> None:

@@ -48,8 +48,8 @@ def delete_table(database: Database, request: Request) -> Answer:
         definition = dict(table.definition)
         if table.stream is not None:
             definition = disable(writer.changes, table.definition, now_s)
-        if database.settle_s:
-            going = begin_deletion(definition, now_s, database.settle_s)
+        if database.state_delay_s:
+            going = begin_deletion(definition, now_s, database.state_delay_s)
             writer.define(table.stored.layout.id, json.dumps(going))
         else:
             forget_table(writer, table)

@@ -184,7 +184,7 @@ def _update(database: Database, name: str, request: Request) -> None:
         definition = _with_settings(table, without_lost(states, request), now_s)
         definition = _with_index_settings(table, definition, updates, now_s)
         _check_quotas(request, database.region)
-        definition = begin_update(table.definition, definition, request, now_s, database.settle_s)
+        definition = begin_update(table.definition, definition, request, now_s, database.state_delay_s)
         if request.get("StreamSpecification") is not None:
             _change_stream(database, writer, table, definition, request)
         elif vectors is not None:

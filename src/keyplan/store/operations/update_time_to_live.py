@@ -51,8 +51,8 @@ def _store(database: Database, name: str, wanted: Mapping[str, Any]) -> None:
         if database.states(table).expiring:
             raise ValidationException("Time to live has been modified multiple times within a fixed interval")
         attribute, enables = wanted["AttributeName"], wanted["Enabled"]
-        now_s, settle_s = database.clock(), database.settle_s
-        changed = begin_expiry(table.definition, attribute, enables=enables, now_s=now_s, settle_s=settle_s)
+        now_s, state_delay_s = database.clock(), database.state_delay_s
+        changed = begin_expiry(table.definition, attribute, enables=enables, now_s=now_s, state_delay_s=state_delay_s)
         writer.define(table.stored.layout.id, json.dumps(changed))
         return expire_by(writer, table, attribute if enables else None)
 

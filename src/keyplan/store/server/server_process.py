@@ -67,11 +67,11 @@ def _open(settings: Settings) -> Regions:
         raw_items=True,
         throttle=settings.throttle,
         index_lag_ms=settings.index_lag_ms,
-        settle_s=settings.settle_s,
+        state_delay_s=settings.state_delay_s,
         shard_s=settings.shard_s,
         shard_records=settings.shard_records,
         s3=settings.s3,
-        jobs_behind=settings.db != MEMORY,
+        background_jobs=settings.db != MEMORY,
     )
     for engine in regions.engines.values():
         engine.endpoint = settings.address

@@ -68,7 +68,7 @@ class Settings:
     """Refuse what exceeds the throughput of tables, indexes and partitions, as the service does."""
     index_lag_ms: float = 0.0
     """How many milliseconds after a write indexes show it."""
-    settle_s: float = 0.0
+    state_delay_s: float = 0.0
     """How many seconds tables and indexes are being created, changed and deleted."""
     shard_s: float = SHARD_S
     """How many seconds after it was opened a shard of a stream is followed by its child."""
@@ -101,7 +101,7 @@ class Settings:
             )
         if self.index_lag_ms < 0:
             raise RequestError("An index can't know of writes to come", place="index-lag", hint="Give milliseconds.")
-        if self.settle_s < 0:
+        if self.state_delay_s < 0:
             raise RequestError("A state can't last less than no time", place="settle", hint="Give seconds.")
         if self.workers > 1 and self.db == MEMORY:
             raise RequestError(
@@ -114,7 +114,7 @@ class Settings:
                 "A shard lives for some time, and holds a record at least", place="shard", hint="Give more than 0."
             )
         if self.sweep_s < 0:
-            raise RequestError("Time goes forward only", place="sweep-every", hint="Give seconds; 0 is never.")
+            raise RequestError("Time goes forward only", place="ttl-interval", hint="Give seconds; 0 is never.")
         if not 0 <= self.port <= 65_535:
             raise RequestError(f"There is no port {self.port}", place="port", hint="Give 0 to 65535.")
 

@@ -80,7 +80,7 @@ def check_stream(table: Table, resource: Resource) -> None:
         ResourceNotFoundException: it hasn't.
     """
     latest = table.definition.get(STREAM) or {}
-    if resource.stream is not None and resource.stream != latest.get("Label"):
+    if resource.stream is not None and resource.stream != latest.get("Discriminator"):
         raise stream_not_found(resource)
 
 

@@ -161,7 +161,7 @@ def _csv_rows(text: io.TextIOWrapper, how: Csv) -> Iterator[Fields]:
         if header is None:
             header = row
         elif len(row) != len(header):
-            yield {"Fault": f"The row has {len(row)} columns, the header {len(header)}"}
+            yield {"ErrorDetail": f"The row has {len(row)} columns, the header {len(header)}"}
         else:
             yield {"Item": {name: {how.types.get(name, "S"): cell} for name, cell in zip(header, row, strict=True)}}
 

@@ -143,7 +143,7 @@ def _items(records: Iterator[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         UnreadableError: the next one has none, which ends its object as what can't be read does.
     """
     for record in records:
-        if "Fault" not in record and not isinstance(record.get("Item"), dict):
+        if "ErrorDetail" not in record and not isinstance(record.get("Item"), dict):
             raise UnreadableError("The record has no Item")
         yield record
 
@@ -154,8 +154,8 @@ def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         DynamoDBError, ValueFault: it is none, or can't stand in the table.
     """
-    if "Fault" in record:
-        raise ValueFault(record["Fault"])
+    if "ErrorDetail" in record:
+        raise ValueFault(record["ErrorDetail"])
     item = check_item(record["Item"])
     check_names(item)
     key_of_item(table, item)

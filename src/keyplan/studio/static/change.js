@@ -121,8 +121,8 @@ export function View({ about, params }) {
         <div>
           ${comparison.state === "none" ? html`<p class="note"><b>This text hasn't run.</b> It comes from a link, the clipboard or a dropped file. Running it executes Python with your rights: read it first.</p>` : null}
           ${comparison.error ? html`<div class="fault" role="alert"><p><b>${comparison.error.message}</b>${comparison.error.line ? html` <code>line ${comparison.error.line}</code>` : null}</p>${comparison.error.hint ? html`<p>${comparison.error.hint}</p>` : null}
-            ${comparison.error.faults?.length ? html`<ul>${comparison.error.faults.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}
-            ${comparison.error.faults?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the keys that are missing</a></p>` : null}</div>` : null}
+            ${comparison.error.errors?.length ? html`<ul>${comparison.error.errors.map((fault) => html`<li><code>${fault.place}</code> ${fault.message}${fault.hint ? html` <span class="quiet">→ ${fault.hint}</span>` : null}</li>`)}</ul>` : null}
+            ${comparison.error.errors?.length ? html`<p><a href=${link({ view: "plan", scratch: params.scratch }, {})}>Plan the keys that are missing</a></p>` : null}</div>` : null}
           ${comparison.error || !comparison.changes ? null : comparison.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
             <ul class="findings">${comparison.changes.map((change) => html`<li class=${change.severity}><p><span class=${`finding ${change.severity}`}>${HEADINGS[change.severity]}</span> <code>${change.place.replace(PLACE, "") || change.place}</code></p>
               <p>${change.what}</p>${change.effect ? html`<p class="quiet">${change.effect}</p>` : null}${change.action ? html`<p class="hint">→ ${change.action}</p>` : null}</li>`)}</ul>

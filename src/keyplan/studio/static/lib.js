@@ -151,7 +151,7 @@ export const Fault = ({ error, again }) => error && html`
   <div class="fault" role="alert">
     <p><b>${error.message}</b>${error.place ? html` <code>${error.place}</code>` : null}</p>
     ${error.hint ? html`<p>${error.hint}</p>` : null}
-    ${error.faults?.length ? html`<ul>${error.faults.map((fault) => html`<li>${fault.place ? html`<code>${fault.place}</code> ` : null}${fault.message}${fault.hint ? html` <span class="quiet">${fault.hint}</span>` : null}</li>`)}</ul>` : null}
+    ${error.errors?.length ? html`<ul>${error.errors.map((fault) => html`<li>${fault.place ? html`<code>${fault.place}</code> ` : null}${fault.message}${fault.hint ? html` <span class="quiet">${fault.hint}</span>` : null}</li>`)}</ul>` : null}
     ${again ? html`<button onClick=${again}>Try again</button>` : null}
   </div>`;
 

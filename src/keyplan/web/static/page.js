@@ -132,11 +132,11 @@ function mark(form, place, message) {
 
 function problem(form, error) {
   const box = element("div", { class: "problem" });
-  const field = error.faults ? "" : (error.place ?? "").split(".").pop();
+  const field = error.errors ? "" : (error.place ?? "").split(".").pop();
   const told = field && mark(form, field, error.message);
   const placed = error.place && ["KeyFieldError", "ItemTooLarge"].includes(error.code);
   box.append(element("p", {}, told ? `${field} ${error.message}` : placed ? `${error.place}: ${error.message}` : error.message));
-  for (const fault of error.faults ?? []) {
+  for (const fault of error.errors ?? []) {
     const text = fault.hint ? `${fault.message} (${fault.hint})` : fault.message;
     if (!mark(form, fault.place ?? "", text)) box.append(element("p", {}, fault.place ? `${fault.place}: ${text}` : text));
   }

@@ -13,8 +13,8 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from keyplan import Delete, Discard, Update, now, ulid
-from keyplan.errors import ConditionFailed, Fault, ItemNotFound, Refused, ValueTaken, WriteFailed
+from keyplan import Delete, SetRemove, Update, now, ulid
+from keyplan.errors import ConditionFailed, ErrorDetail, ItemNotFound, Refused, UniqueValueTaken, WriteFailed
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, ProviderUser, Session, User, UserStatus
 from keyplan_systems.blog.people import identity
@@ -126,7 +126,7 @@ def check_joining(blog: Blog, email: str, username: str, name: str) -> None:
     email, username, name = _folded(email, username, name)
     faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
     if not faults and blog.user_to_sign_in(username) is not None:
-        faults = [Fault("username", "it is somebody else's", "choose another")]
+        faults = [ErrorDetail("username", "it is somebody else's", "choose another")]
     if faults:
         raise _refused(faults)
 
@@ -135,40 +135,40 @@ def _folded(email: str, username: str, name: str) -> tuple[str, str, str]:
     return email.strip().lower(), username.strip().lower(), " ".join(name.split())
 
 
-def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) -> list[Fault]:
-    faults: list[Fault] = []
+def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) -> list[ErrorDetail]:
+    faults: list[ErrorDetail] = []
     if blog.user_by_email(email) is not None:
-        faults.append(Fault("email", "somebody is registered with it", "sign in, or take another"))
+        faults.append(ErrorDetail("email", "somebody is registered with it", "sign in, or take another"))
     if blog.user_to_sign_in(username) is not None:
-        faults.append(Fault("username", "it is somebody else's", "choose another"))
+        faults.append(ErrorDetail("username", "it is somebody else's", "choose another"))
     if known is not None and blog.provider_user(known.provider, known.external_id) is not None:
-        faults.append(Fault("provider", "this identity signs somebody in already", "sign in with it"))
+        faults.append(ErrorDetail("provider", "this identity signs somebody in already", "sign in with it"))
     return faults
 
 
-def _email_faults(email: str) -> list[Fault]:
+def _email_faults(email: str) -> list[ErrorDetail]:
     if len(email) > 254 or not _EMAIL.fullmatch(email) or not _is_text(email):
-        return [Fault("email", "this is no email address", "like ada@example.com, at most 254 characters")]
+        return [ErrorDetail("email", "this is no email address", "like ada@example.com, at most 254 characters")]
     return []
 
 
-def _username_faults(username: str) -> list[Fault]:
+def _username_faults(username: str) -> list[ErrorDetail]:
     if _USERNAME.fullmatch(username) and len(username) <= 40:
         return []
-    return [Fault("username", "it can't be a username", "3 to 40 letters a–z, numbers, and hyphens between them")]
+    return [ErrorDetail("username", "it can't be a username", "3 to 40 letters a–z, numbers, and hyphens between them")]
 
 
-def _name_faults(name: str) -> list[Fault]:
+def _name_faults(name: str) -> list[ErrorDetail]:
     if 1 <= len(name) <= 80 and _is_text(name) and name.isprintable():
         return []
-    return [Fault("name", "it can't be a name", "1 to 80 characters")]
+    return [ErrorDetail("name", "it can't be a name", "1 to 80 characters")]
 
 
-def _password_faults(password: str, email: str, username: str, field: str = "password") -> list[Fault]:
+def _password_faults(password: str, email: str, username: str, field: str = "password") -> list[ErrorDetail]:
     if not PASSWORD_MIN <= len(password) <= PASSWORD_MAX or not _is_text(password):
-        return [Fault(field, "it can't be a password", f"{PASSWORD_MIN} to {PASSWORD_MAX} characters")]
+        return [ErrorDetail(field, "it can't be a password", f"{PASSWORD_MIN} to {PASSWORD_MAX} characters")]
     if password.lower() in {email, username, email.partition("@")[0]} or len(set(password)) < 5:
-        return [Fault(field, "it is too easy to guess", "a few words that don't belong together are good")]
+        return [ErrorDetail(field, "it is too easy to guess", "a few words that don't belong together are good")]
     return []
 
 
@@ -181,8 +181,8 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def _refused(faults: list[Fault]) -> Refused:
-    return Refused("it can't be taken as it is", place="account", faults=faults)
+def _refused(faults: list[ErrorDetail]) -> Refused:
+    return Refused("it can't be taken as it is", place="account", errors=faults)
 
 
 # Signing in
@@ -203,7 +203,7 @@ def sign_in(blog: Blog, login: str, password: str) -> User:
     hashed = None if credential is None else credential.password_hash
     fits = len(password) <= PASSWORD_MAX and _is_text(password) and password_fits(hashed, password)
     if not fits or user is None or hashed is None:
-        raise _refused([Fault("password", "the login or the password is wrong")])
+        raise _refused([ErrorDetail("password", "the login or the password is wrong")])
     _check_active(user)
     if needs_rehash(hashed):
         blog.transact([Update(Credential, user_id=user.user_id).set(password_hash=hash_password(password))])
@@ -222,7 +222,7 @@ def sign_in_by_provider(blog: Blog, provider: str, external_id: str) -> User | N
 
 def _check_active(user: User) -> None:
     if user.status != "active":
-        raise _refused([Fault("password", f"this account is {user.status}", "write to the moderators")])
+        raise _refused([ErrorDetail("password", f"this account is {user.status}", "write to the moderators")])
 
 
 # Sessions
@@ -332,7 +332,7 @@ def change_password(blog: Blog, user_id: str, old: str, new: str, keep: str | No
     """
     user, credential = _credential(blog, user_id)
     if credential.password_hash is not None and not password_fits(credential.password_hash, old[: PASSWORD_MAX + 1]):
-        raise _refused([Fault("old", "the password is wrong")])
+        raise _refused([ErrorDetail("old", "the password is wrong")])
     faults = _password_faults(new, credential.email, user.username, "new")
     if faults:
         raise _refused(faults)
@@ -361,7 +361,7 @@ def check_email_change(blog: Blog, user_id: str, password: str, email: str) -> N
     if credential.password_hash is not None and not password_fits(
         credential.password_hash, password[: PASSWORD_MAX + 1]
     ):
-        faults.append(Fault("password", "the password is wrong"))
+        faults.append(ErrorDetail("password", "the password is wrong"))
     if faults:
         raise _refused(faults)
 
@@ -379,8 +379,8 @@ def change_email(blog: Blog, user_id: str, email: str) -> None:
         return
     try:
         blog.update(credential, email=email, verified_at=now(), changed_at=now())
-    except ValueTaken:
-        raise _refused([Fault("email", "somebody is registered with it", "take another")]) from None
+    except UniqueValueTaken:
+        raise _refused([ErrorDetail("email", "somebody is registered with it", "take another")]) from None
 
 
 def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
@@ -392,9 +392,9 @@ def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
     if named not in credential.providers:
         return False
     if credential.password_hash is None and len(credential.providers) == 1:
-        raise _refused([Fault("provider", "there is no other way to sign in", "set a password first")])
+        raise _refused([ErrorDetail("provider", "there is no other way to sign in", "set a password first")])
     # What was decided by is expected unchanged, so that two at once don't take the last two ways.
-    update = Update(credential, providers=Discard({named})).only_if(
+    update = Update(credential, providers=SetRemove({named})).only_if(
         providers=credential.providers, password_hash=credential.password_hash
     )
     blog.transact([update, Delete(ProviderUser, provider=provider, external_id=external_id).only_if(user_id=user_id)])

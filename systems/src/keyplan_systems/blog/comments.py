@@ -27,15 +27,15 @@ class CommentWrites(Reads):
         Raises ItemNotFound for a post or a thread that isn't there, Refused for a user who isn't active.
         """
         missing = ItemNotFound(f"there is no such post: {post_id!r}", place="Blog.add_comment")
-        post = yield from self.post.ask(post_id)
+        post = yield from self.post.read(post_id)
         if post is None or post.status != "published":
             raise missing
-        user = yield from self.user.ask(user_id)
+        user = yield from self.user.read(user_id)
         if user is None or user.status != "active":
             raise Refused("only who is active may comment", place="Blog.add_comment")
         comment_id = ulid()
         if thread_id is not None:
-            first = yield from self.comment.ask(post_id, thread_id, thread_id)
+            first = yield from self.comment.read(post_id, thread_id, thread_id)
             if first is None or first.status != "shown":
                 raise ItemNotFound(f"there is no comment {thread_id!r} to reply to", place="Blog.add_comment")
         comment = Comment(
@@ -74,7 +74,7 @@ class CommentWrites(Reads):
         return True
 
     def _comment(self, post_id: str, thread_id: str, comment_id: str) -> Writes[Comment]:
-        comment = yield from self.comment.ask(post_id, thread_id, comment_id)
+        comment = yield from self.comment.read(post_id, thread_id, comment_id)
         if comment is None:
             raise ItemNotFound(f"there is no comment {comment_id!r}", place="Blog.comment")
         return comment

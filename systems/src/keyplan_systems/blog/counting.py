@@ -106,7 +106,7 @@ class CountingWrites(Reads):
     @write("W12", attempts=30)
     def view_post(self, post_id: str, user_id: str) -> Writes[bool]:
         """A user views a post, which counts once: whether it was the first time."""
-        if (yield from self.post_seen.ask(post_id, user_id)) is not None:
+        if (yield from self.post_seen.read(post_id, user_id)) is not None:
             return False
         yield Create(PostImpression(post_id=post_id, user_id=user_id))
         yield counted("post", post_id, {"views": 1})
@@ -115,7 +115,7 @@ class CountingWrites(Reads):
     @write("W13", attempts=30)
     def like_post(self, post_id: str, user_id: str) -> Writes[bool]:
         """A user likes a post (and has seen it): whether they didn't before."""
-        seen = yield from self.post_seen.ask(post_id, user_id)
+        seen = yield from self.post_seen.read(post_id, user_id)
         if seen is not None and seen.liked:
             return False
         if seen is None:
@@ -128,7 +128,7 @@ class CountingWrites(Reads):
     @write("W14", attempts=30)
     def unlike_post(self, post_id: str, user_id: str) -> Writes[bool]:
         """A user takes a like back: whether there was one."""
-        seen = yield from self.post_seen.ask(post_id, user_id)
+        seen = yield from self.post_seen.read(post_id, user_id)
         if seen is None or not seen.liked:
             return False
         yield Update(seen, liked=False).only_if(liked=True)
@@ -138,7 +138,7 @@ class CountingWrites(Reads):
     @write("W15", attempts=30)
     def rate_post(self, post_id: str, user_id: str, stars: Stars | None) -> Writes[bool]:
         """A user gives a post one to five stars, or takes them back (None): whether that changed anything."""
-        seen = yield from self.post_seen.ask(post_id, user_id)
+        seen = yield from self.post_seen.read(post_id, user_id)
         before = None if seen is None else seen.stars
         if stars == before:
             return False
@@ -157,7 +157,7 @@ class CountingWrites(Reads):
     @write("W16", attempts=30)
     def view_user(self, user_id: str, viewed_id: str) -> Writes[bool]:
         """A user views another's profile, which counts once: whether it was the first time. One's own doesn't count."""
-        if user_id == viewed_id or (yield from self.user_viewed.ask(user_id, viewed_id)) is not None:
+        if user_id == viewed_id or (yield from self.user_viewed.read(user_id, viewed_id)) is not None:
             return False
         yield Create(UserImpression(user_id=user_id, viewed_id=viewed_id))
         yield counted("user", viewed_id, {"views": 1})
@@ -171,12 +171,12 @@ class CountingWrites(Reads):
 
         The points that it gained go to counters of its author and its tags, in the same transaction.
         """
-        post = yield from self.post.ask(post_id)
+        post = yield from self.post.read(post_id)
         if post is None or post.status != "published":
             return "missing"
         if not _due(post.ranked_at, RANKING_SECONDS):
             return "too early"
-        totals = totals_of((yield from self.counters.ask("post", post_id, parts("post"))))
+        totals = totals_of((yield from self.counters.read("post", post_id, parts("post"))))
         names = ("views", "likes", "ratings", "stars", "comments")
         result = {name: getattr(totals, name) for name in names}
         if all(getattr(post, name) == count for name, count in result.items()):
@@ -195,12 +195,12 @@ class CountingWrites(Reads):
     @write("W18", attempts=3)
     def refresh_tag(self, tag: str) -> Writes[Refreshed]:
         """Bring a tag's rating up to date, at most once in TAG_SECONDS."""
-        post_tag = yield from self.tag.ask(tag)
+        post_tag = yield from self.tag.read(tag)
         if post_tag is None:
             return "missing"
         if not _due(post_tag.ranked_at, TAG_SECONDS):
             return "too early"
-        total = totals_of((yield from self.counters.ask("tag", tag, parts("tag")))).points
+        total = totals_of((yield from self.counters.read("tag", tag, parts("tag")))).points
         if total == post_tag.counted:
             return "unchanged"
         moment = now()
@@ -213,12 +213,12 @@ class CountingWrites(Reads):
     @write("W19", attempts=3)
     def refresh_user(self, user_id: str) -> Writes[Refreshed]:
         """Bring an author's rating, views and followers up to date, at most once in USER_SECONDS."""
-        user = yield from self.user.ask(user_id)
+        user = yield from self.user.read(user_id)
         if user is None:
             return "missing"
         if not _due(user.ranked_at, USER_SECONDS):
             return "too early"
-        totals = totals_of((yield from self.counters.ask("user", user_id, parts("user"))))
+        totals = totals_of((yield from self.counters.read("user", user_id, parts("user"))))
         rating, followers = max(0, totals.points), max(0, totals.followers)
         if (rating, totals.views, followers) == (user.rating, user.views, user.followers):
             return "unchanged"
@@ -235,13 +235,13 @@ class CountingWrites(Reads):
         The first copy is written on the condition that nobody else has made it meanwhile; the others follow, unless
         the caller writes them (``copies_of``).
         """
-        before = yield from self.front_page.ask(0)
+        before = yield from self.front_page.read(0)
         if before is not None and not force and not _due(before.refreshed_at, FRONT_PAGE_SECONDS):
             return before
-        latest = yield from self.latest_posts.ask(limit=FRONT_POSTS)
-        popular = yield from self.popular_posts.ask(limit=FRONT_POSTS)
-        tags = yield from self.trending_tags.ask(limit=FRONT_TAGS)
-        authors = yield from self.users.ask(sorted({post.user_id for post in (*latest, *popular)}))
+        latest = yield from self.latest_posts.read(limit=FRONT_POSTS)
+        popular = yield from self.popular_posts.read(limit=FRONT_POSTS)
+        tags = yield from self.trending_tags.read(limit=FRONT_TAGS)
+        authors = yield from self.users.read(sorted({post.user_id for post in (*latest, *popular)}))
         shown = {author.user_id for author in authors if author.status == "active"}
         page = FrontPage(
             replica=0,

@@ -97,7 +97,7 @@ _REASONS = {
 """Findings of ``keyplan check`` that are right so, and why."""
 
 
-class Blog(CommentWrites, CountingWrites, FollowWrites, PeopleWrites, PostWrites, Design, silence=_REASONS):
+class Blog(CommentWrites, CountingWrites, FollowWrites, PeopleWrites, PostWrites, Design, ignore=_REASONS):
     """A blog platform: twenty-two questions, one table, eight indexes."""
 
     table = Table("blog", indexes=INDEXES, entities=[PostAddress, RateLimit, Upload])

@@ -29,12 +29,12 @@ class FollowWrites(Reads):
         """
         if user_id == author_id:
             raise Refused("nobody follows themselves", place="Blog.follow")
-        if (yield from self.follows.ask(user_id, author_id)) is not None:
+        if (yield from self.follows.read(user_id, author_id)) is not None:
             return False
-        author = yield from self.user.ask(author_id)
+        author = yield from self.user.read(author_id)
         if author is None or author.status != "active":
             raise ItemNotFound(f"there is no author {author_id!r}", place="Blog.follow")
-        if len((yield from self.follows_of.ask(user_id))) >= FOLLOWS_MAX:
+        if len((yield from self.follows_of.read(user_id))) >= FOLLOWS_MAX:
             raise Refused(
                 f"a reader follows {FOLLOWS_MAX} authors at most", place="Blog.follow", hint="unfollow somebody first"
             )
@@ -46,7 +46,7 @@ class FollowWrites(Reads):
     @write("W39", attempts=10)
     def unfollow(self, user_id: str, author_id: str) -> Writes[bool]:
         """A user follows an author no longer: whether they did."""
-        follow = yield from self.follows.ask(user_id, author_id)
+        follow = yield from self.follows.read(user_id, author_id)
         if follow is None:
             return False
         yield Delete(follow).only_if(at=follow.at)

@@ -21,7 +21,7 @@ import orjson
 from pydantic import ValidationError
 
 from keyplan import now
-from keyplan.errors import Fault, KeyplanError, StoreError, WriteFailed
+from keyplan.errors import ErrorDetail, KeyplanError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import (
@@ -61,7 +61,7 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
     for a folder that isn't there and for YAML without PyYAML, StoreError when the store can't be written.
     """
     paths, faults = find_posts(folder)
-    report = LoadReport(faults=faults)
+    report = LoadReport(errors=faults)
     with contextlib.closing(_Import(design, folder, report)) as work:
         work.survey(paths)
         report.faults.extend(said_of_folders(work.site, paths))
@@ -102,7 +102,7 @@ class _Import:
             self.history = History.of(folder)
         except HistoryError as error:
             self.history = None
-            report.fault(Fault(shown(str(folder)), f"its history can't be read: {error}"))
+            report.fault(ErrorDetail(shown(str(folder)), f"its history can't be read: {error}"))
 
     def close(self) -> None:
         """End what the import has opened."""
@@ -144,7 +144,7 @@ class _Import:
         except StoreError:
             raise
         except KeyplanError as error:
-            self.report.fault(Fault(place, error.message, error.hint, error.code))
+            self.report.fault(ErrorDetail(place, error.message, error.hint, error.code))
         else:
             self.report.loaded += 1
 
@@ -160,7 +160,7 @@ class _Import:
             for link, count in lost.items():
                 times = f" ({count} times)" if count > 1 else ""
                 message = f"{link!r}{times} leads to no heading there"
-                self.report.fault(Fault(path, message, "write the heading's id behind it: ## Title {#id}"))
+                self.report.fault(ErrorDetail(path, message, "write the heading's id behind it: ## Title {#id}"))
 
     # What a file says
 
@@ -178,7 +178,7 @@ class _Import:
             self.report.counts["posts dated by their first commit"] += 1
             return begun
         self.report.fault(
-            Fault(file.path, "no date: a draft here, since a file's own time isn't one", "write date: 2026-11-21")
+            ErrorDetail(file.path, "no date: a draft here, since a file's own time isn't one", "write date: 2026-11-21")
         )
         return None
 
@@ -196,12 +196,16 @@ class _Import:
         for counts, said in ((made.kept, "stands in the text as it is"), (dropped, "is left out")):
             for what, count in counts.items():
                 times = f" ({count} times)" if count > 1 else ""
-                self.report.fault(Fault(file.path, f"{what}{times} {said}", "it means something to its own site only"))
+                self.report.fault(
+                    ErrorDetail(file.path, f"{what}{times} {said}", "it means something to its own site only")
+                )
         self.ids[post_address(self.slugs[file.path])] = look.ids
         self.anchored[file.path] = [link for link in look.links if "#" in link]
         for target, count in self.links.lost.items():
             times = f" ({count} times)" if count > 1 else ""
-            self.report.fault(Fault(file.path, f"{target!r}{times} leads to nothing in the folder", "the link stays"))
+            self.report.fault(
+                ErrorDetail(file.path, f"{target!r}{times} leads to nothing in the folder", "the link stays")
+            )
         return text
 
     def _translated(self, file: PostFile) -> Translation:
@@ -283,7 +287,7 @@ class _Import:
             self.report.counts[f"fields left out: {name[:60]}"] += 1
         if file.permalink is not None and is_pattern(file.permalink):
             message = f"the address {file.permalink!r} is made by its own site: it isn't known here"
-            self.report.fault(Fault(file.path, message, "write it out, or redirect_from: with what it was"))
+            self.report.fault(ErrorDetail(file.path, message, "write it out, or redirect_from: with what it was"))
         if others:
             self.report.counts["posts with several authors"] += 1
         for path in self.former[file.path]:
@@ -291,7 +295,7 @@ class _Import:
                 led = self.design.redirect(path)
                 if led is not None and led.post_id != post_id and led.post_id in self.loaded:
                     message = f"{path} was the address of another file too: it leads here"
-                    self.report.fault(Fault(file.path, message, "take it from one of them"))
+                    self.report.fault(ErrorDetail(file.path, message, "take it from one of them"))
                 if led is None or led.post_id != post_id:
                     self.design.lead(path, post_id)
                 self.report.counts["addresses that lead to posts"] += 1
@@ -323,7 +327,7 @@ class _Import:
         left_out = [user.name for user in list(users.values())[CO_AUTHORS_MAX:]]
         if left_out:
             message = f"{len(users)} co-authors: the post has the first {CO_AUTHORS_MAX}, without {', '.join(left_out)}"
-            self.report.fault(Fault(file.path, message, "name the others in the text"))
+            self.report.fault(ErrorDetail(file.path, message, "name the others in the text"))
         return tuple(users)[:CO_AUTHORS_MAX]
 
     def _tags(self, file: PostFile) -> tuple[str, ...]:
@@ -333,7 +337,7 @@ class _Import:
             left_out = ", ".join(tags[COMBO_TAGS_MAX:])
             message = f"{len(tags)} tags: the post has the first {COMBO_TAGS_MAX}, without {left_out}"
             place = f"{file.path}:{file.lines.get('tags', 1)}"
-            self.report.fault(Fault(place, message, "put the most important tags first"))
+            self.report.fault(ErrorDetail(place, message, "put the most important tags first"))
         return tags[:COMBO_TAGS_MAX]
 
     def _free_slug(self, post_id: str, file: PostFile, taken: set[str]) -> str:

@@ -61,7 +61,7 @@ class NamingWrites(Reads):
         yield _renamed(post, named, updated_at=now())
         yield from self._end_naming(post, [user_id for user_id in post.co_authors if user_id not in named])
         yield from self._ask_no_more(post_id, gone)
-        there = {user.user_id: user for user in (yield from self.users.ask(new))} if new else {}
+        there = {user.user_id: user for user in (yield from self.users.read(new))} if new else {}
         for user_id in new:
             if user_id not in there:
                 raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.ask_co_authors")
@@ -75,7 +75,7 @@ class NamingWrites(Reads):
     def agree_to_be_named(self, post_id: str, user_id: str) -> Writes[Post]:
         """Who was asked is named from now on. Raises ItemNotFound for a post that isn't there, or didn't ask them."""
         post = yield from self._post_to_name_on(post_id)
-        entry = yield from self.co_author.ask(post_id, user_id)
+        entry = yield from self.co_author.read(post_id, user_id)
         if entry is None:
             raise ItemNotFound(f"nobody asked {user_id!r}", place="Blog.agree_to_be_named")
         if entry.status != "asked":
@@ -93,7 +93,7 @@ class NamingWrites(Reads):
     def be_named_no_more(self, post_id: str, user_id: str) -> Writes[bool]:
         """A user takes themselves off a post, or declines: whether they were named or asked. Raises ItemNotFound."""
         post = yield from self._post_to_name_on(post_id)
-        entry = yield from self.co_author.ask(post_id, user_id)
+        entry = yield from self.co_author.read(post_id, user_id)
         if entry is None:
             return False
         if entry.status == "asked":
@@ -104,14 +104,14 @@ class NamingWrites(Reads):
         return True
 
     def _post_to_name_on(self, post_id: str) -> Writes[Post]:
-        post = yield from self.post.ask(post_id)
+        post = yield from self.post.read(post_id)
         if post is None:
             raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.naming")
         return post
 
     def _asked(self, post_id: str) -> Writes[list[str]]:
         """Who was asked and hasn't agreed, the first first."""
-        entries = yield from self.co_authors_of.ask(post_id)
+        entries = yield from self.co_authors_of.read(post_id)
         asked = sorted((entry for entry in entries if entry.status == "asked"), key=lambda entry: entry.listed_at)
         return [entry.user_id for entry in asked]
 
@@ -121,7 +121,7 @@ class NamingWrites(Reads):
 
     def _begin_naming(self, post: Post, user_ids: list[str]) -> Writes:
         """Entries of users who are named from now on. Raises ItemNotFound for who isn't there, or is being deleted."""
-        there = {user.user_id: user.status for user in (yield from self.users.ask(user_ids))} if user_ids else {}
+        there = {user.user_id: user.status for user in (yield from self.users.read(user_ids))} if user_ids else {}
         for user_id in user_ids:
             if there.get(user_id, "deleted") == "deleted":
                 raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.name_co_authors")

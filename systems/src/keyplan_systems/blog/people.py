@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from keyplan import Add, Batch, Check, Create, Delete, Field, Include, Put, Update, Writes, now, write
+from keyplan import Add, Batch, Check, Create, Delete, Field, SetAdd, Put, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.entities import (
     Account,
@@ -61,7 +61,7 @@ class PeopleWrites(Reads):
     def register(self, user: User, credential: Credential, provider_user: ProviderUser | None = None) -> Writes[User]:
         """Register a user with their credential: email, username and external identity must be free.
 
-        Counts aren't taken from ``user``. Raises ValueTaken, ItemExists.
+        Counts aren't taken from ``user``. Raises UniqueValueTaken, ItemExists.
         """
         linked = user.user_id if provider_user is None else provider_user.user_id
         if {credential.user_id, linked} != {user.user_id}:
@@ -160,7 +160,7 @@ class PeopleWrites(Reads):
         yield from self._ended(user, sessions, keep)
 
     def _account(self, user_id: str) -> Writes[Account]:
-        account = yield from self.account.ask(user_id)
+        account = yield from self.account.read(user_id)
         if account is None:
             raise _unknown(user_id)
         return account
@@ -186,16 +186,16 @@ class PeopleWrites(Reads):
     @write("W26", attempts=10)
     def link_provider(self, user_id: str, provider: str, external_id: str) -> Writes[ProviderUser]:
         """Let an external identity sign a user in. Raises Refused when it signs another in already, ItemNotFound."""
-        user = yield from self.provider_user.ask(provider, external_id)
+        user = yield from self.provider_user.read(provider, external_id)
         if user is not None:
             if user.user_id != user_id:
                 raise Refused("that identity is another user's", place="Blog.link_provider")
             return user
-        if (yield from self.user.ask(user_id)) is None:
+        if (yield from self.user.read(user_id)) is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.link_provider")
         linked = ProviderUser(provider=provider, external_id=external_id, user_id=user_id)
         yield Create(linked)
-        yield Update(Credential, user_id=user_id).set(providers=Include({identity(provider, external_id)}))
+        yield Update(Credential, user_id=user_id).set(providers=SetAdd({identity(provider, external_id)}))
         return linked
 
     @write("W32")

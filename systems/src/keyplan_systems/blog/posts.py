@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import combinations
 
 from keyplan import Add, Batch, Check, Create, Delete, Put, Update, Writes, now, write
-from keyplan.errors import ConditionFailed, Fault, ItemNotFound, ItemTooLarge, Refused
+from keyplan.errors import ConditionFailed, ErrorDetail, ItemNotFound, ItemTooLarge, Refused
 from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import (
     CONTENT_BYTES_MAX,
@@ -55,7 +55,7 @@ class PostWrites(NamingWrites):
         if post.status != "unpublished":
             raise Refused("a new post is unpublished", place="Blog.create_post", hint="publish it afterwards")
         yield from self._active(post.user_id, "Blog.create_post")
-        if (yield from self.post.ask(post.post_id)) is not None:
+        if (yield from self.post.read(post.post_id)) is not None:
             raise Refused(f"there is a post {post.post_id!r} already", place="Blog.create_post", hint="edit it")
         yield from self._take_slug(post.slug, post.post_id)
         created = yield from Create(_begun(post, content))
@@ -92,7 +92,7 @@ class PostWrites(NamingWrites):
         Refused with the fault at ``slug``. An archived post is refused too. Raises ItemNotFound, ItemTooLarge.
         """
         check_content(content, "Blog.edit_post.content")
-        post_with_content = yield from self.whole_post.ask(post_id)
+        post_with_content = yield from self.whole_post.read(post_id)
         if post_with_content is None:
             raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.edit_post")
         post, before = post_with_content
@@ -198,13 +198,13 @@ class PostWrites(NamingWrites):
         """Delete a post that isn't published, with its text and its slugs; what else points to it ``removing.py`` has
         removed before. Gives whether it was there. Raises Refused for a published one.
         """
-        post_with_content = yield from self.whole_post.ask(post_id)
+        post_with_content = yield from self.whole_post.read(post_id)
         if post_with_content is None:
             return False
         post, content = post_with_content
         if post.status == "published":
             raise Refused("a published post is not deleted", place="Blog.delete_post", hint="archive it first")
-        addresses = yield from self.addresses_of.ask(post_id)
+        addresses = yield from self.addresses_of.read(post_id)
         asked = yield from self._asked(post_id)
         yield Delete(post).only_if(
             status=post.status, slug=post.slug, co_authors=post.co_authors, updated_at=post.updated_at
@@ -234,14 +234,14 @@ class PostWrites(NamingWrites):
         yield Put(PostAddress(post_id=post_id, address=path))
 
     def _post(self, post_id: str) -> Writes[Post]:
-        post = yield from self.post.ask(post_id)
+        post = yield from self.post.read(post_id)
         if post is None:
             raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.post")
         return post
 
     def _active(self, user_id: str, place: str) -> Writes:
         """Raises ItemNotFound and Refused unless the user is active: what the write then expects."""
-        user = yield from self.user.ask(user_id)
+        user = yield from self.user.read(user_id)
         if user is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place=place)
         if user.status != "active":
@@ -249,7 +249,7 @@ class PostWrites(NamingWrites):
 
     def _take_slug(self, slug: str, post_id: str) -> Writes:
         """Let a slug lead to a post, unless it does already. Raises Refused when it leads to another."""
-        post_slug = yield from self.slug_of.ask(slug)
+        post_slug = yield from self.slug_of.read(slug)
         if post_slug is None:
             yield Create(PostSlug(slug=slug, post_id=post_id))
         elif post_slug.post_id != post_id:
@@ -257,7 +257,7 @@ class PostWrites(NamingWrites):
                 f"the slug {slug!r} is another post's",
                 place="Blog",
                 hint="choose another",
-                faults=[Fault("slug", "another post has it, or had it once", "choose another")],
+                faults=[ErrorDetail("slug", "another post has it, or had it once", "choose another")],
             )
 
     def _moved(
@@ -292,7 +292,7 @@ class PostWrites(NamingWrites):
         changed = sorted({*old} ^ {*new})
         if not changed:
             return
-        there = {tag.tag: tag for tag in (yield from self.tags.ask(changed))}
+        there = {tag.tag: tag for tag in (yield from self.tags.read(changed))}
         for name in changed:
             tag = there.get(name)
             if name not in new:
@@ -363,6 +363,8 @@ def _stale(before: PostContent, version: int) -> Refused:
         place="Blog.edit_post",
         hint="look at what has changed, and edit that",
         faults=[
-            Fault("version", f"it is {before.version} by now, edited by {before.edited_by}", "begin from the new text")
+            ErrorDetail(
+                "version", f"it is {before.version} by now, edited by {before.edited_by}", "begin from the new text"
+            )
         ],
     )

@@ -144,7 +144,7 @@ def _person(place: int) -> tuple[str, str]:
 
 
 def _write_users(design: Blog, numbers: range) -> None:
-    """Write those people who aren't there. Raises ValueTaken when somebody else has one of their names."""
+    """Write those people who aren't there. Raises UniqueValueTaken when somebody else has one of their names."""
     people = [sample_user(number) for number in numbers]
     there = design.get_many(User, [{"user_id": person.user_id} for person in people], consistent=True)
     actions: list[Create] = []

@@ -178,7 +178,7 @@ class ArticleWrites(Reads):
         The metadata and what leads to it go in one transaction; the versions follow in batches. Called again after a
         failure, it removes what was left; deleting what isn't there is no error.
         """
-        article = yield from self.article.ask(article_id)
+        article = yield from self.article.read(article_id)
         if article is not None:
             yield Delete(article).only_if(**pinned(article))
             for tag in sorted(article.tags):
@@ -194,7 +194,7 @@ class ArticleWrites(Reads):
         while True:
             # What is there is asked, not counted: an earlier delete may have left versions. Page by page, since a
             # query reads the bodies too, and only their numbers are kept.
-            page = yield from self.article_versions.ask(article_id, limit=DELETE_PAGE, cursor=cursor)
+            page = yield from self.article_versions.read(article_id, limit=DELETE_PAGE, cursor=cursor)
             numbers += [version.version for version in page]
             cursor = page.cursor
             if cursor is None:
@@ -207,7 +207,7 @@ class ArticleWrites(Reads):
 
     def _unled(self, article: Article) -> Writes:
         """What leads to an article goes: its slugs, and the link from what it translates."""
-        holders = yield from self.slug_holders.ask([article.slug, *(article.former_slugs or ())])
+        holders = yield from self.slug_holders.read([article.slug, *(article.former_slugs or ())])
         for holder in holders:
             # In a table from before slugs were one article's alone, it may be another's.
             if holder.article_id == article.article_id:
@@ -216,7 +216,7 @@ class ArticleWrites(Reads):
             yield Delete(Translation, article_id=article.translation_of, locale=article.locale)
 
     def _known(self, article_id: str) -> Writes[Article]:
-        article = yield from self.article.ask(article_id)
+        article = yield from self.article.read(article_id)
         if article is None:
             raise ItemNotFound(
                 f"there is no article {article_id!r}", place="Cms.article", hint="create it first: create_article"

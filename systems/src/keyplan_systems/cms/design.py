@@ -58,7 +58,7 @@ SILENCE = {
 """What ``keyplan check`` finds and is right so."""
 
 
-class Cms(MemberWrites, Design, silence=SILENCE):
+class Cms(MemberWrites, Design, ignore=SILENCE):
     """Articles, their versions, tags, addresses and translations, what readers see of them, and who writes them."""
 
     table = Table("cms", indexes=[GSI1])

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from keyplan import Create, Delete, Put
-from keyplan.errors import Fault, ItemExists, KeyplanError, Refused, RequestError, StoreError
+from keyplan.errors import ErrorDetail, ItemExists, KeyplanError, Refused, RequestError, StoreError
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.cms.articles import changed
 from keyplan_systems.cms.design import Cms
@@ -47,7 +47,7 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     RequestError for a folder that isn't there and for YAML without PyYAML, StoreError when the store can't be written.
     """
     paths, faults = find_posts(folder)
-    report = LoadReport(faults=faults)
+    report = LoadReport(errors=faults)
     histories, site = _Histories(folder, report), SiteFolder(folder)
     report.faults.extend(said_of_folders(site, paths))
     progress(0, len(paths))
@@ -89,7 +89,7 @@ class _Histories:
 
     def _failed(self, error: HistoryError) -> None:
         message = f"git's history is left out from here on: {error}"
-        self._report.faults.append(Fault(self._place, message, "such posts are loaded with one version each"))
+        self._report.faults.append(ErrorDetail(self._place, message, "such posts are loaded with one version each"))
         self.close()
 
     def close(self) -> None:
@@ -117,7 +117,7 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
     except StoreError:
         raise
     except KeyplanError as error:
-        report.faults.append(Fault(place, error.message, error.hint, error.code))
+        report.faults.append(ErrorDetail(place, error.message, error.hint, error.code))
     else:
         return post
     return None
@@ -130,7 +130,7 @@ def _tell_what_stays(post: Post, site: SiteFolder, report: LoadReport) -> None:
     """
 
     def say(message: str, hint: str) -> None:
-        report.fault(Fault(post.path, message, hint))
+        report.fault(ErrorDetail(post.path, message, hint))
 
     if len(post.authors) > 1:
         say(f"several authors: the article's is {post.authors[0]!r}, without {', '.join(post.authors[1:])}", "name one")
@@ -164,7 +164,7 @@ def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> 
             result.append(revision)
         except RequestError as error:
             message = f"its text of {revision.moment:%Y-%m-%d %H:%M} is left out: {error.message}"
-            report.faults.append(Fault(post.path, message, error.hint, error.code))
+            report.faults.append(ErrorDetail(post.path, message, error.hint, error.code))
     if not result or result[-1].body != post.body:
         moment = post.modified if result else post.date or post.modified
         result.append(Revision(post.body, None, moment))
@@ -220,7 +220,7 @@ def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revis
     slug = _free_slug(design, wanted)
     if slug != wanted.slug:
         message = f"another article has the address {wanted.slug!r}; this one has {slug!r}"
-        report.fault(Fault(shown(post.path), message, "give one of them a slug of its own"))
+        report.fault(ErrorDetail(shown(post.path), message, "give one of them a slug of its own"))
         wanted = wanted.model_copy(update={"slug": slug})
     before = design.get(Article, article_id=wanted.article_id, consistent=True)
     if before is None:

@@ -25,9 +25,9 @@ class MemberWrites(PublishingWrites):
     def join(self, member: Member, password_hash: Hash) -> Writes[Member]:
         """Somebody joins. The first is administrator; others wait until one says what they are.
 
-        Raises ItemExists for an id, ValueTaken for an address that a member has.
+        Raises ItemExists for an id, UniqueValueTaken for an address that a member has.
         """
-        founded = yield from self.founded.ask("cms")
+        founded = yield from self.founded.read("cms")
         role: Role = "admin" if founded is None else "none"
         joined = member.model_copy(update={"role": role})
         yield Create(joined)
@@ -39,7 +39,7 @@ class MemberWrites(PublishingWrites):
     @write("W18", attempts=10)
     def set_role(self, member_id: Id, role: Role) -> Writes[Member]:
         """Say what a member may do. The founder stays administrator, so that there is one. Raises Refused."""
-        founded = yield from self.founded.ask("cms")
+        founded = yield from self.founded.read("cms")
         if founded is not None and founded.member_id == member_id and role != "admin":
             raise Refused("who founded the CMS stays administrator", place="Cms.set_role")
         member = yield from Update(Member, member_id=member_id).set(role=role)
@@ -58,10 +58,10 @@ class MemberWrites(PublishingWrites):
 
         Raises ItemNotFound; Refused for the founder.
         """
-        member = yield from self.member.ask(member_id)
+        member = yield from self.member.read(member_id)
         if member is None:
             raise ItemNotFound(f"there is no member {member_id!r}", place="Cms.leave")
-        founded = yield from self.founded.ask("cms")
+        founded = yield from self.founded.read("cms")
         if founded is not None and founded.member_id == member_id:
             raise Refused("who founded the CMS stays its administrator", place="Cms.leave")
         yield Delete(member)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from keyplan import Create, Delete, Writes, now, write
-from keyplan.errors import Fault, ItemNotFound, Refused, RequestError
+from keyplan.errors import ErrorDetail, ItemNotFound, Refused, RequestError
 from keyplan_systems.cms.articles import ArticleWrites, write_change
 from keyplan_systems.cms.entities import Action, Article, ArticleVersion, DueArticle, Excerpt, Id, Name, Preview
 from keyplan_systems.cms.placing import check_body, new_version, word_count
@@ -70,7 +70,7 @@ class PublishingWrites(ArticleWrites):
                 "somebody has saved another version",
                 place="Cms.save_draft",
                 hint="read it, and save again",
-                faults=[Fault("based_on", message)],
+                faults=[ErrorDetail("based_on", message)],
             )
         moment = now()
         version = _version(article, body, created_by, moment, title=title, excerpt=excerpt)
@@ -100,7 +100,7 @@ class PublishingWrites(ArticleWrites):
     def restore_version(self, article_id: str, version: Number, created_by: str) -> Writes[ArticleVersion]:
         """Take an earlier version's text as the newest one: a new version, not published. Raises ItemNotFound."""
         article = yield from self._editable(article_id)
-        earlier = yield from self.article_version.ask(article_id, version)
+        earlier = yield from self.article_version.read(article_id, version)
         if earlier is None:
             raise _no_version(article_id, version)
         moment = now()
@@ -145,7 +145,7 @@ class PublishingWrites(ArticleWrites):
         Any number of processes may call it for the same entry: one of them does it, since the article doesn't say so
         any more afterwards.
         """
-        article = yield from self.article.ask(article_id)
+        article = yield from self.article.read(article_id)
         due = DueArticle(at=_second(at), action=action, article_id=article_id)
         planned = None if article is None else article.publish_at if action == "publish" else article.unpublish_at
         if article is None or planned != due.at or article.status == "archived":
@@ -193,11 +193,11 @@ class PublishingWrites(ArticleWrites):
 
     def _shown(self, article: Article, number: int, moment: datetime) -> Writes[Article]:
         """Readers see that version from now on."""
-        card = yield from self.version_card.ask(article.article_id, number)
+        card = yield from self.version_card.read(article.article_id, number)
         title, excerpt = (None, None) if card is None else (card.title, card.excerpt)
         if card is None:
             # A version that was written before versions had cards.
-            version = yield from self.article_version.ask(article.article_id, number)
+            version = yield from self.article_version.read(article.article_id, number)
             if version is None:
                 raise _no_version(article.article_id, number)
         own = {name: value for name, value in (("title", title), ("excerpt", excerpt)) if value is not None}

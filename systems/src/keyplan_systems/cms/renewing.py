@@ -26,7 +26,7 @@ __all__ = ["Renewing", "renew"]
 _SILENCE = {**SILENCE, "KP301 every_article": "a renewal reads everything once"}
 
 
-class Renewing(MemberWrites, Design, silence=_SILENCE):
+class Renewing(MemberWrites, Design, ignore=_SILENCE):
     """The CMS's table, with the one question that a renewal asks besides."""
 
     table = Table("cms", indexes=[GSI1])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from keyplan import Entity, Put
-from keyplan.errors import ItemExists, ValueTaken
+from keyplan.errors import ItemExists, UniqueValueTaken
 from keyplan.systems import Progress
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.entities import (
@@ -140,7 +140,7 @@ def _people(design: Cms, count: int) -> None:
         )
         try:
             design.create(member)
-        except (ItemExists, ValueTaken):
+        except (ItemExists, UniqueValueTaken):
             continue  # somebody real has the address
         if number < len(DEMO_USERS):
             design.put(Credential(member_id=member_id, password_hash=DEMO_HASH))

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from keyplan.errors import Fault, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan_systems.cms.webhooks import EVENTS, Webhook
 from keyplan_systems.site.own_settings import read_toml
 
@@ -50,7 +50,7 @@ class Settings:
 
 def read_settings(path: Path) -> Settings:
     """The settings of a file. Raises RequestError with every fault of it."""
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     made: dict[str, Any] = {}
     for name, value in read_toml(path).items():
         words = name in {"title", "tagline", "smtp", "mail_from"} and isinstance(value, str) and value.strip()
@@ -62,13 +62,17 @@ def read_settings(path: Path) -> Settings:
             made[name] = tuple(_webhook(number, element, faults) for number, element in enumerate(value))
         else:
             faults.append(
-                Fault(name, "can't be taken", "title, tagline, smtp, mail_from, main, locales = [...], [[webhooks]]")
+                ErrorDetail(
+                    name, "can't be taken", "title, tagline, smtp, mail_from, main, locales = [...], [[webhooks]]"
+                )
             )
     names = [element.name for element in made.get("webhooks", ())]
     if len(set(names)) < len(names):
-        faults.append(Fault("webhooks", "two have one name", "name each differently: what was delivered is kept by it"))
+        faults.append(
+            ErrorDetail("webhooks", "two have one name", "name each differently: what was delivered is kept by it")
+        )
     if faults:
-        raise RequestError("the settings can't be taken", place=str(path), faults=faults)
+        raise RequestError("the settings can't be taken", place=str(path), errors=faults)
     return Settings(**made)
 
 
@@ -76,24 +80,26 @@ def _is_locale(value: object) -> bool:
     return isinstance(value, str) and _LOCALE.fullmatch(value) is not None
 
 
-def _webhook(number: int, value: Any, faults: list[Fault]) -> Webhook:
+def _webhook(number: int, value: Any, faults: list[ErrorDetail]) -> Webhook:
     """One webhook; what is wrong with it goes to the faults."""
     place = f"webhooks[{number}]"
     given: Mapping[str, Any] = value if isinstance(value, dict) else {}
-    faults.extend(Fault(f"{place}.{text}", "is no setting", ", ".join(_HOOK)) for text in given if text not in _HOOK)
+    faults.extend(
+        ErrorDetail(f"{place}.{text}", "is no setting", ", ".join(_HOOK)) for text in given if text not in _HOOK
+    )
     name, url = given.get("name"), given.get("url")
     if not isinstance(name, str) or not name:
-        faults.append(Fault(f"{place}.name", "is needed"))
+        faults.append(ErrorDetail(f"{place}.name", "is needed"))
     if not _is_address(url):
-        faults.append(Fault(f"{place}.url", "isn't an http or https address", "https://example.com/hooks/cms"))
+        faults.append(ErrorDetail(f"{place}.url", "isn't an http or https address", "https://example.com/hooks/cms"))
     variable = given.get("secret_env")
     secret = os.environ.get(variable) if isinstance(variable, str) else given.get("secret")
     if not isinstance(secret, str) or len(secret) < SECRET_CHARACTERS_MIN:
         hint = "secret_env names a variable of the environment that holds it"
-        faults.append(Fault(f"{place}.secret", f"needs {SECRET_CHARACTERS_MIN} characters or more", hint))
+        faults.append(ErrorDetail(f"{place}.secret", f"needs {SECRET_CHARACTERS_MIN} characters or more", hint))
     events = given.get("events", list(EVENTS))
     if not isinstance(events, list) or not events or not set(map(str, events)) <= set(EVENTS):
-        faults.append(Fault(f"{place}.events", "are some of these", ", ".join(EVENTS)))
+        faults.append(ErrorDetail(f"{place}.events", "are some of these", ", ".join(EVENTS)))
         events = []
     return Webhook(str(name), str(url), str(secret), tuple(map(str, events)))
 

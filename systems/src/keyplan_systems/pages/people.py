@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
-from keyplan.errors import Fault, Refused, ValueTaken
+from keyplan.errors import ErrorDetail, Refused, UniqueValueTaken
 from keyplan_systems.site.signing import Signer
 
 __all__ = ["PASSWORD_MIN", "People", "Person", "Sessions", "StoredPeople", "mark_of"]
@@ -108,7 +108,7 @@ class StoredPeople(ABC, Generic[U]):
 
     @abstractmethod
     def add(self, login: str, name: str, password_hash: str) -> U:
-        """Store somebody new. Raises ValueTaken where somebody has the login."""
+        """Store somebody new. Raises UniqueValueTaken where somebody has the login."""
 
     @abstractmethod
     def replace_password(self, person: Person, password_hash: str) -> None:
@@ -136,15 +136,15 @@ class StoredPeople(ABC, Generic[U]):
         """Raises Refused with a fault of ``login`` for what can't be one."""
         fault = self.fault_of(login)
         if fault is not None:
-            raise Refused("it can't be taken", faults=[Fault("login", fault)])
+            raise Refused("it can't be taken", errors=[ErrorDetail("login", fault)])
 
     def join(self, login: str, name: str, password_hash: str) -> Person:
         """Somebody new. Raises Refused with a fault of ``login``."""
         self.check(login)
         try:
             user = self.add(login, name, password_hash)
-        except ValueTaken:
-            raise Refused("it is taken", faults=[Fault("login", self.taken)]) from None
+        except UniqueValueTaken:
+            raise Refused("it is taken", errors=[ErrorDetail("login", self.taken)]) from None
         return Person(user.user_id, user.name, password_hash, self.roles(user), self.email(user))
 
     def _person(self, user: U | None) -> Person | None:

@@ -15,7 +15,7 @@ from typing import Any
 from starlette.requests import HTTPConnection
 
 from keyplan import Page
-from keyplan.errors import AccessRefused, ItemNotFound, TooManyRequests
+from keyplan.errors import AccessDenied, ItemNotFound, TooManyRequests
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.site import SmallSite
 
@@ -71,7 +71,7 @@ class TablePolicy:
         return self.rules[pattern].own
 
     def caller(self, request: HTTPConnection) -> Person | None:
-        """Who makes a request. Raises AccessRefused for a token or a session that isn't one."""
+        """Who makes a request. Raises AccessDenied for a token or a session that isn't one."""
         if not self.site.visitors.is_named(request):
             return None
         claim = request.headers.get("authorization")
@@ -79,12 +79,12 @@ class TablePolicy:
             scheme, _, signed = claim.partition(" ")
             person = self.site.sessions.person(signed.strip(), time.time()) if scheme.lower() == "bearer" else None
             if person is None:
-                raise AccessRefused("the token isn't one, or is over", hint="sign in again")
+                raise AccessDenied("the token isn't one, or is over", hint="sign in again")
             return person
         visitor = self.site.visitor(request)
         known = visitor.knows(request.headers.get("x-csrf-token", ""))
         if visitor.person is not None and request.scope["method"] not in _SAFE and not known:
-            raise AccessRefused(
+            raise AccessDenied(
                 "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
             )
         return visitor.person
@@ -94,12 +94,12 @@ class TablePolicy:
         return {} if caller is None else dict.fromkeys(self.filled(pattern), caller.user_id)
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: Person | None) -> dict[str, Any]:
-        """Return the arguments to call with. A write counts against the site's limit for forms. Raises AccessRefused,
+        """Return the arguments to call with. A write counts against the site's limit for forms. Raises AccessDenied,
         TooManyRequests, and ItemNotFound for items that the caller can't access.
         """
         rule = self.rules[pattern]
         if rule.who not in {"anyone", "person"} and (caller is None or rule.who not in caller.roles):
-            raise AccessRefused(f"{pattern} is for those who are {rule.who}", place=pattern)
+            raise AccessDenied(f"{pattern} is for those who are {rule.who}", place=pattern)
         if pattern in self.site.design.compiled.writes:
             wait = self.site.wait_seconds("write", "anonymous" if caller is None else caller.user_id)
             if wait:

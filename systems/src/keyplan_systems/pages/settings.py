@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from keyplan.errors import Fault, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan_systems.pages.site import Look
 from keyplan_systems.site.mail import Mail, mail_of
 from keyplan_systems.site.own_settings import read_toml, text_fault
@@ -28,9 +28,11 @@ def read_small_file(path: Path | None, look: Look) -> tuple[Look, Mail]:
     of the file.
     """
     given = {} if path is None else read_toml(path)
-    faults = [Fault(name, "is no setting", f"these are: {', '.join(_NAMES)}") for name in given if name not in _NAMES]
+    faults = [
+        ErrorDetail(name, "is no setting", f"these are: {', '.join(_NAMES)}") for name in given if name not in _NAMES
+    ]
     faults += [fault for name, value in given.items() if name in _NAMES and (fault := text_fault(name, value))]
     if faults:
-        raise RequestError("the site's settings can't be taken", place=str(path), faults=faults)
+        raise RequestError("the site's settings can't be taken", place=str(path), errors=faults)
     words = {name: given[name] for name in ("title", "tagline") if name in given}
     return replace(look, **words), mail_of(given.get("smtp"), given.get("mail_from"))

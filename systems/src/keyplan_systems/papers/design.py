@@ -240,7 +240,7 @@ SILENCE = {
 }
 
 
-class Papers(Design, silence=SILENCE):
+class Papers(Design, ignore=SILENCE):
     """A catalogue of papers: five questions, one table, two indexes."""
 
     table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2])
@@ -324,7 +324,7 @@ class Papers(Design, silence=SILENCE):
     @write("W2", attempts=10)
     def describe_author(self, handle: Id, name: Name, affiliation: Name | None = None) -> Writes[Author]:
         """Change an author's profile: both, so without an affiliation they then have none. Raises ItemNotFound."""
-        author = yield from self.author.ask(handle)
+        author = yield from self.author.read(handle)
         if author is None:
             raise ItemNotFound(f"there is no author {handle!r}", place="Papers.author", hint="add them: add_author")
         yield Update(author, name=name, affiliation=affiliation)
@@ -523,7 +523,7 @@ class Papers(Design, silence=SILENCE):
         if paper_id == cited_id:
             raise Refused(f"paper {paper_id!r} can't refer to itself", place="Papers.refer", hint="name another one")
         yield from self._current(paper_id, "Papers.refer")
-        if (yield from self.paper.ask(cited_id)) is None:
+        if (yield from self.paper.read(cited_id)) is None:
             raise ItemNotFound(f"there is no paper {cited_id!r}", place="Papers.refer", hint="add it first: add_paper")
         yield Check(Paper, paper_id=paper_id)
         yield Check(Paper, paper_id=cited_id)
@@ -538,12 +538,12 @@ class Papers(Design, silence=SILENCE):
         """Let the collection of a published paper be among the collections. It is written once, and only read then."""
         if paper.status != "published" or len(paper.collection) > LISTED_CHARACTERS_MAX:
             return
-        if (yield from self.collection.ask(paper.collection)) is None:
+        if (yield from self.collection.read(paper.collection)) is None:
             yield Put(Collection(collection=paper.collection))
 
     def _names(self, authors: dict[str, Role], place: str) -> Writes[dict[str, str]]:
         """The names of authors by their handles. Raises ItemNotFound for those without a profile."""
-        profiles = yield from self.authors.ask(list(authors))
+        profiles = yield from self.authors.read(list(authors))
         result = {profile.handle: profile.name for profile in profiles}
         unknown = [handle for handle in authors if handle not in result]
         if unknown:
@@ -554,12 +554,12 @@ class Papers(Design, silence=SILENCE):
 
     def _current(self, paper_id: str, place: str) -> Writes[Paper]:
         """A paper that nothing has superseded."""
-        paper = yield from self.paper.ask(paper_id)
+        paper = yield from self.paper.read(paper_id)
         return _not_superseded(paper, paper_id, place)
 
     def _whole(self, paper_id: str, place: str) -> Writes[PaperWithAuthors]:
         """The same with its memberships and topics."""
-        whole = yield from self.paper_with_authors.ask(paper_id)
+        whole = yield from self.paper_with_authors.read(paper_id)
         paper = _not_superseded(None if whole is None else whole.paper, paper_id, place)
         return PaperWithAuthors(paper, whole.authors if whole else [], whole.topics if whole else [])
 

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from keyplan import Create, Delete, Put, Update
-from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
+from keyplan.errors import ErrorDetail, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.lines import Steps, count_lines, readable
 from keyplan_systems.papers.csl import read_csl
@@ -148,12 +148,12 @@ class _Loading:
             self._tell(record.line, f"entry {record.paper_id}: {'; '.join(said)}")
         except KeyplanError as error:
             where = f"{self.path.name}:{record.line}"
-            self.report.fault(Fault(where, f"entry {record.paper_id}: {error.message}", error.hint, error.code))
+            self.report.fault(ErrorDetail(where, f"entry {record.paper_id}: {error.message}", error.hint, error.code))
         else:
             self.report.loaded += 1
 
     def _tell(self, line: int, message: str, hint: str | None = None) -> None:
-        self.report.fault(Fault(f"{self.path.name}:{line}", message, hint))
+        self.report.fault(ErrorDetail(f"{self.path.name}:{line}", message, hint))
 
     def _take_in(self, record: Record) -> None:
         """Bring a paper, its memberships and its topics to what the entry says."""

@@ -111,7 +111,7 @@ class CatalogueWrites(Reads):
         return product.model_copy(update={"listed_at": None})
 
     def _known(self, product_id: str, place: str) -> Writes[Product]:
-        product = yield from self.product.ask(product_id)
+        product = yield from self.product.read(product_id)
         if product is None:
             raise _unknown(product_id, place)
         return product

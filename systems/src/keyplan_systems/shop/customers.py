@@ -38,13 +38,13 @@ class CustomerWrites(Reads):
 
     @write("W1")
     def register(self, user: User) -> Writes[User]:
-        """Register a user. Raises ItemExists for a taken id, ValueTaken for a taken email address."""
+        """Register a user. Raises ItemExists for a taken id, UniqueValueTaken for a taken email address."""
         yield Create(user)
         return user
 
     @write("W13")
     def sign_up(self, user: User, password_hash: Hash) -> Writes[User]:
-        """Register a user with what they sign in with. Raises ItemExists, ValueTaken for a taken email address."""
+        """Register a user with what they sign in with. Raises ItemExists, UniqueValueTaken for a taken email address."""
         yield Create(user)
         yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
         return user
@@ -68,15 +68,15 @@ class CustomerWrites(Reads):
 
         Raises ItemNotFound; Refused for who sells.
         """
-        user = yield from self.user.ask(user_id)
+        user = yield from self.user.read(user_id)
         if user is None:
             raise _unknown(user_id, "Shop.leave")
         if user.merchant_id is not None:
             raise Refused(
                 "who sells for a merchant can't leave", place="Shop.leave", hint="let somebody else sell first"
             )
-        addresses = yield from self.addresses.ask(user_id)
-        carts = yield from self.carts.ask(user_id)
+        addresses = yield from self.addresses.read(user_id)
+        carts = yield from self.carts.read(user_id)
         yield Delete(user)
         yield Delete(Credential, user_id=user_id)
         yield Batch(Delete(item) for item in (*addresses, *carts))
@@ -87,9 +87,9 @@ class CustomerWrites(Reads):
 
         Raises ItemNotFound for an unknown user, Refused where 20 are there.
         """
-        if (yield from self.user.ask(user_id)) is None:
+        if (yield from self.user.read(user_id)) is None:
             raise _unknown(user_id, "Shop.save_address")
-        there = yield from self.addresses.ask(user_id)
+        there = yield from self.addresses.read(user_id)
         if len(there) >= ADDRESSES_MAX and address_id not in {element.address_id for element in there}:
             raise Refused(
                 f"there are {len(there)} addresses", place="Shop.save_address", hint="remove one that isn't needed"
@@ -110,12 +110,12 @@ class CustomerWrites(Reads):
         Nothing is held: what is in stock is asked when the cart is ordered. Raises ItemNotFound for an unknown
         product, Refused for one that isn't sold any more, for a full cart and for too many carts.
         """
-        product = yield from self.product.ask(product_id)
+        product = yield from self.product.read(product_id)
         if product is None:
             raise ItemNotFound(f"there is no product {product_id!r}", place="Shop.put_in_cart")
         if product.listed_at is None and quantity:
             raise Refused(f"{product.name} isn't sold any more", place="Shop.put_in_cart")
-        cart = yield from self.cart.ask(user_id, product.merchant_id)
+        cart = yield from self.cart.read(user_id, product.merchant_id)
         if cart is None:
             if not quantity:
                 return None
@@ -136,7 +136,7 @@ class CustomerWrites(Reads):
         return cart.model_copy(update=changes)
 
     def _new_cart(self, user_id: str, merchant_id: str, items: dict[str, int]) -> Writes[Cart]:
-        there = yield from self.carts.ask(user_id)
+        there = yield from self.carts.read(user_id)
         if len(there) >= CARTS_MAX:
             raise Refused(f"there are carts of {len(there)} merchants", place="Shop.put_in_cart", hint="order one")
         moment = now()

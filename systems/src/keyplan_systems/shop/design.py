@@ -29,7 +29,7 @@ SILENCE = {
 }
 
 
-class Shop(CatalogueWrites, CustomerWrites, ReturnWrites, Design, silence=SILENCE):
+class Shop(CatalogueWrites, CustomerWrites, ReturnWrites, Design, ignore=SILENCE):
     """A shop: products, carts, orders, refunds, stock, events, readings; one table, two indexes."""
 
     table = Table("shop", partition="PK", sort="SK", indexes=[GSI1, GSI2])

@@ -21,7 +21,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from keyplan import Create, Put
-from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
+from keyplan.errors import ErrorDetail, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.lines import Steps, count_lines, readable
 from keyplan_systems.shop.design import Shop
@@ -117,7 +117,7 @@ class _Loading:
 
     def tell(self, line: int, message: str, hint: str | None = None) -> None:
         """Note a fault."""
-        self.report.fault(Fault(f"{self.path.name}:{line}", message, hint))
+        self.report.fault(ErrorDetail(f"{self.path.name}:{line}", message, hint))
 
     def _complete(self, table: Table, *needed: Iterable[str]) -> bool:
         lacks = table.lacks(*map(tuple, needed))
@@ -153,7 +153,7 @@ class _Loading:
         except ValidationError as error:
             self.tell(line, "; ".join(_said(element) for element in error.errors(include_url=False)))
         except KeyplanError as error:
-            self.report.fault(Fault(f"{self.path.name}:{line}", error.message, error.hint, error.code))
+            self.report.fault(ErrorDetail(f"{self.path.name}:{line}", error.message, error.hint, error.code))
 
     def _product(self, row: Row) -> None:
         product = Product(

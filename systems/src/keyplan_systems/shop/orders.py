@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from keyplan import Add, Batch, Create, Delete, Put, Update, Writes, now, write
-from keyplan.errors import Fault, ItemNotFound, Refused
+from keyplan.errors import ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     ALLOWED,
     READING_KEPT,
@@ -66,7 +66,7 @@ class OrderWrites(Reads):
         product or address.
         """
         body = _digest(items if address_id is None else {"items": items, "address_id": address_id})
-        used = yield from self.order_token.ask(user_id, token)
+        used = yield from self.order_token.read(user_id, token)
         if used is not None:
             return (yield from self._placed_before(used, body))
         return (yield from self._placing(OrderToken.of(user_id, token, body), items, address_id, "Shop.place_order"))
@@ -81,10 +81,10 @@ class OrderWrites(Reads):
         meanwhile; the same as ``place_order``; ItemNotFound for an empty cart.
         """
         body = _digest({"cart": merchant_id, "address_id": address_id})
-        used = yield from self.order_token.ask(user_id, token)
+        used = yield from self.order_token.read(user_id, token)
         if used is not None:
             return (yield from self._placed_before(used, body))
-        cart = yield from self.cart.ask(user_id, merchant_id)
+        cart = yield from self.cart.read(user_id, merchant_id)
         if cart is None:
             raise ItemNotFound("the cart is empty", place="Shop.order_cart", hint="put something in: put_in_cart")
         begun = OrderToken.of(user_id, token, body)
@@ -102,10 +102,10 @@ class OrderWrites(Reads):
         self, begun: OrderToken, items: Mapping[str, int], address_id: str | None, place: str
     ) -> Writes[Order]:
         user_id = begun.user_id
-        if (yield from self.user.ask(user_id)) is None:
+        if (yield from self.user.read(user_id)) is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place=place, hint="register first")
         postal = None if address_id is None else (yield from self._postal(user_id, address_id, place))
-        products = yield from self.products.ask(sorted(items))
+        products = yield from self.products.read(sorted(items))
         _check_wanted(items, {product.product_id: product for product in products}, place)
         wanted = [(product, items[product.product_id]) for product in products]
         order, lines, payment = placed(user_id, wanted, begun.order_id, begun.ordered_at, postal)
@@ -124,7 +124,7 @@ class OrderWrites(Reads):
         return order
 
     def _postal(self, user_id: str, address_id: str, place: str) -> Writes[PostalAddress]:
-        address = yield from self.address.ask(user_id, address_id)
+        address = yield from self.address.read(user_id, address_id)
         if address is None:
             raise ItemNotFound(f"there is no address {address_id!r}", place=place, hint="save it first: save_address")
         return address.postal
@@ -145,7 +145,7 @@ class OrderWrites(Reads):
             )
         if payment.external_id == external_id and order.status in {"paid", "shipped"}:
             return order
-        other = yield from self.payment.ask(external_id)
+        other = yield from self.payment.read(external_id)
         if other is not None and other.order_id != order_id:
             raise Refused(
                 f"payment {external_id!r} paid order {other.order_id}",
@@ -206,18 +206,18 @@ class OrderWrites(Reads):
                 place="Shop.place_order",
                 hint="make a new token for each order, and send it again only with the same items",
             )
-        order = yield from self.order.ask(used.user_id, used.ordered_at, used.order_id)
+        order = yield from self.order.read(used.user_id, used.ordered_at, used.order_id)
         if order is None:
             raise ItemNotFound(f"order {used.order_id!r} isn't there any more", place="Shop.place_order")
         return order
 
     def _whole(self, order_id: str, place: str) -> Writes[WholeOrder]:
         """An order as it is at this moment: not by the index of E3, which may lag behind."""
-        parts = yield from self.order_parts.ask(order_id)
+        parts = yield from self.order_parts.read(order_id)
         payment = next((part for part in parts if isinstance(part, Payment)), None)
         order = None
         if payment is not None:
-            order = yield from self.order.ask(payment.user_id, payment.ordered_at, order_id)
+            order = yield from self.order.read(payment.user_id, payment.ordered_at, order_id)
         if payment is None or order is None:
             raise ItemNotFound(f"there is no order {order_id!r}", place=place, hint="place it first: place_order")
         return WholeOrder(
@@ -338,16 +338,18 @@ def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], pla
             place=place,
             hint="place an order for each merchant",
         )
-    gone = [Fault(f"items[{name}]", "isn't sold any more") for name in sorted(items) if not products[name].listed_at]
+    gone = [
+        ErrorDetail(f"items[{name}]", "isn't sold any more") for name in sorted(items) if not products[name].listed_at
+    ]
     if gone:
-        raise Refused("some of it isn't sold any more", place=place, hint="leave it out", faults=gone)
+        raise Refused("some of it isn't sold any more", place=place, hint="leave it out", errors=gone)
     short = [
-        Fault(f"items[{name}]", f"{wanted} wanted, {products[name].stock} in stock")
+        ErrorDetail(f"items[{name}]", f"{wanted} wanted, {products[name].stock} in stock")
         for name, wanted in sorted(items.items())
         if products[name].stock < wanted
     ]
     if short:
-        raise Refused("there isn't enough in stock", place=place, hint="order fewer, or later", faults=short)
+        raise Refused("there isn't enough in stock", place=place, hint="order fewer, or later", errors=short)
 
 
 def _digest(wanted: Mapping[str, object]) -> str:

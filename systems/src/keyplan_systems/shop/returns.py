@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keyplan import Add, Create, Update, Writes, now, write
-from keyplan.errors import Fault, ItemNotFound, Refused
+from keyplan.errors import ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     LINES_MAX,
     REFUNDS_MAX,
@@ -182,9 +182,9 @@ def _check_return(whole: WholeOrder, items: dict[str, int], place: str) -> None:
         if former.status != "refused":
             left.subtract(former.items)
     faults = [
-        Fault(f"items[{name}]", f"{wanted} to go back, {max(left[name], 0)} are left")
+        ErrorDetail(f"items[{name}]", f"{wanted} to go back, {max(left[name], 0)} are left")
         for name, wanted in sorted(items.items())
         if wanted > left[name]
     ]
     if faults:
-        raise Refused("more than was bought can't go back", place=place, faults=faults)
+        raise Refused("more than was bought can't go back", place=place, errors=faults)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
 
-from keyplan.errors import Fault, KeyplanError
+from keyplan.errors import ErrorDetail, KeyplanError
 from keyplan_systems.words import is_line
 
 __all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_body", "read_form"]
@@ -142,7 +142,7 @@ class Form:
     def take(self, error: KeyplanError, known: Iterable[str] = ()) -> None:
         """Put an error's faults to the fields that they are about; what is about none stands at the top."""
         names = set(known) | set(self.typed) | set(self.labels)
-        result = error.faults or [Fault(error.place or "", error.message, error.hint)]
+        result = error.errors or [ErrorDetail(error.place or "", error.message, error.hint)]
         for fault in result:
             name = next((part for part in reversed(fault.place.split(".")) if part in names), "")
             self.fault(name, f"{fault.message}; {fault.hint}" if fault.hint else fault.message)

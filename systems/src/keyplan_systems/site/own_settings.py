@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keyplan.errors import Fault, RequestError
+from keyplan.errors import ErrorDetail, RequestError
 from keyplan_systems.words import is_line
 
 __all__ = ["SiteFile", "read_site_file", "read_toml", "text_fault"]
@@ -73,14 +73,14 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def read_site_file(path: Path) -> SiteFile:
     """The settings of a file. Raises RequestError with every fault of it."""
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     given: dict[str, Any] = {}
     for name, value in read_toml(path).items():
         if name in _TEXTS:
             if name == "analytics":
                 if value is not False and value not in ("", "off"):
                     words = "there is none to switch on: pages load nothing from elsewhere"
-                    faults.append(Fault(name, words, "leave it out"))
+                    faults.append(ErrorDetail(name, words, "leave it out"))
             elif (fault := text_fault(name, value)) is not None:
                 faults.append(fault)
             else:
@@ -93,23 +93,23 @@ def read_site_file(path: Path) -> SiteFile:
             given[name] = _logo(path.parent, value, faults)
         else:
             known = ", ".join((*_TEXTS, "navigation", "colours", "logo"))
-            faults.append(Fault(name, "is no setting", f"these are: {known}"))
+            faults.append(ErrorDetail(name, "is no setting", f"these are: {known}"))
     if faults:
-        raise RequestError("the site's settings can't be taken", place=str(path), faults=faults)
+        raise RequestError("the site's settings can't be taken", place=str(path), errors=faults)
     return SiteFile(**given)
 
 
-def text_fault(name: str, value: Any) -> Fault | None:
+def text_fault(name: str, value: Any) -> ErrorDetail | None:
     """What is wrong with a setting that must be a text; what every page shows is one line."""
     hint = f'{name} = "…"'
     if not isinstance(value, str):
-        return Fault(name, "must be a text", hint)
+        return ErrorDetail(name, "must be a text", hint)
     if name in _SHOWN and not (is_line(value.strip()) and len(value) <= SHOWN_MAX):
-        return Fault(name, f"must be a line of 1 to {SHOWN_MAX} characters that shows something", hint)
+        return ErrorDetail(name, f"must be a line of 1 to {SHOWN_MAX} characters that shows something", hint)
     return None
 
 
-def _navigation(value: Any, faults: list[Fault]) -> tuple[tuple[str, str], ...]:
+def _navigation(value: Any, faults: list[ErrorDetail]) -> tuple[tuple[str, str], ...]:
     links: list[tuple[str, str]] = []
     for number, element in enumerate(value if isinstance(value, list) else [value]):
         text, to = (element.get("text"), element.get("to")) if isinstance(element, dict) else (None, None)
@@ -117,26 +117,28 @@ def _navigation(value: Any, faults: list[Fault]) -> tuple[tuple[str, str], ...]:
             links.append((text, to))
         else:
             hint = 'navigation = [{ text = "About", to = "/posts/about" }]'
-            faults.append(Fault(f"navigation[{number}]", "needs a text, and a path or an https address", hint))
+            faults.append(ErrorDetail(f"navigation[{number}]", "needs a text, and a path or an https address", hint))
     return tuple(links)
 
 
-def _colours(value: Any, faults: list[Fault]) -> dict[str, dict[str, str]]:
+def _colours(value: Any, faults: list[ErrorDetail]) -> dict[str, dict[str, str]]:
     made: dict[str, dict[str, str]] = {}
     for scheme, colours in (value if isinstance(value, dict) else {"": value}).items():
         if scheme not in {"light", "dark"} or not isinstance(colours, dict):
-            faults.append(Fault(f"colours.{scheme}".strip("."), "colours are of light or of dark", "[colours.light]"))
+            faults.append(
+                ErrorDetail(f"colours.{scheme}".strip("."), "colours are of light or of dark", "[colours.light]")
+            )
             continue
         for name, colour in colours.items():
             if name not in _COLOURS or not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
                 hint = f'{" or ".join(_COLOURS)} = "#1a5f7a"'
-                faults.append(Fault(f"colours.{scheme}.{name}", "isn't a colour that can be set", hint))
+                faults.append(ErrorDetail(f"colours.{scheme}.{name}", "isn't a colour that can be set", hint))
             else:
                 made.setdefault(scheme, {})[name] = colour
     return made
 
 
-def _logo(folder: Path, value: Any, faults: list[Fault]) -> tuple[bytes, str] | None:
+def _logo(folder: Path, value: Any, faults: list[ErrorDetail]) -> tuple[bytes, str] | None:
     path = folder / value if isinstance(value, str) else folder
     kind = _LOGOS.get(path.suffix.lower())
     try:
@@ -144,5 +146,5 @@ def _logo(folder: Path, value: Any, faults: list[Fault]) -> tuple[bytes, str] | 
             return path.read_bytes(), kind
     except OSError:
         pass
-    faults.append(Fault("logo", f"must be a picture ({', '.join(_LOGOS)}) of at most {LOGO_BYTES_MAX:,} bytes"))
+    faults.append(ErrorDetail("logo", f"must be a picture ({', '.join(_LOGOS)}) of at most {LOGO_BYTES_MAX:,} bytes"))
     return None

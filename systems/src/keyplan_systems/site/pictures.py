@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from keyplan.errors import Fault, Refused
+from keyplan.errors import ErrorDetail, Refused
 from keyplan_systems.site.files import name_of
 
 __all__ = ["BYTES_MAX", "Picture", "picture_from"]
@@ -49,4 +49,6 @@ def picture_from(data: bytes, owner: str) -> Picture:
 
 
 def _refused(message: str) -> Refused:
-    return Refused("the picture can't be taken", place="picture", faults=[Fault("picture", message, "send another")])
+    return Refused(
+        "the picture can't be taken", place="picture", errors=[ErrorDetail("picture", message, "send another")]
+    )

@@ -90,7 +90,7 @@ def problem_of(error: Exception, path: str) -> Problem:
 
 
 def _said(error: KeyplanError) -> str:
-    return "; ".join(fault.message for fault in error.faults) or error.message
+    return "; ".join(fault.message for fault in error.errors) or error.message
 
 
 def _sentence(text: str) -> str:

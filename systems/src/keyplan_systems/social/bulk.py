@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from keyplan import Add, Check, Create, Delete, Put, Update, ulid
-from keyplan.errors import ItemExists, ItemNotFound, Refused, ValueTaken, WriteFailed
+from keyplan.errors import ItemExists, ItemNotFound, Refused, UniqueValueTaken, WriteFailed
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import (
     Comment,
@@ -78,7 +78,7 @@ def _add_user(design: Social, user: User) -> None:
         design.create(user)
     except ItemExists:
         return  # somebody else was faster
-    except ValueTaken:
+    except UniqueValueTaken:
         design.create(user.model_copy(update={"handle": f"{user.handle[:23]}.{ulid().lower()}"}))
 
 

@@ -56,7 +56,7 @@ _REASONS = {
 """Findings of ``keyplan check`` that are right so, and why."""
 
 
-class Social(PeopleWrites, Design, silence=_REASONS):
+class Social(PeopleWrites, Design, ignore=_REASONS):
     """A social network: feeds, profiles, posts, comments, likes, follows, messages."""
 
     table = Table("social-media", indexes=[GSI1])
@@ -104,7 +104,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         """Let somebody follow who has asked; they hear of it. Raises ItemNotFound for who hasn't, Refused as ``follow``
         does.
         """
-        request = yield from self.request_of.ask(user_id, follower_id)
+        request = yield from self.request_of.read(user_id, follower_id)
         if request is None:
             raise ItemNotFound(f"{follower_id!r} hasn't asked {user_id!r}", place="Social.accept_request")
         reader, author = yield from self._strangers(follower_id, user_id, "Social.accept_request")
@@ -125,7 +125,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         reader = yield from self._user(user_id)
         author = yield from self._user(followed_id)
         yield from self._not_blocked(followed_id, user_id, place)
-        if (yield from self.follows.ask(user_id, followed_id)) is not None:
+        if (yield from self.follows.read(user_id, followed_id)) is not None:
             raise Refused(f"{user_id!r} follows {followed_id!r} already", place=place)
         return reader, author
 
@@ -145,7 +145,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
 
     def _end(self, user_id: str, followed_id: str, place: str) -> Writes:
         """One user doesn't follow another any more."""
-        link = yield from self.follows.ask(user_id, followed_id)
+        link = yield from self.follows.read(user_id, followed_id)
         if link is None:
             raise Refused(f"{user_id!r} doesn't follow {followed_id!r}", place=place)
         author = yield from self._user(followed_id)
@@ -167,7 +167,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         author = yield from self._user(user_id)
         readers: list[Subscription] = []
         if author.audience:
-            readers = yield from self.audience.ask(user_id)
+            readers = yield from self.audience.read(user_id)
         post = Post(user_id=user_id, text=text, shards=SHARDS if author.shards else 0)
         yield Create(post)
         if post.shards:
@@ -202,7 +202,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         leftovers = yield from self._leftovers(post_id)
         pointers: list[TimelineEntry] = []
         if author.audience:  # a pointer that is put just now stays, and is passed over
-            readers = yield from self.audience.ask(post.user_id)
+            readers = yield from self.audience.read(post.user_id)
             pointers = [TimelineEntry.of(post, reader.reader_id) for reader in readers]
         heard = [Notification.of_said(post, said) for said in leftovers if said.user_id != post.user_id]
         yield Batch(Delete(leftover) for leftover in (*leftovers, *pointers, *heard))
@@ -223,7 +223,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
     def delete_comment(self, post_id: str, created_at: datetime, comment_id: str) -> Writes:
         """Delete a comment. Raises ItemNotFound where it isn't."""
         post = yield from self._post(post_id)
-        made = yield from self.comment_of.ask(post_id, created_at, comment_id)
+        made = yield from self.comment_of.read(post_id, created_at, comment_id)
         if made is None:
             raise ItemNotFound(f"post {post_id!r} has no comment {comment_id!r}", place="Social.delete_comment")
         yield Delete(made).only_if("attribute_exists(comment_id)")
@@ -236,7 +236,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         post = yield from self._post(post_id)
         yield from self._user(user_id)
         yield from self._not_blocked(post.user_id, user_id, "Social.like")
-        if (yield from self.like_of.ask(post_id, user_id)) is not None:
+        if (yield from self.like_of.read(post_id, user_id)) is not None:
             raise Refused(f"{user_id!r} likes post {post_id!r} already", place="Social.like")
         made = Like(post_id=post_id, user_id=user_id)
         yield Create(made)
@@ -248,7 +248,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
     def unlike(self, post_id: str, user_id: str) -> Writes:
         """Take a like back. Raises Refused where there is none, ItemNotFound."""
         post = yield from self._post(post_id)
-        made = yield from self.like_of.ask(post_id, user_id)
+        made = yield from self.like_of.read(post_id, user_id)
         if made is None:
             raise Refused(f"{user_id!r} doesn't like post {post_id!r}", place="Social.unlike")
         yield Delete(made).only_if("attribute_exists(user_id)")
@@ -269,7 +269,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         message = Message(conversation_id=conversation_id, user_id=user_id, text=text)
         yield Create(message)
         for own, other, unread in ((user_id, to_user_id, 0), (to_user_id, user_id, 1)):
-            part = yield from self.membership.ask(own, conversation_id)
+            part = yield from self.membership.read(own, conversation_id)
             if part is None:
                 yield Create(
                     Membership(
@@ -291,7 +291,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
     @write("W10")
     def mark_read(self, user_id: str, conversation_id: str) -> Writes:
         """Nothing of a conversation is unread any more. Raises ItemNotFound."""
-        if (yield from self.membership.ask(user_id, conversation_id)) is None:
+        if (yield from self.membership.read(user_id, conversation_id)) is None:
             raise ItemNotFound(f"{user_id!r} has no conversation {conversation_id!r}", place="Social.mark_read")
         yield Update(Membership, user_id=user_id, conversation_id=conversation_id).set(unread=0)
 
@@ -303,11 +303,11 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         actions: list[Put | Delete] = []
         if delivery.reader_id is not None:
             posts = yield from self._posts_of(delivery.user_id)
-            subscription = yield from self.subscription.ask(delivery.user_id, delivery.reader_id)
+            subscription = yield from self.subscription.read(delivery.user_id, delivery.reader_id)
             entries = [TimelineEntry.of(post, delivery.reader_id) for post in posts]
             actions = [Put(entry) if subscription is not None else Delete(entry) for entry in entries]
         else:
-            readers = yield from self.audience.ask(delivery.user_id)
+            readers = yield from self.audience.read(delivery.user_id)
             entries = [entry for reader in readers for entry in delivery.entries(reader.reader_id)]
             actions = [Put(entry) for entry in entries]
         yield Batch(actions)
@@ -319,7 +319,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         """Remove up to 1,000 likes and comments that a deleted post has left; gives how many. Raises Refused for a post
         that is there.
         """
-        if (yield from self.post_by_id.ask(post_id)) is not None:
+        if (yield from self.post_by_id.read(post_id)) is not None:
             raise Refused(f"post {post_id!r} is there", place="Social.sweep_post", hint="delete it: delete_post")
         leftovers = yield from self._leftovers(post_id)
         yield Batch(Delete(leftover) for leftover in leftovers)
@@ -331,7 +331,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         user = yield from self._user(user_id)
         if not user.shards:
             return user.followers
-        tallies = yield from self.user_tallies.ask(user_id)
+        tallies = yield from self.user_tallies.read(user_id)
         followers = sum(tally.followers for tally in tallies)
         yield Update(User, user_id=user_id).set(followers=followers).only_if(shards=user.shards)
         return followers
@@ -349,7 +349,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
     # Parts of writes
 
     def _post(self, post_id: str) -> Writes[Post]:
-        post = yield from self.post_by_id.ask(post_id)
+        post = yield from self.post_by_id.read(post_id)
         if post is None:
             raise _no_post(post_id)
         return post
@@ -367,7 +367,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         posts: list[Post] = []
         cursor: Cursor | None = None
         while True:
-            page = yield from self.posts_of_user.ask(user_id, limit=1000, cursor=cursor)
+            page = yield from self.posts_of_user.read(user_id, limit=1000, cursor=cursor)
             posts += page.items
             cursor = page.cursor
             if cursor is None:
@@ -378,7 +378,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
 
         What else writes these entries must have ended, or it could undo this: then the write fails, to be tried again.
         """
-        for element in (yield from self.deliveries_of.ask(author_id)):
+        for element in (yield from self.deliveries_of.read(author_id)):
             age = now() - element.begun_at
             if element.concerns(reader_id) and age.total_seconds() < DELIVERY_SECONDS_MAX:
                 raise ConditionFailed(
@@ -392,15 +392,15 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         yield Batch([Delete(delivery)])
 
     def _leftovers(self, post_id: str) -> Writes[list[Like | Comment]]:
-        likes = yield from self.likes_of_post.ask(post_id, limit=SWEEP)
+        likes = yield from self.likes_of_post.read(post_id, limit=SWEEP)
         result: list[Like | Comment] = [*likes]
         if len(result) < SWEEP:
-            comments = yield from self.comments_on_post.ask(post_id, limit=SWEEP - len(result))
+            comments = yield from self.comments_on_post.read(post_id, limit=SWEEP - len(result))
             result += comments.items
         return result
 
     def _totals(self, post_id: str) -> Writes[dict[str, int]]:
-        tallies = yield from self.post_tallies.ask(post_id)
+        tallies = yield from self.post_tallies.read(post_id)
         return {"likes": sum(tally.likes for tally in tallies), "comments": sum(tally.comments for tally in tallies)}
 
     def _count_followers(self, author: User, who: str, by: int, *, stored: bool) -> Writes:
@@ -413,7 +413,7 @@ class Social(PeopleWrites, Design, silence=_REASONS):
         if author.shards:
             yield Update(UserTally, user_id=author.user_id, shard=shard_of(who)).set(followers=Add(by))
             if random.randrange(GATHER_EVERY) == 0:  # noqa: S311 - to share the work, not a secret
-                tallies = yield from self.user_tallies.ask(author.user_id)
+                tallies = yield from self.user_tallies.read(author.user_id)
                 changes["followers"] = sum(tally.followers for tally in tallies) + by
         elif by > 0 and author.followers >= USER_SPREAD_AT:
             changes |= {"shards": SHARDS, "followers": author.followers + by}

@@ -18,7 +18,7 @@ from typing import Annotated, Any, BinaryIO, cast
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from keyplan.errors import Fault, KeyplanError, RequestError, StoreError
+from keyplan.errors import ErrorDetail, KeyplanError, RequestError, StoreError
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.lines import readable
 from keyplan_systems.social.bulk import add_follows, add_posts, add_users, parts_of, users_by_id
@@ -95,10 +95,10 @@ class _Lines:
 
     def fault(self, number: int, message: str, hint: str | None = None) -> None:
         """Note that a line can't be taken."""
-        self._report.fault(Fault(f"{self._shown}:{number}", message, hint))
+        self._report.fault(ErrorDetail(f"{self._shown}:{number}", message, hint))
 
 
-def _line_of(fault: Fault) -> int:
+def _line_of(fault: ErrorDetail) -> int:
     return int(fault.place.rpartition(":")[2])
 
 

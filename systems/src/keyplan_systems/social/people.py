@@ -26,14 +26,14 @@ class PeopleWrites(Reads):
 
     @write("W1")
     def sign_up(self, handle: Handle, name: Name, bio: str = "", user_id: Id | None = None) -> Writes[User]:
-        """A new user. Raises ValueTaken for a handle, ItemExists for an id that somebody has."""
+        """A new user. Raises UniqueValueTaken for a handle, ItemExists for an id that somebody has."""
         user = User(user_id=user_id or ulid(), handle=handle, name=name, bio=bio)
         yield Create(user)
         return user
 
     @write("W15")
     def join(self, handle: Handle, name: Name, password_hash: PasswordHash) -> Writes[User]:
-        """A new user, with what they sign in with. Raises ValueTaken for a handle that somebody has."""
+        """A new user, with what they sign in with. Raises UniqueValueTaken for a handle that somebody has."""
         user = User(handle=handle, name=name)
         yield Create(user)
         yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
@@ -88,7 +88,7 @@ class PeopleWrites(Reads):
         Raises ItemNotFound; Refused while there is a post, or somebody follows or is followed.
         """
         user = yield from self._user(user_id)
-        tallies = (yield from self.user_tallies.ask(user_id)) if user.shards else []
+        tallies = (yield from self.user_tallies.read(user_id)) if user.shards else []
         followers = sum(tally.followers for tally in tallies) if user.shards else user.followers
         if user.posts or user.following or followers:
             raise Refused("posts and follows go first", place="Social.leave")
@@ -98,15 +98,15 @@ class PeopleWrites(Reads):
         yield Batch(Delete(tally) for tally in tallies)
 
     def _user(self, user_id: str) -> Writes[User]:
-        user = yield from self.profile.ask(user_id)
+        user = yield from self.profile.read(user_id)
         if user is None:
             raise no_user(user_id)
         return user
 
     def _not_blocked(self, user_id: str, other_id: str, place: str) -> Writes:
         """Raises Refused where one of two users blocks the other."""
-        of_other = yield from self.block_of.ask(user_id, other_id)
-        if of_other is not None or (yield from self.block_of.ask(other_id, user_id)) is not None:
+        of_other = yield from self.block_of.read(user_id, other_id)
+        if of_other is not None or (yield from self.block_of.read(other_id, user_id)) is not None:
             raise Refused("one of the two has blocked the other", place=place)
 
 

@@ -20,9 +20,9 @@ __all__ = ["RULE", "remarks"]
 
 def remarks(error: DesignError) -> Iterator[Remark]:
     """The faults of a design that was refused."""
-    if not error.faults:
+    if not error.errors:
         yield Remark(error.place or "", error.message, error.hint or "fix it")
-    for fault in error.faults:
+    for fault in error.errors:
         yield Remark(fault.place, fault.message, fault.hint or "fix it")
 
 

@@ -2,7 +2,7 @@
 
 DynamoDB refuses items over 400 KB (409,600 bytes, names included). Four things lead there: a text that holds a
 whole document and has no bound, or one beyond that; a list, set or map that writes add to without an end; the tokens of
-``Update(...).once(token)``, which stay until a write takes them out (``Discard``); and items that are large already, by
+``Update(...).idempotent(token)``, which stay until a write takes them out (``SetRemove``); and items that are large already, by
 the traffic file. A write costs a unit for each KB of the whole item, whichever attribute changes.
 
 Bound the field (``max_length``), refuse longer values before the request, or split the item: parts of their own
@@ -74,7 +74,7 @@ def _growing(subject: Subject) -> Iterator[Remark]:
             entity = action.entity
             if entity is None:
                 continue
-            further = {name for name, change in action.changes.items() if change in {"Append", "Include"}}
+            further = {name for name, change in action.changes.items() if change in {"Append", "SetAdd"}}
             keyed = {name for name in action.keyed & entity.fields.keys() if _takes_any_key(entity.fields[name])}
             for name in sorted(further | action.grown | keyed):
                 if name in entity.fields and length_max(entity.fields[name].annotation) is None:
@@ -89,7 +89,7 @@ def _growing(subject: Subject) -> Iterator[Remark]:
                 yield Remark(
                     written.pattern.place,
                     f"each call leaves a token in {entity.name}.{tokens.name}, and no write takes them out",
-                    f"take out old ones, {tokens.name}=Discard({{token}}), or Create an item for each event beside it",
+                    f"take out old ones, {tokens.name}=SetRemove({{token}}), or Create an item for each event beside it",
                     (f"an item holds {ITEM_BYTES_MAX:,} bytes, and each change is paid for by its whole size",),
                 )
 
@@ -105,7 +105,7 @@ def _takes_any_key(field: StoredField) -> bool:
 def _taken_out(subject: Subject, entity: CompiledEntity, name: str) -> bool:
     """Whether a write takes tokens out, or sets them anew."""
     actions = (action for account in subject.writes for action in account.actions if action.entity is entity)
-    return any(action.changes.get(name) in {"Discard", "Remove", "set"} or action.open for action in actions)
+    return any(action.changes.get(name) in {"SetRemove", "Remove", "set"} or action.open for action in actions)
 
 
 RULE = Rule("KP103", Severity.WARNING, _find, __name__, __doc__)

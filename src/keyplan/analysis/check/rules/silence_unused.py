@@ -18,7 +18,7 @@ __all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for text in subject.design.silence:
+    for text in subject.design.ignore:
         if not any(subject.silences(text, code, place) for code, place in subject.found):
             yield Remark(
                 f"{subject.design.name}.silence",

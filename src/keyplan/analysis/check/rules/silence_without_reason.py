@@ -3,7 +3,7 @@
 Whoever reads the design next can't tell an accepted risk from an overlooked one. The reason is shown with
 ``--all``, and goes into JSON and SARIF.
 
-Write the reason behind the code: ``silence={"KP201 Message.primary": "some twenty a day"}``.
+Write the reason behind the code: ``ignore={"KP201 Message.primary": "some twenty a day"}``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    for text, reason in subject.design.silence.items():
+    for text, reason in subject.design.ignore.items():
         if not reason.strip():
             yield Remark(f"{subject.design.name}.silence", f"{text!r} has no reason", "say why it is right so")
 

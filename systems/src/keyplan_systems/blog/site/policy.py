@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from starlette.requests import HTTPConnection
 
 from keyplan import Page
-from keyplan.errors import AccessRefused, Fault, ItemNotFound, Refused, TooManyRequests
+from keyplan.errors import AccessDenied, ErrorDetail, ItemNotFound, Refused, TooManyRequests
 from keyplan_systems.blog.access import WHO, Audience
 from keyplan_systems.blog.accounts import session_of
 from keyplan_systems.blog.entities import Comment, Post, PostSlug, PostWithContent, User
@@ -96,7 +96,7 @@ class BlogPolicy:
         return _FILLED.get(pattern, ())
 
     def caller(self, request: HTTPConnection) -> User | None:
-        """The user who makes a request. Raises AccessRefused for a token or a session that isn't one."""
+        """The user who makes a request. Raises AccessDenied for a token or a session that isn't one."""
         if not self.visitors.is_named(request):
             return None
         claim = request.headers.get("authorization")
@@ -105,11 +105,11 @@ class BlogPolicy:
             token = self.visitors.session_token(signed.strip()) if scheme.lower() == "bearer" else None
             result = None if token is None else session_of(self.blog, token)
             if result is None:
-                raise AccessRefused("the token isn't one, or is over", hint="make one on the account's page")
+                raise AccessDenied("the token isn't one, or is over", hint="make one on the account's page")
             return result.user
         visitor = self.visitors.of(request)
         if visitor.user is not None and request.scope["method"] not in _SAFE and not _knows(visitor, request):
-            raise AccessRefused(
+            raise AccessDenied(
                 "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
             )
         return visitor.user
@@ -121,10 +121,10 @@ class BlogPolicy:
         return {name: None if name in _EMPTY else caller.user_id for name in self.filled(pattern)}
 
     def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
-        """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
+        """The arguments to call with. Raises AccessDenied, and ItemNotFound for what isn't there for this caller."""
         rank = 0 if caller is None else _RANKS[caller.role]
         if rank < _RANKS[WHO[pattern]]:
-            raise AccessRefused(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
+            raise AccessDenied(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
         if caller is not None and WHO[pattern] != "anyone" and pattern in self.writes:
             self._count(WHO[pattern], caller)
         if pattern == "posts_of_user" and arguments["status"] != "published":
@@ -141,7 +141,7 @@ class BlogPolicy:
             user = self.blog.user(str(arguments["user_id"]))
             if user is not None and user.role == "moderator":
                 does = _CHANGED_USER[pattern]
-                raise AccessRefused(f"moderators {does} neither themselves nor each other", place=f"Blog.{pattern}")
+                raise AccessDenied(f"moderators {does} neither themselves nor each other", place=f"Blog.{pattern}")
         if pattern == "edit_profile":
             _check_text(arguments, "name", "bio")
         if pattern in {"create_post", "edit_post"}:
@@ -162,14 +162,14 @@ class BlogPolicy:
 
     def _own(self, caller: User | None, user_id: str, pattern: str) -> None:
         if caller is None or (caller.user_id != user_id and caller.role != "moderator"):
-            raise AccessRefused("drafts and archived posts are their author's", place=f"Blog.{pattern}")
+            raise AccessDenied("drafts and archived posts are their author's", place=f"Blog.{pattern}")
 
     def _own_comment(self, arguments: Mapping[str, Any], caller: User | None) -> None:
         comment = self.blog.comment(*(str(arguments[name]) for name in ("post_id", "thread_id", "comment_id")))
         if comment is None:
             raise ItemNotFound("there is no such comment", place="Blog.remove_comment")
         if caller is None or comment.user_id != caller.user_id:
-            raise AccessRefused("it is somebody else's comment", place="Blog.remove_comment")
+            raise AccessDenied("it is somebody else's comment", place="Blog.remove_comment")
 
     def _post(self, pattern: str, post_id: str, caller: User | None) -> None:
         """The post that a call is about must be there for this caller, and theirs where it is to be changed."""
@@ -179,7 +179,7 @@ class BlogPolicy:
         if pattern in _OWN_POST and caller is not None and post.user_id != caller.user_id:
             moderates = caller.role == "moderator" and pattern != "edit_post"
             if not moderates:
-                raise AccessRefused("it is somebody else's post", place=f"Blog.{pattern}")
+                raise AccessDenied("it is somebody else's post", place=f"Blog.{pattern}")
 
     def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
         """The answer, but for posts and users that aren't there for this caller."""
@@ -244,12 +244,12 @@ def _check_post(given: Mapping[str, Any]) -> None:
     """Raises Refused for a slug or a tag that no address of the site could have, and for a title that can't be seen."""
     slug = given["slug"]
     if slug_from(str(slug)) != slug:
-        fault = Fault("slug", "it isn't one", f"letters, digits and hyphens: {slug_from(str(slug))}")
-        raise Refused("the slug isn't one", place="Blog", faults=[fault])
+        fault = ErrorDetail("slug", "it isn't one", f"letters, digits and hyphens: {slug_from(str(slug))}")
+        raise Refused("the slug isn't one", place="Blog", errors=[fault])
     wrong = [str(tag) for tag in given.get("tags", ()) if not is_tag(str(tag))]
-    faults = [Fault("tags", f"{tag!r} isn't a tag", f"perhaps {tag_from(tag)!r}") for tag in wrong]
+    faults = [ErrorDetail("tags", f"{tag!r} isn't a tag", f"perhaps {tag_from(tag)!r}") for tag in wrong]
     if faults:
-        raise Refused("a tag isn't one", place="Blog", faults=faults)
+        raise Refused("a tag isn't one", place="Blog", errors=faults)
     _check_text(given, "title", "excerpt")
 
 
@@ -257,19 +257,19 @@ def _check_content(content: str) -> None:
     """Raises Refused for a text that the site's editor couldn't take."""
     if len(content) > CONTENT_CHARACTERS_MAX:
         text = f"at most {CONTENT_CHARACTERS_MAX:,} characters; these are {len(content):,}"
-        fault = Fault("content", text, "publish it in parts that link to each other")
-        raise Refused("the text is too long", place="Blog", faults=[fault])
+        fault = ErrorDetail("content", text, "publish it in parts that link to each other")
+        raise Refused("the text is too long", place="Blog", errors=[fault])
 
 
 def _check_text(given: Mapping[str, Any], line: str, lines: str) -> None:
     """Raises Refused for a line that shows nothing, or another one than it is, and for text with control characters."""
-    faults: list[Fault] = []
+    faults: list[ErrorDetail] = []
     if not is_line(str(given[line])):
-        faults.append(Fault(line, "it shows nothing, or holds controls", "one line that can be read"))
+        faults.append(ErrorDetail(line, "it shows nothing, or holds controls", "one line that can be read"))
     if any(unicodedata.category(text) == "Cc" and text not in "\n\t" for text in str(given.get(lines, ""))):
-        faults.append(Fault(lines, "there is a control character in it", "leave it out"))
+        faults.append(ErrorDetail(lines, "there is a control character in it", "leave it out"))
     if faults:
-        raise Refused("it can't be taken as it is", place="Blog", faults=faults)
+        raise Refused("it can't be taken as it is", place="Blog", errors=faults)
 
 
 def _new_post(given: Any, caller: User) -> Any:
@@ -277,5 +277,5 @@ def _new_post(given: Any, caller: User) -> Any:
     fields: Mapping[str, Any] = given.model_dump() if isinstance(given, BaseModel) else given
     _check_post(fields)
     if fields["user_id"] != caller.user_id:
-        raise AccessRefused("it is somebody else's name", place="Blog.create_post", hint=f"yours is {caller.user_id}")
+        raise AccessDenied("it is somebody else's name", place="Blog.create_post", hint=f"yours is {caller.user_id}")
     return {name: fields[name] for name in (*_GIVEN_POST, "user_id") if name in fields}

@@ -104,7 +104,7 @@ class Editor:
             form.fault("content", "the text is too long to be stored")
             return self._page(turn, article, form, 422)
         except Refused as error:
-            if any(fault.place == "based_on" for fault in error.faults):
+            if any(fault.place == "based_on" for fault in error.errors):
                 return self._conflict(turn, article)
             raise
         if publishing:

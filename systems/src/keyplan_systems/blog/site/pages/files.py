@@ -26,7 +26,7 @@ def take_picture(turn: Turn) -> Response:
         with turn.site.pictures:
             picture = picture_from(turn.form.data, turn.user.user_id)
     except Refused as error:
-        return JSONResponse({"error": error.faults[0].message}, status_code=422)
+        return JSONResponse({"error": error.errors[0].message}, status_code=422)
     turn.site.files.put(picture.name, picture.content)
     turn.blog.note_upload(turn.user.user_id, picture.name)
     return JSONResponse({"url": f"/files/{picture.name}", "width": picture.width, "height": picture.height})

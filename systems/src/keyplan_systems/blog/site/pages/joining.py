@@ -91,7 +91,7 @@ def finish(turn: Turn) -> Response:
                 verified=True,
             )
     except Refused as error:
-        if {fault.place for fault in error.faults} & {"email", "provider"}:
+        if {fault.place for fault in error.errors} & {"email", "provider"}:
             raise _over() from None
         form.take(error)
         return _page(turn, said, form, 422)

@@ -13,7 +13,7 @@ from typing import Literal
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
-from keyplan.errors import ItemExists, ItemNotFound, ItemTooLarge, Refused, ValueTaken
+from keyplan.errors import ItemExists, ItemNotFound, ItemTooLarge, Refused, UniqueValueTaken
 from keyplan_systems.blog import removing
 from keyplan_systems.blog.entities import CO_AUTHORS_MAX, Post, PostWithContent
 from keyplan_systems.blog.site.cards import cards_by, shown_cards
@@ -145,7 +145,7 @@ def create(turn: Turn) -> Response:
     try:
         post = Post(user_id=turn.user.user_id, slug=slug, title=title, excerpt=excerpt_from(content), tags=tags)
         made = _asked(turn, turn.blog.create_post(post, content), people)
-    except (ValueError, Refused, ItemExists, ValueTaken) as error:
+    except (ValueError, Refused, ItemExists, UniqueValueTaken) as error:
         _told(form, error)
         return _editor(turn, form, None, 422)
     if form["action"] == "publish":
@@ -155,7 +155,7 @@ def create(turn: Turn) -> Response:
 
 def _told(form: Form, error: Exception) -> None:
     """Put what a write refused to the field that it is about."""
-    if isinstance(error, ItemExists | ValueTaken):
+    if isinstance(error, ItemExists | UniqueValueTaken):
         form.fault("slug", "another post has this address; choose another one")
     elif isinstance(error, ItemTooLarge):
         form.fault("content", "the text is too long to be stored")
@@ -235,8 +235,8 @@ def save(turn: Turn) -> Response:
             excerpt=excerpt_from(content),
             edited_by=turn.user.user_id,
         )
-    except (ValueError, Refused, ItemExists, ValueTaken) as error:
-        if isinstance(error, Refused) and any(fault.place.endswith("version") for fault in error.faults):
+    except (ValueError, Refused, ItemExists, UniqueValueTaken) as error:
+        if isinstance(error, Refused) and any(fault.place.endswith("version") for fault in error.errors):
             return _conflict(turn, form)
         _told(form, error)
         return _editor(turn, form, post_with_content.post, 422)
