@@ -155,7 +155,7 @@ def imported(folder: Path, graph: Path) -> str:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return (
         f"`{graph.name}`: {report.loaded:,} {FRIENDS}, which are {2 * report.loaded:,} follows, in {first:.0f} s "
-        f"({2 * report.loaded / first:,.0f} follows a second), {len(report.faults)} line reported as no edge; "
+        f"({2 * report.loaded / first:,.0f} follows a second), {len(report.errors)} line reported as no edge; "
         f"again in {again:.0f} s; {memory:.0f} MB of memory at most, this program's own included."
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
 import textwrap
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 __all__ = ["REFERENCES", "reference_page"]
@@ -27,15 +29,15 @@ def reference_page(module: str) -> str:
     lines = [f"# `{module}`", "", _markdown(inspect.getdoc(imported) or ""), ""]
     for name in sorted(imported.__all__, key=str.lower):
         if not name.startswith("_"):
-            lines += _entry(name, getattr(imported, name))
+            lines += _entry(module, name, getattr(imported, name))
     return "\n".join(lines)
 
 
-def _entry(name: str, value: Any) -> Iterator[str]:
+def _entry(module: str, name: str, value: Any) -> Iterator[str]:
     yield f"## `{name}`"
     yield ""
     if not (inspect.isclass(value) or inspect.isroutine(value)):
-        yield f"A value of type `{type(value).__name__}`."
+        yield _documentation_of_variable(module, name)
         yield ""
         return
     yield from _code(_signature(name, value))
@@ -44,6 +46,20 @@ def _entry(name: str, value: Any) -> Iterator[str]:
     if inspect.isclass(value):
         for member, method in sorted(vars(value).items()):
             yield from _member(name, member, method)
+
+
+def _documentation_of_variable(module: str, name: str) -> str:
+    """The string after a module's variable, looked up where the variable is defined."""
+    tree = ast.parse(inspect.getsource(importlib.import_module(module)))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and any(alias.name == name for alias in node.names):
+            return _documentation_of_variable(node.module, name)
+    for node, after in pairwise(tree.body):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        named = any(isinstance(target, ast.Name) and target.id == name for target in targets)
+        if named and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            return _markdown(inspect.cleandoc(str(after.value.value)))
+    return ""
 
 
 def _member(owner: str, name: str, value: Any) -> Iterator[str]:

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
         Check,
         Create,
         Delete,
-        SetRemove,
-        SetAdd,
         IfNotExists,
         Put,
         Remove,
+        SetAdd,
+        SetRemove,
         Update,
         Writes,
     )
     from keyplan.model.declared.entity import Entity
-    from keyplan.model.declared.fields import Id, CounterShards, IdempotencyTokens, Ttl, Version, now, ulid
+    from keyplan.model.declared.fields import CounterShards, Id, IdempotencyTokens, Ttl, Version, now, ulid
     from keyplan.model.declared.indexes import Binary, Index, Number
-    from keyplan.model.declared.keys import Key, KeyStyle, Discriminator, Unique
-    from keyplan.model.declared.parameters import Cursor, Each, Page, Prefix, Range, Through, InvalidItem
+    from keyplan.model.declared.keys import Discriminator, Key, KeyStyle, Unique
+    from keyplan.model.declared.parameters import Cursor, Each, InvalidItem, Page, Prefix, Range, Through
     from keyplan.model.declared.patterns import read, write
     from keyplan.model.declared.stored_as import StoredAs
     from keyplan.model.declared.table import Table
@@ -44,36 +44,36 @@ __all__ = [
     "Binary",
     "CallRecord",
     "Check",
+    "CounterShards",
     "Create",
     "Cursor",
     "Delete",
     "Design",
-    "SetRemove",
+    "Discriminator",
     "Each",
     "Entity",
     "Field",
     "Id",
-    "SetAdd",
+    "IdempotencyTokens",
+    "IfNotExists",
     "Index",
+    "InvalidItem",
     "Key",
     "KeyStyle",
-    "Discriminator",
     "Number",
-    "IfNotExists",
     "Page",
     "PatternRecord",
     "Prefix",
     "Put",
     "Range",
     "Remove",
-    "CounterShards",
+    "SetAdd",
+    "SetRemove",
     "StoredAs",
     "Table",
     "Through",
-    "IdempotencyTokens",
     "Ttl",
     "Unique",
-    "InvalidItem",
     "Update",
     "Usage",
     "Version",

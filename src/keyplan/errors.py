@@ -30,31 +30,31 @@ from typing import Any, ClassVar
 
 __all__ = [
     "AccessDenied",
-    "ResponseError",
     "ArgumentError",
+    "AuthenticationRequired",
     "ConditionFailed",
     "CursorError",
     "DesignError",
     "DynamoDBError",
     "ErrorDetail",
+    "InvalidItemError",
     "ItemExists",
     "ItemNotFound",
-    "InvalidItemError",
     "ItemTooLarge",
     "KeyFieldError",
     "KeyplanError",
     "PriceError",
     "Refused",
     "RequestError",
-    "AuthenticationRequired",
+    "ResponseError",
     "StoreError",
     "TooManyRequests",
     "TrafficError",
     "TransactionFailed",
+    "UniqueValueTaken",
     "UnknownDesign",
     "UnknownPattern",
     "UpdateRejected",
-    "UniqueValueTaken",
     "WriteFailed",
 ]
 
@@ -102,34 +102,34 @@ class ErrorDetail:
 
 
 class KeyplanError(Exception):
-    """The base of all errors of Keyplan. ``code`` is stable; ``faults`` holds every fault of one input."""
+    """The base of all errors of Keyplan. ``code`` is stable; ``errors`` holds every fault of one input."""
 
     code: ClassVar[str] = "KeyplanError"
 
     def __init__(
-        self, message: str, *, place: str | None = None, hint: str | None = None, faults: Iterable[ErrorDetail] = ()
+        self, message: str, *, place: str | None = None, hint: str | None = None, errors: Iterable[ErrorDetail] = ()
     ) -> None:
         self.message = message
         self.place = place
         self.hint = hint
-        self.faults: tuple[ErrorDetail, ...] = tuple(faults)
+        self.errors: tuple[ErrorDetail, ...] = tuple(errors)
         super().__init__(message)
 
     def __str__(self) -> str:
         head = f"{self.place}: {self.message}" if self.place else self.message
-        lines = [head, *(f"  - {fault}" for fault in self.faults)]
+        lines = [head, *(f"  - {fault}" for fault in self.errors)]
         if self.hint:
             lines.append(f"  → {self.hint}")
         return "\n".join(lines)
 
     def as_json(self) -> dict[str, Any]:
-        """The error as JSON data: ``code``, ``message``, and ``place``, ``hint`` and ``faults`` where there are any."""
+        """The error as JSON data: ``code``, ``message``, and ``place``, ``hint`` and ``errors`` where there are any."""
         body: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.place:
             body["place"] = self.place
         if self.hint:
             body["hint"] = self.hint
-        if self.faults:
+        if self.errors:
             body["errors"] = [
                 {
                     key: value
@@ -141,7 +141,7 @@ class KeyplanError(Exception):
                     )
                     if value
                 }
-                for fault in self.faults
+                for fault in self.errors
             ]
         return body
 
@@ -171,7 +171,7 @@ class UnknownPattern(RequestError, LookupError):
 
 
 class ArgumentError(RequestError):
-    """Missing, extra or wrong arguments of a pattern; all of them are in ``faults``."""
+    """Missing, extra or wrong arguments of a pattern; all of them are in ``errors``."""
 
     code = "ArgumentError"
 
@@ -201,13 +201,13 @@ class UpdateRejected(RequestError):
 
 
 class TrafficError(RequestError):
-    """A traffic file that can't be read, or that doesn't fit its design; all that is wrong is in ``faults``."""
+    """A traffic file that can't be read, or that doesn't fit its design; all that is wrong is in ``errors``."""
 
     code = "TrafficError"
 
 
 class PriceError(RequestError):
-    """A price list that there is none of, or that can't be read; all that is wrong with it is in ``faults``."""
+    """A price list that there is none of, or that can't be read; all that is wrong with it is in ``errors``."""
 
     code = "PriceError"
 
@@ -255,7 +255,7 @@ class UniqueValueTaken(WriteFailed):
 
 
 class TransactionFailed(WriteFailed):
-    """A transaction was cancelled. ``faults`` says per action why; ``reasons`` are the errors of the actions."""
+    """A transaction was cancelled. ``errors`` says per action why; ``reasons`` are the errors of the actions."""
 
     code = "TransactionFailed"
 

@@ -66,18 +66,18 @@ class LoadReport:
     """What a loader did: how many entries went in, and a fault for each that didn't, with its file and line.
 
     ``counts`` says what else was done, in words: ``pictures kept``, ``posts dated by git``. ``more_faults`` counts the
-    faults that came after ``FAULTS_KEPT`` of them.
+    errors that came after ``FAULTS_KEPT`` of them.
     """
 
     loaded: int = 0
-    faults: list[ErrorDetail] = field(default_factory=list[ErrorDetail])
+    errors: list[ErrorDetail] = field(default_factory=list[ErrorDetail])
     more_faults: int = 0
     counts: Counter[str] = field(default_factory=Counter[str])
 
     def fault(self, fault: ErrorDetail) -> None:
         """Note a fault: in full, or, when there are very many, by its number."""
-        if len(self.faults) < FAULTS_KEPT:
-            self.faults.append(fault)
+        if len(self.errors) < FAULTS_KEPT:
+            self.errors.append(fault)
         else:
             self.more_faults += 1
 

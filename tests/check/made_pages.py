@@ -88,7 +88,7 @@ def manual(rule: Rule) -> str:
     """A rule's manual as its page has it."""
     text = rule.manual.replace("``", "`")
     ignore = f'class Shop(Design, ignore={{"{rule.code} Place.member": "why it is right so"}})'
-    how = f"Silence it where the design's class is made, with a reason: `{silence}`."
+    how = f"Silence it where the design's class is made, with a reason: `{ignore}`."
     if rule.code in {"KP100", "KP901", "KP902"}:
         how = "It can't be silenced."
     return f"*{_WORDS[rule.severity]}.* {rule.title}.\n\n{text}\n\n{how}"

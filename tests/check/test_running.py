@@ -50,7 +50,7 @@ def codes(report: Report) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("silence", "result"),
+    ("ignore", "result"),
     [
         ({}, ["KP201"]),
         ({"KP201": "a few a day"}, []),

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from keyplan import Design
 from keyplan.analysis.check import check
 from keyplan.analysis.check.checking import refused
-from keyplan.analysis.traffic.traffic_file import StoredAs, TableSettings, Traffic
+from keyplan.analysis.traffic.traffic_file import StoredItems, TableSettings, Traffic
 from keyplan.errors import DesignError
 from keyplan.model.declared.pattern_load import Load
 from keyplan_systems.blog.design import Blog
@@ -119,7 +119,7 @@ loads = st.builds(
     hottest=st.none() | st.floats(0.001, 1),
 )
 entities = st.builds(
-    StoredAs,
+    StoredItems,
     count=counts,
     item_bytes=st.none() | st.integers(1, 400 * 1024),
     per_partition=counts_of_a_key,

@@ -124,7 +124,7 @@ class Clinic(Design):
         """Whose card it is."""
         ...
 
-    @read("C8", of=[Visit])
+    @read("C8", entity=[Visit])
     def how_many(self, patient: str) -> int:
         """How often somebody came."""
         ...

@@ -109,7 +109,7 @@ def test_a_table_that_is_browsed_is_told(served: list[Any], monkeypatch: pytest.
 
         monkeypatch.setattr(browsing, "browsed", browsed)
         url = "dynamodb+http://127.0.0.1:1/school"
-        for options, writable in (((), None), (("--write",), True), (("--read-only",), False)):
+        for options, writable in (((), None), (("--allow-writes",), True), (("--read-only",), False)):
             result = run("studio", url, "--port", "0", *options)
             assert asked.pop() == (url, writable)
             assert plain(result.stdout).splitlines() == [

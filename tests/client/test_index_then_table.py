@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Cursor, Design, Entity, Index, Key, Discriminator, Page, Table, read
+from keyplan import Cursor, Design, Discriminator, Entity, Index, Key, Page, Table, read
 from tests.client.support import Recorder, record
 
 LEAN = Index("LEAN", "lean_pk", "lean_sk", projection="KEYS_ONLY")

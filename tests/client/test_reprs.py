@@ -55,7 +55,13 @@ class Notes(Design):
 def test_each_says_what_it_is() -> None:
     note = Note(name="a")
     with Notes.open(":memory:") as notes:
-        shown: list[Any] = [notes, notes.note, Notes.__dict__["note"], Notes.__dict__["rename"], notes.rename.join("b")]
+        shown: list[Any] = [
+            notes,
+            notes.note,
+            Notes.__dict__["note"],
+            Notes.__dict__["rename"],
+            notes.rename.in_transaction("b"),
+        ]
         assert list(map(repr, shown)) == [
             "<Notes on :memory:>", "<pattern note of <Notes on :memory:>>", "<ReadMethod R1 note>",
             "<WriteMethod W1 rename>", "<<Notes on :memory:>: rename(name='b')>",

@@ -123,7 +123,7 @@ def test_a_report_keeps_so_many_faults() -> None:
     report = LoadReport()
     for number in range(FAULTS_KEPT + 2):
         report.fault(ErrorDetail(f"line {number}", "wrong"))
-    assert (FAULTS_KEPT, len(report.faults), report.more_faults) == (1000, 1000, 2)
+    assert (FAULTS_KEPT, len(report.errors), report.more_faults) == (1000, 1000, 2)
 
 
 def test_threads_that_nobody_asked_for_are_ended_too() -> None:

@@ -37,14 +37,14 @@ def test_what_they_give_and_who_is_told(both: tuple[Shop, Ledger], carry_out: Ca
     told: list[PatternRecord] = []
     if watched:
         shop.store.watch(told.append)
-    order, left = carry_out(shop.place.join("o", 3), ledger.take.join("a", 4))
+    order, left = carry_out(shop.place.in_transaction("o", 3), ledger.take.in_transaction("a", 4))
     assert (order.order_id, order.price, left) == ("o", 3, 5)
     assert [(each.pattern, [call.operation for call in each.calls], each.error) for each in told] == (
         [("transact", ["GetItem", "TransactWriteItems"], None)] if watched else []
     )
-    assert carry_out(shop.later.join("p")) == (None,)
+    assert carry_out(shop.later.in_transaction("p")) == (None,)
     with pytest.raises(ConditionFailed, match="not enough"):
-        carry_out(shop.place.join("q", 3), ledger.take.join("a", 40))
+        carry_out(shop.place.in_transaction("q", 3), ledger.take.in_transaction("a", 40))
     named = [(each.pattern, each.error) for each in told[1:]]
     assert named == ([("transact", None), ("transact", ConditionFailed.code)] if watched else [])
 
@@ -55,7 +55,7 @@ def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carr
     recorder = record(shop)
     for writes, says in (
         ([], "no write is given"),
-        ([shop.place.join("o", 1), shop.place], "writes are given by join, not"),
+        ([shop.place.in_transaction("o", 1), shop.place], "writes are given by join, not"),
         (["x"], "writes are given by join, not 'x'"),
     ):
         with pytest.raises(RequestError, match=says) as raised:
@@ -63,7 +63,11 @@ def test_what_is_refused_before_anything_is_sent(both: tuple[Shop, Ledger], carr
         assert raised.value.place == "transact"
         assert raised.value.hint == "transact(shop.place.in_transaction(order), ...)"
     with Ledger.open(":memory:") as other:
-        one, two, three = shop.place.join("o", 1), other.take.join("a", 1), ledger.take.join("a", 1)
+        one, two, three = (
+            shop.place.in_transaction("o", 1),
+            other.take.in_transaction("a", 1),
+            ledger.take.in_transaction("a", 1),
+        )
         for pair in ([one, two], [two, three], [one, three, two]):
             with pytest.raises(RequestError, match="aren't on one store, and a transaction is of one") as raised:
                 carry_out(*pair)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import Design, Entity, Key, Table, InvalidItem, read
+from keyplan import Design, Entity, InvalidItem, Key, Table, read
 from keyplan.errors import InvalidItemError
 
 

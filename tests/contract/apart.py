@@ -100,10 +100,10 @@ class Apart(Design):
     @read("A5")
     def iterated(self, owner: str) -> Iterator[Parcel | Letter]: ...
 
-    @read("A6", of=[Letter, Parcel])
+    @read("A6", entity=[Letter, Parcel])
     def how_many(self, owner: str) -> int: ...
 
-    @read("A7", of=[Parcel, Letter])
+    @read("A7", entity=[Parcel, Letter])
     def any(self, owner: str) -> bool: ...
 
     @read("A8")

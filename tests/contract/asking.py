@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Literal
 
-from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, InvalidItem, read
+from keyplan import Cursor, Design, Each, Entity, Index, InvalidItem, Key, Page, Range, Table, read
 
 BY_START = Index("BY_START", "start_key", "start_sort")
 BY_RANK = Index("BY_RANK", "rank_key", "rank_sort")
@@ -181,7 +181,7 @@ class Asking(Design):
     @read("J2", scan_index=BY_STATE, segments=2)
     def all_tickets(self) -> list[Ticket]: ...
 
-    @read("J3", scan=True, segments=4, of=[Job, Step])
+    @read("J3", scan=True, segments=4, entity=[Job, Step])
     def how_many_in_all(self) -> int: ...
 
     @read("K1", key=Job.by_rank)

@@ -13,12 +13,12 @@ from keyplan import (
     Each,
     Entity,
     Index,
+    InvalidItem,
     Key,
     Number,
     Page,
     Range,
     Table,
-    InvalidItem,
     View,
     read,
 )

@@ -217,7 +217,7 @@ class Reading(Design):
     @read("C6", entity=Task, scan=True, where={"status": "open"})
     def how_many_open(self) -> int: ...
 
-    @read("C7", of=[Task, Note])
+    @read("C7", entity=[Task, Note])
     def how_many_parts(self, task_id: str) -> int: ...
 
     @read("E1", entity=Task)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import CallRecord, Range, InvalidItem
+from keyplan import CallRecord, InvalidItem, Range
 from keyplan.errors import ArgumentError, CursorError, InvalidItemError, KeyFieldError
 from keyplan.model.compiled.time_bucket_keys import Buckets
 from keyplan.testing import verify

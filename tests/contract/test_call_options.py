@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import CallRecord, Cursor, Design, Page, Range, Table, InvalidItem, Update, read
+from keyplan import CallRecord, Cursor, Design, InvalidItem, Page, Range, Table, Update, read
 from keyplan.errors import ArgumentError, ConditionFailed, CursorError, InvalidItemError, UpdateRejected
 from keyplan.formatting.results import answer_json
 from keyplan.testing import verify
@@ -143,7 +143,7 @@ def test_what_cant_be_read_is_given_in_its_place_where_the_type_takes_it(asking:
     (broken,) = asking.read("readable_jobs", job_id=["1"])
     assert isinstance(broken, InvalidItem)
     assert (broken.entity, broken.key) == ("Job", {"pk": "JOB#1", "sk": "HEAD"})
-    assert "Job.state" in broken.faults[0]
+    assert "Job.state" in broken.errors[0]
     jobs[1] = broken
     assert paged(asking, "readable", 2, team="t") == jobs
     assert paged(asking, "readable", 1, team="t", newest_first=True) == jobs[::-1]

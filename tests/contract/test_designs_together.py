@@ -115,15 +115,18 @@ def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Both]:
 def test_both_or_neither(both: Both, carry_out: Transact) -> None:
     shop, ledger = both
     ledger.put(Account(account_id="1", balance=10))
-    assert carry_out(shop.place.join("1", 4), ledger.take.join("1", 4)) == (Order(order_id="1", price=4), 6)
+    assert carry_out(shop.place.in_transaction("1", 4), ledger.take.in_transaction("1", 4)) == (
+        Order(order_id="1", price=4),
+        6,
+    )
     assert ledger.account("1") == Account(account_id="1", balance=6)  # its key is the order's, in another table
     with pytest.raises(ItemExists):
-        carry_out(shop.place.join("1", 4), ledger.take.join("1", 4))
+        carry_out(shop.place.in_transaction("1", 4), ledger.take.in_transaction("1", 4))
     with pytest.raises(ConditionFailed, match="not enough"):
-        carry_out(shop.place.join("2", 99), ledger.take.join("1", 99))
+        carry_out(shop.place.in_transaction("2", 99), ledger.take.in_transaction("1", 99))
     assert shop.get(Order, order_id="2") is None
     assert ledger.account("1") == Account(account_id="1", balance=6)
-    carry_out(shop.later.join("9"), ledger.take.join("1", 1))
+    carry_out(shop.later.in_transaction("9"), ledger.take.in_transaction("1", 1))
     assert shop.get(Order, order_id="9") is not None
 
 
@@ -148,9 +151,18 @@ def test_what_no_transaction_takes_is_refused_before_it_is_sent(both: Both) -> N
     shop.store.on_call = lambda record: calls.append(record.operation)
     note = "x" * 390_000
     for writes, message in (
-        ((shop.many.join(100), ledger.take.join("1", 1)), "101 operations in one transaction; DynamoDB allows 100"),
-        ((shop.place.join("a", 1), shop.place.join("a", 2)), "for the same item: Put Order(pk=ITEM#a, sk=HEAD), "),
-        ((shop.large.join(11, note), ledger.take.join("1", 1)), "in one transaction; DynamoDB allows 4,194,304"),
+        (
+            (shop.many.in_transaction(100), ledger.take.in_transaction("1", 1)),
+            "101 operations in one transaction; DynamoDB allows 100",
+        ),
+        (
+            (shop.place.in_transaction("a", 1), shop.place.in_transaction("a", 2)),
+            "for the same item: Put Order(pk=ITEM#a, sk=HEAD), ",
+        ),
+        (
+            (shop.large.in_transaction(11, note), ledger.take.in_transaction("1", 1)),
+            "in one transaction; DynamoDB allows 4,194,304",
+        ),
     ):
         with pytest.raises(RequestError, match=re.escape(message)) as caught:
             transact(*writes)
@@ -210,7 +222,7 @@ def test_what_was_read_and_changed_is_read_again(both: Both) -> None:
 def test_stores_that_differ_are_refused(tmp_path: Path) -> None:
     for text, two in ((":memory:", ":memory:"), (tmp_path / "a.db", tmp_path / "b.db")):
         with Shop.open(text) as shop, Ledger.open(two) as ledger:
-            writes = shop.many.join(1), ledger.add.join("1", 1)
+            writes = shop.many.in_transaction(1), ledger.add.in_transaction("1", 1)
             with pytest.raises(RequestError, match="aren't on one store"):
                 transact(*writes)
     with Shop.open(tmp_path / "c.db") as shop, Ledger.open(tmp_path / ".." / tmp_path.name / "c.db") as ledger:

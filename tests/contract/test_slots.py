@@ -10,15 +10,15 @@ import pytest
 
 from keyplan import (
     Add,
+    CounterShards,
     Create,
     Design,
     Entity,
+    IdempotencyTokens,
     Key,
     Put,
     Range,
-    CounterShards,
     Table,
-    IdempotencyTokens,
     Update,
     Writes,
     read,

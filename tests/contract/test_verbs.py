@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from keyplan import Add, Append, Create, Delete, SetRemove, SetAdd, Put, Remove, Update
+from keyplan import Add, Append, Create, Delete, Put, Remove, SetAdd, SetRemove, Update
 from keyplan.errors import (
     ConditionFailed,
     ItemExists,
@@ -14,8 +14,8 @@ from keyplan.errors import (
     KeyFieldError,
     RequestError,
     TransactionFailed,
-    UpdateRejected,
     UniqueValueTaken,
+    UpdateRejected,
 )
 from tests.contract.design import Blob, Comment, Follow, Line, Order, Payment, Post, User
 from tests.contract.stores import Caller

@@ -15,7 +15,7 @@ from typing import Any
 from keyplan.analysis.cost.read_ranges import End, ExpectedItem, ExpectedRange, Found
 from keyplan.analysis.cost.simulated_reads import requests_of
 from keyplan.analysis.cost.unit_counts import Request
-from keyplan.analysis.rehearsal.running import Asked, StoredAs
+from keyplan.analysis.rehearsal.running import Asked, StoredItem
 from keyplan.client.extra_item_filters import answer_filter_of
 from keyplan.client.junction_reads import end_values
 from keyplan.client.key_conditions import key_condition, order_of, partition_texts, value_sets
@@ -96,7 +96,7 @@ class Actual:
     def item(self, instance: Entity) -> Item:
         return self.compiled.entities[type(instance)].to_item(instance)
 
-    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Any) -> StoredAs | None:
+    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Any) -> StoredItem | None:
         item = self.at(entity.item_key(entity.primary, known))
         return None if item is None else (entity.from_item(item), item)
 

@@ -9,6 +9,7 @@ from enum import Enum
 import pytest
 
 from keyplan import (
+    CounterShards,
     Cursor,
     Design,
     Each,
@@ -16,7 +17,6 @@ from keyplan import (
     Index,
     Key,
     Page,
-    CounterShards,
     Table,
     Ttl,
     Update,

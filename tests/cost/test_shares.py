@@ -60,7 +60,7 @@ class Line(Entity):
     primary = Key("TASK#{task_id}", "LINE#{number:06d}")
 
 
-class Discriminator(Entity):
+class Label(Entity):
     """Has a unique name."""
 
     label_id: str = Field(default_factory=ulid)
@@ -94,7 +94,7 @@ class Tasks(Design):
         yield Put(line)
 
     @write("T6")
-    def label(self, label: Discriminator) -> Writes:
+    def label(self, label: Label) -> Writes:
         yield Create(label)
 
     @write("T7")
@@ -160,15 +160,15 @@ def test_what_is_created_and_stays_is_stored() -> None:
         patterns={"add": {"per_second": 2}, "log": {"per_second": 1, "items": 10}},
         entities={"Task": {"kept_days": 30}, "Line": {"kept_days": 0.5}},
     )
-    assert counts(result) == {"Task": 2 * DAY * 30, "Line": pytest.approx(10 * DAY * 0.5), "Discriminator": None}
+    assert counts(result) == {"Task": 2 * DAY * 30, "Line": pytest.approx(10 * DAY * 0.5), "Label": None}
     stored = result.stored_bytes()
     task = next(entity for entity in result.entities if entity.sizes.entity == "Task")
     assert stored["BY_OWNER"] == 2 * DAY * 30 * (task.sizes.entries["BY_OWNER"] + OVERHEAD_BYTES)
 
 
 def test_claims_are_counted_with_their_items() -> None:
-    result = estimated(patterns={"label": {"per_second": 1}}, entities={"Discriminator": {"kept_days": 1}})
-    assert counts(result)["Discriminator"] == DAY
+    result = estimated(patterns={"label": {"per_second": 1}}, entities={"Label": {"kept_days": 1}})
+    assert counts(result)["Label"] == DAY
     assert result.items == 2 * DAY
 
 

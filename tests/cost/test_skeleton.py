@@ -14,7 +14,7 @@ import pytest
 from keyplan import Cursor, Design, Entity, Key, Page, Table, read
 from keyplan.analysis.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
 from keyplan.analysis.cost.traffic_template import skeleton
-from keyplan.analysis.traffic.traffic_file import StoredAs, TableSettings, Traffic, read_traffic, traffic_of
+from keyplan.analysis.traffic.traffic_file import StoredItems, TableSettings, Traffic, read_traffic, traffic_of
 from keyplan.model.declared.pattern_load import Load
 from tests.cli.support import json_of, run
 from tests.contract.buckets import Timed
@@ -114,7 +114,7 @@ def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_pat
 
 def test_it_names_every_member_that_a_file_may_have() -> None:
     text = "".join(skeleton(design(name)) for name in NAMES)
-    for kind in (TableSettings, Load, StoredAs):
+    for kind in (TableSettings, Load, StoredItems):
         for member in fields(kind):
             assert re.search(rf"^# {member.name} = ", text, re.MULTILINE), member.name
 

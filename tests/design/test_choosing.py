@@ -23,7 +23,9 @@ def variable(text: str) -> Any:
 
 
 def match(sort: str, opened: int, **more: Any) -> Any:
-    """A match of an entity whose sort key has these fields, the last ``open_test_store`` of which the question leaves open."""
+    """A match of an entity whose sort key has these fields, the last ``open_test_store`` of which the question leaves
+    open.
+    """
     first, *words = sort.split() or [""]
     variables = tuple(map(variable, words))
     fields = [each.field for each in variables]

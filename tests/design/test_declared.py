@@ -10,12 +10,12 @@ import pytest
 
 from keyplan import (
     Binary,
+    Discriminator,
     Entity,
     Field,
     Index,
     Key,
     KeyStyle,
-    Discriminator,
     Number,
     Range,
     Table,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import ConfigDict, Field, computed_field
 
-from keyplan import Entity, Index, Key, Discriminator, Number, StoredAs, IdempotencyTokens, Ttl, Unique, Version, View
+from keyplan import Discriminator, Entity, IdempotencyTokens, Index, Key, Number, StoredAs, Ttl, Unique, Version, View
 from keyplan.errors import ArgumentError, InvalidItemError, ItemTooLarge, RequestError
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of, reject_unknown
 from keyplan.model.stored.stored_views import asking_for, seen_as, shrunk

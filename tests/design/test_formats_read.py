@@ -91,7 +91,7 @@ def nothing(self: Any) -> Page[Any]: ...  # type: ignore[empty-body]
 
 
 @pytest.mark.parametrize(
-    ("function", "args", "kwargs", "errors"),
+    ("function", "args", "kwargs", "faults"),
     [
         (asked, (), {}, ["owner: missing (its type is str)"]),
         (asked, ("a", 1, 2), {}, ["takes 2 arguments, 3 given"]),

@@ -15,11 +15,11 @@ from keyplan import (
     Binary,
     Design,
     Entity,
+    IdempotencyTokens,
     Index,
     Key,
     Number,
     Table,
-    IdempotencyTokens,
     Ttl,
     Unique,
 )

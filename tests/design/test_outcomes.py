@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Add, Append, Design, SetRemove, Entity, SetAdd, Key, IfNotExists, Remove, Table
+from keyplan import Add, Append, Design, Entity, IfNotExists, Key, Remove, SetAdd, SetRemove, Table
 from keyplan.errors import KeyplanError
 from keyplan.model.stored.update_outcomes import outcome
 

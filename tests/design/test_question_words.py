@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from keyplan import Design, Each, Entity, Index, Key, Range, Table, Through, InvalidItem, read
+from keyplan import Design, Each, Entity, Index, InvalidItem, Key, Range, Table, Through, read
 from keyplan.analysis.diff.entity_changes import entity_changes
 from keyplan.analysis.explain.explanation import explain
 from keyplan.client.read_plans import ScanReader
@@ -102,7 +102,7 @@ def test_segments_are_for_what_is_read_whole(options: dict[str, Any], returns: A
         def visits(self: Any) -> Any: ...
 
         visits.__annotations__["return"] = returns
-        asked = {**options, **({"of": Visit} if returns is bool else {})}
+        asked = {**options, **({"entity": Visit} if returns is bool else {})}
         type("Wrong", (Design,), {"table": TABLE, "visits": read("V1", **asked)(visits)})
 
     assert told(define)[1].startswith(message)
@@ -372,8 +372,8 @@ def test_a_key_that_is_named_is_one_of_the_answer() -> None:
         ({"where": 5}, "where= takes a mapping of fields to values, or the text of a filter, not 5"),
         ({"scan_index": "GSI1"}, "scan_index= takes an index, not 'GSI1'"),
         ({"total": 5}, "total= takes the name of a field, not 5"),
-        ({"of": 5}, "of= takes an entity's class, or several of them, not 5"),
-        ({"of": [Visit, "Visit"]}, "of= takes an entity's class, or several of them, not 'Visit'"),
+        ({"entity": 5}, "entity= takes an entity's class, or several of them, not 5"),
+        ({"entity": [Visit, "Visit"]}, "entity= takes an entity's class, or several of them, not 'Visit'"),
         ({"through": {}}, "through= takes an entity's class, or several of them, not {}"),
         ({"through": 5}, "through= takes an entity's class, or several of them, not 5"),
         ({"through": [Other, Through(int)]}, "through= takes an entity's class, or several of them, not"),  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel
 
-from keyplan import Add, Design, Entity, Field, SetAdd, Index, Key, Range, StoredAs, Table, Ttl, Update, read
+from keyplan import Add, Design, Entity, Field, Index, Key, Range, SetAdd, StoredAs, Table, Ttl, Update, read
 from keyplan.errors import ArgumentError, ConditionFailed, DesignError, InvalidItemError, UpdateRejected
 from keyplan.testing import verify
 from tests.contract.forms import GSI1, MOMENT, WHOLE, Reading, Readings

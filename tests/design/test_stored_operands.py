@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, PlainSerializer, RootModel
 
 from keyplan import Entity, Field, Index, Key, Number, StoredAs, Ttl, Version
 from keyplan.model.compiled.operands import NUMBER, TEXT, UNKNOWN, part_of, stored_field
-from keyplan.model.compiled.operands import StoredAs as Operand
+from keyplan.model.compiled.operands import StoredOperand as Operand
 from tests.design.condition_cases import Level, Mixed, Place
 from tests.design.items import compiled
 

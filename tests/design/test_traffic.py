@@ -10,7 +10,7 @@ import pytest
 from pydantic import field_validator
 
 from keyplan import Design, Entity, Key, Table, Writes, read, write
-from keyplan.analysis.traffic.traffic_file import StoredAs, read_traffic, traffic_from, traffic_of
+from keyplan.analysis.traffic.traffic_file import StoredItems, read_traffic, traffic_from, traffic_of
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.errors import DesignError, TrafficError
 from keyplan.model.declared.pattern_load import Load
@@ -73,7 +73,7 @@ def test_a_typical_item_is_validated_once() -> None:
 def test_decorators_alone() -> None:
     traffic = traffic_of(Things.compiled)
     assert traffic.patterns == {"thing": Load(per_second=4, items=10, item_bytes=200), "make": Load(per_second=1)}
-    assert traffic.entities == {"Thing": StoredAs()}
+    assert traffic.entities == {"Thing": StoredItems()}
     assert traffic.known
     assert not traffic_of(Renamed.compiled).known
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic import computed_field
 
 from keyplan import Create, Design, Entity, Index, Key, Table, Unique, Writes, read, write
-from keyplan.analysis.traffic.traffic_file import StoredAs, TableSettings, read_traffic, traffic_from
+from keyplan.analysis.traffic.traffic_file import StoredItems, TableSettings, read_traffic, traffic_from
 from keyplan.errors import TrafficError
 from keyplan.model.declared.pattern_load import Load
 
@@ -83,16 +83,21 @@ def test_how_many_names_are_shown(count: int) -> None:
 
 def test_what_a_file_says_of_each() -> None:
     data = {
-        "patterns": {"R1": {"items": 4, "per_second": 0}, "add": {"fails": 0.25, "joined": True}, "R9": {"items": 1}},
+        "patterns": {
+            "R1": {"items": 4, "per_second": 0},
+            "add": {"fails": 0.25, "in_transaction": True},
+            "R9": {"items": 1},
+        },
         "entities": {
             "Ticket": {"count": 4, "filled": {"note": 0.5, "kind": 1}, "fields": {"title": 0}, "kept_days": 0.5}
         },
     }  # fmt: skip
     traffic = traffic_from(data, Tickets.compiled, Older.compiled)
     assert traffic.patterns == {
-        "ticket": Load(per_second=0, items=4), "open_ones": Load(), "add": Load(items=2, fails=0.25, in_transaction=True),
+        "ticket": Load(per_second=0, items=4), "open_ones": Load(),
+        "add": Load(items=2, fails=0.25, in_transaction=True),
     }  # fmt: skip
-    stored = StoredAs(count=4, filled={"note": 0.5, "kind": 1}, fields={"title": 0}, kept_days=0.5)
+    stored = StoredItems(count=4, filled={"note": 0.5, "kind": 1}, fields={"title": 0}, kept_days=0.5)
     assert (traffic.entities, traffic.source, traffic.known) == ({"Ticket": stored}, "traffic", True)
     assert traffic.table == TableSettings()
     assert not traffic_from({}, Older.compiled).known

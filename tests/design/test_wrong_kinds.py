@@ -16,12 +16,12 @@ from keyplan import (
     Binary,
     Create,
     Design,
+    Discriminator,
     Each,
     Entity,
     Index,
     Key,
     KeyStyle,
-    Discriminator,
     Number,
     StoredAs,
     Table,
@@ -124,7 +124,7 @@ OPTIONS: dict[str, Any] = {
     "scan": 1,
     "scan_index": "GSI1",
     "segments": "8",
-    "of": "Thing",
+    "entity": "Thing",
     "total": 7,
     "complete": "yes",
     "per_second": "many",
@@ -150,7 +150,7 @@ def test_options_of_reads() -> None:
 
 
 def test_what_is_wrong_with_one_pattern_is_told_at_once() -> None:
-    wrong: Any = {"newest_first": 1, "consistent": "no", "order_by": 3, "of": 5}
+    wrong: Any = {"newest_first": 1, "consistent": "no", "order_by": 3, "entity": 5}
     with pytest.raises(DesignError) as error:
 
         class Shop(Design):
@@ -160,7 +160,13 @@ def test_what_is_wrong_with_one_pattern_is_told_at_once() -> None:
             def thing(self, *thing_id: str) -> Thing: ...
 
     told = [str(fault).removeprefix("Shop.thing: ") for fault in error.value.errors]
-    assert [text.partition(" ")[0] for text in told[:5]] == ["it", "newest_first=", "consistent=", "order_by=", "of="]
+    assert [text.partition(" ")[0] for text in told[:5]] == [
+        "it",
+        "newest_first=",
+        "consistent=",
+        "order_by=",
+        "entity=",
+    ]
     assert "thing_id" in told[5]  # what is wrong with the signature, too
 
 
@@ -275,7 +281,7 @@ def test_many_values_are_asked_for_by_each() -> None:
 
 def test_a_form_of_the_wrong_kind_is_told_where_it_stands() -> None:
     anything: Any = ["ms"]
-    with pytest.raises(DesignError, match=r"Stored\(form=\): takes the name of a form, such as .json., not \['ms'\]"):
+    with pytest.raises(DesignError, match=r"StoredAs\(form=\): takes the name of a form, such as .json., not \['ms'\]"):
 
         class Late(Entity):
             late_id: Annotated[str, StoredAs(anything)]

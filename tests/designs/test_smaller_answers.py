@@ -68,9 +68,9 @@ def _less(
     plain = ", ".join(part for part in parameters.split(", ") if not part.startswith(ordered))
     text = _OPTIONS.sub("", options)
     if read.shape != "one":
-        yield f'    @read("C{number}", of={entity.name}{text})\n    def how_many_{read.name}({plain}) -> int: ...'
+        yield f'    @read("C{number}", entity={entity.name}{text})\n    def how_many_{read.name}({plain}) -> int: ...'
     if not read.each:
-        yield f'    @read("E{number}", of={entity.name}{text})\n    def any_{read.name}({plain}) -> bool: ...'
+        yield f'    @read("E{number}", entity={entity.name}{text})\n    def any_{read.name}({plain}) -> bool: ...'
     names = chance.sample(list(entity.fields), chance.randint(1, len(entity.fields)))
     view = f"V{number}{entity.name}"
     fields = "\n".join(
@@ -101,7 +101,8 @@ def _whole(spec: DesignSpec, small: str) -> Iterator[str]:
         options = f'"A{index.name}", scan_index={index.name}{more}'
         yield f"    @read({options})\n    def all_{index.name}(self) -> list[{' | '.join(standing)}]: ..."
         of = f"[{', '.join(standing)}]"
-        yield f'    @read("N{index.name}", scan_index={index.name}, of={of})\n    def count_{index.name}(self) -> int: ...'
+        options = f'"N{index.name}", scan_index={index.name}, entity={of}'
+        yield f"    @read({options})\n    def count_{index.name}(self) -> int: ..."
 
 
 def compiled(text: str, number: int) -> Any:

@@ -356,7 +356,7 @@ class Shop(Design):
     [
         ('page_id="to"', 'page_id="back"', ["callers junction-changed linked"]),
         ('total="views"', 'total="bytes_"', ["callers number-changed views"]),
-        ("entity=Link", "of=[Link, Page_]", ["callers number-changed links"]),
+        ("entity=Link", "entity=[Link, Page_]", ["callers number-changed links"]),
     ],
 )
 def test_another_junction_and_another_number_are_another_answer(old: str, new: str, wanted: list[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any
 
-from keyplan import Design, Entity, Index, Key, KeyStyle, Discriminator, Table, Unique
+from keyplan import Design, Discriminator, Entity, Index, Key, KeyStyle, Table, Unique
 from keyplan.analysis.diff.changes import Severity
 from keyplan.analysis.diff.diff_report import difference
 

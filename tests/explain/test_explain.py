@@ -13,7 +13,7 @@ import pytest
 from keyplan import Batch, Design, Entity, Key, Put, Table, Writes, write
 from keyplan.analysis.explain.explanation import Explanation, explain, explain_all
 from keyplan.client.conversations import Request
-from keyplan.errors import ResponseError, ArgumentError, KeyFieldError, UnknownPattern
+from keyplan.errors import ArgumentError, KeyFieldError, ResponseError, UnknownPattern
 from keyplan.web.openapi import openapi
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything

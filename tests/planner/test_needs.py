@@ -161,10 +161,10 @@ with deferred():
         @read("N21")
         def mixed(self, case_id: str) -> list[Case | Entry]: ...
 
-        @read("N22", of=[Case])
+        @read("N22", entity=[Case])
         def is_any(self, title: str) -> bool: ...
 
-        @read("N23", of=[Case])
+        @read("N23", entity=[Case])
         def how_many(self, title: str) -> int: ...
 
         @read("N24", scan_index=ALL, where={"state": "open"}, order_by=None)

@@ -316,13 +316,13 @@ def test_what_is_joined_is_priced_and_explained_as_a_part_of_one_transaction() -
 
 
 def test_a_traffic_file_says_what_is_joined() -> None:
-    traffic = traffic_from({"patterns": {"J1": {"joined": True}}}, Joiner.compiled)
+    traffic = traffic_from({"patterns": {"J1": {"in_transaction": True}}}, Joiner.compiled)
     estimated = next(part for part in estimate(Joiner, traffic).patterns if part.name == "add")
     assert [request.operation for request in estimated.requests] == ["TransactWriteItems"]
     counted_twice = {finding.place for finding in check(Joiner, traffic=traffic).findings if finding.code == "KP314"}
     assert counted_twice == {"Joiner.added"}
     with pytest.raises(TrafficError, match=r"thing is a read, which is part of no transaction"):
-        traffic_from({"patterns": {"thing": {"joined": True}}}, Caller.compiled)
+        traffic_from({"patterns": {"thing": {"in_transaction": True}}}, Caller.compiled)
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ class Sheds(Design):
         yield Put(own)
         update = Update(own, count=own.count + 1).set(low=1)
         update = update.only_if(note="a").set(note="b").set(**rest)
-        update = update.once(f"{name}-{WORD}").if_missing(problems.Refused("x"))
+        update = update.idempotent(f"{name}-{WORD}").if_missing(problems.Refused("x"))
         yield update
         again = (
             Update(Tool, name=name)
@@ -249,7 +249,7 @@ class Sheds(Design):
         )
         new = new.or_create()
         yield new
-        yield made(own).only_if(count=self.tool.ask(name))
+        yield made(own).only_if(count=self.tool.read(name))
         for each in nails:
             yield made(own)
             further = yield from self.tool.read(each.name)

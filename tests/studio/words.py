@@ -8,11 +8,11 @@ from typing import Annotated
 
 from keyplan import (
     Design,
+    Discriminator,
     Entity,
     Index,
     Key,
     KeyStyle,
-    Discriminator,
     Put,
     StoredAs,
     Table,

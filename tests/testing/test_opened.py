@@ -12,7 +12,7 @@ from pydantic import BaseModel, StringConstraints, field_validator
 
 from keyplan import Design, Entity, Field, Index, Key, Table, Ttl, Unique, now, read, ulid
 from keyplan.errors import ArgumentError, DynamoDBError, RequestError
-from keyplan.testing import Clock, Factory, open_test_store, expire_items, throttled
+from keyplan.testing import Clock, Factory, expire_items, open_test_store, throttled
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

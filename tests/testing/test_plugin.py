@@ -32,7 +32,7 @@ from __future__ import annotations
 import pytest
 
 from notes import Note, Notes
-from keyplan.testing import opened
+from keyplan.testing import open_test_store
 
 
 def test_on_each_store(design: Notes) -> None:

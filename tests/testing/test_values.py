@@ -1,5 +1,5 @@
-"""The values that tests are given: odd ones by ``samples``, an application's by ``typical`` and ``Factory``. Whatever is
-tried of a type is part of what ``verify`` finds, and what a maker makes is what somebody's tests expect.
+"""The values that tests are given: odd ones by ``samples``, an application's by ``typical`` and ``Factory``. Whatever
+is tried of a type is part of what ``verify`` finds, and what a maker makes is what somebody's tests expect.
 """
 
 from __future__ import annotations

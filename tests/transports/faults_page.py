@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.transports.calls import CALLS, Call
-from tests.transports.faulty import FAULTS, ErrorDetail
+from tests.transports.faulty import FAULTS, Fault
 
 PAGE = Path(__file__).parents[2] / "docs" / "faults.md"
 BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
 
 
-def unknown(call: Call, fault: ErrorDetail) -> bool:
+def unknown(call: Call, fault: Fault) -> bool:
     """Whether nobody can know what became of it: a lost answer of a write that isn't the same when made twice."""
     return fault.lost and (call.sets == "adds" or (call.sets == "condition" and fault.carried_out))
 

@@ -23,13 +23,13 @@ import orjson
 from keyplan.errors import DynamoDBError
 from keyplan.store import Engine
 
-__all__ = ["FAULTS", "ErrorDetail", "FaultyStore", "Loop", "faulty_store"]
+__all__ = ["FAULTS", "Fault", "FaultyStore", "Loop", "faulty_store"]
 
 CLOCK_AHEAD_SECONDS = 3600
 
 
 @dataclass(frozen=True)
-class ErrorDetail:
+class Fault:
     """What happens to a request. ``carried_out``: the store did what was asked; ``lost``: the client can't know."""
 
     name: str
@@ -42,20 +42,20 @@ class ErrorDetail:
 FAULTS = {
     fault.name: fault
     for fault in (
-        ErrorDetail("dropped", False, True, "the connection is dropped before the request is carried out"),
-        ErrorDetail("dropped after", True, True, "… and after it is, without an answer"),
-        ErrorDetail("stalled", False, True, "no answer comes, and nothing is carried out"),
-        ErrorDetail("stalled after", True, True, "… and everything is"),
-        ErrorDetail("cut", True, True, "half of the answer, and the connection is closed"),
-        ErrorDetail("garbled", True, True, "what comes isn't HTTP"),
-        ErrorDetail("not JSON", True, True, "the answer's body isn't JSON"),
-        ErrorDetail("wrong crc", True, True, "the answer's crc32 isn't that of its body"),
-        ErrorDetail("500", False, True, "InternalServerError, and nothing is carried out"),
-        ErrorDetail("500 after", True, True, "… and everything is"),
-        ErrorDetail("503", False, True, "a proxy's page of HTML"),
-        ErrorDetail("throttled", False, False, "ProvisionedThroughputExceededException, three times", 3),
-        ErrorDetail("expired", False, False, "ExpiredTokenException, once: the credentials have expired in between"),
-        ErrorDetail("clock", False, False, "the signature is refused, since our clock is an hour behind"),
+        Fault("dropped", False, True, "the connection is dropped before the request is carried out"),
+        Fault("dropped after", True, True, "… and after it is, without an answer"),
+        Fault("stalled", False, True, "no answer comes, and nothing is carried out"),
+        Fault("stalled after", True, True, "… and everything is"),
+        Fault("cut", True, True, "half of the answer, and the connection is closed"),
+        Fault("garbled", True, True, "what comes isn't HTTP"),
+        Fault("not JSON", True, True, "the answer's body isn't JSON"),
+        Fault("wrong crc", True, True, "the answer's crc32 isn't that of its body"),
+        Fault("500", False, True, "InternalServerError, and nothing is carried out"),
+        Fault("500 after", True, True, "… and everything is"),
+        Fault("503", False, True, "a proxy's page of HTML"),
+        Fault("throttled", False, False, "ProvisionedThroughputExceededException, three times", 3),
+        Fault("expired", False, False, "ExpiredTokenException, once: the credentials have expired in between"),
+        Fault("clock", False, False, "the signature is refused, since our clock is an hour behind"),
     )
 }
 
@@ -100,11 +100,11 @@ class FaultyStore:
     when_met: Callable[[], None] | None = None
     """Is called when a planned fault is met."""
     heads: list[bytes] = field(default_factory=list[bytes])
-    _plan: dict[str, list[ErrorDetail]] = field(default_factory=dict[str, list[ErrorDetail]])
+    _plan: dict[str, list[Fault]] = field(default_factory=dict[str, list[Fault]])
     _server: asyncio.Server | None = None
     _writers: set[asyncio.StreamWriter] = field(default_factory=set[asyncio.StreamWriter])
 
-    def fail(self, operation: str, fault: ErrorDetail) -> None:
+    def fail(self, operation: str, fault: Fault) -> None:
         """The next requests of an operation meet the fault, as often as it comes."""
         self._plan[operation] = [fault] * fault.times
 
@@ -205,7 +205,7 @@ def reply(
     ).encode() + body
 
 
-def misanswer(fault: ErrorDetail, status: int, answer: bytes) -> bytes:
+def misanswer(fault: Fault, status: int, answer: bytes) -> bytes:
     """The bytes that a fault answers with."""
     match fault.name:
         case "cut":

@@ -21,7 +21,7 @@ from keyplan.errors import StoreError
 from keyplan.session.stores import Store
 from tests.transports.calls import CALLS, Call, Notes, directly, fill
 from tests.transports.faults_page import PAGE, unknown, with_table
-from tests.transports.faulty import FAULTS, ErrorDetail, FaultyStore, Loop, faulty_store
+from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, faulty_store
 
 ANSWER_SECONDS = 1.0
 CELL_SECONDS_MAX = 60.0
@@ -51,7 +51,7 @@ def workers() -> Iterator[ThreadPoolExecutor]:
 
 @pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_nothing_is_lost_doubled_or_left_hanging(fault: ErrorDetail, loop: Loop, workers: ThreadPoolExecutor) -> None:
+def test_nothing_is_lost_doubled_or_left_hanging(fault: Fault, loop: Loop, workers: ThreadPoolExecutor) -> None:
     """For every call: it ends in time, and its effect is there once; or it says that this can't be known, and it is
     there at most once.
     """
@@ -60,7 +60,7 @@ def test_nothing_is_lost_doubled_or_left_hanging(fault: ErrorDetail, loop: Loop,
         assert cell == [], cell
 
 
-def _cell(loop: Loop, call: Call, fault: ErrorDetail, *, awaited: bool) -> list[str]:
+def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
     """What is wrong with one call that meets one fault."""
     name = f"{call.name}{', awaited' * awaited}, {fault.name}"
     with faulty_store(loop) as store:
@@ -88,7 +88,7 @@ def _cell(loop: Loop, call: Call, fault: ErrorDetail, *, awaited: bool) -> list[
         return faults
 
 
-def _outcome(store: FaultyStore, call: Call, fault: ErrorDetail, *, awaited: bool) -> Any:
+def _outcome(store: FaultyStore, call: Call, fault: Fault, *, awaited: bool) -> Any:
     """The call's result, or its error. Only for the answer that never comes is it waited no longer than need be: on a
     busy machine the next one may take its time.
     """

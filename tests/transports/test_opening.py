@@ -15,7 +15,7 @@ from keyplan.client.call_records import CallRecord
 from keyplan.client.transports.urls import Location
 from keyplan.errors import DynamoDBError, StoreError
 from tests.transports.calls import Note, Notes
-from tests.transports.faulty import FAULTS, ErrorDetail, FaultyStore, Loop, error_body, reply
+from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, error_body, reply
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
@@ -65,7 +65,7 @@ def test_another_table_is_refused(store: FaultyStore) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_every_fault_while_opening(fault: ErrorDetail, store: FaultyStore) -> None:
+def test_every_fault_while_opening(fault: Fault, store: FaultyStore) -> None:
     """Opening asks for the table's description, which may be asked twice. Expired credentials of nobody stay so."""
     Notes.open(store.url(), create=True).close()
     store.fail("DescribeTable", fault)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Add, Append, Design, Entity, SetAdd, Key, Table, IdempotencyTokens, Update, Version
+from keyplan import Add, Append, Design, Entity, IdempotencyTokens, Key, SetAdd, Table, Update, Version
 from keyplan.client.conversations import Request
 from keyplan.client.target import Target
 from keyplan.client.transactions import send

@@ -93,7 +93,7 @@ def writes(library: Library) -> None:
 def together(library: Library, other: Library) -> None:
     """Writes of several designs."""
     assert_type(transact(library.buy.in_transaction("1"), other.lend.in_transaction("1")), tuple[Copy, int])
-    both = library.throw_away.join(Copy(book_id="1", number=1)), other.lend.join("1")
+    both = library.throw_away.in_transaction(Copy(book_id="1", number=1)), other.lend.in_transaction("1")
     assert_type(transact(*both, library.buy.in_transaction("1")), tuple[None, int, Copy])
 
 

@@ -12,27 +12,27 @@ from typing_extensions import TypeAliasType
 
 from keyplan import (
     Add,
+    CounterShards,
     Create,
     Cursor,
     Delete,
     Design,
+    Discriminator,
     Each,
     Entity,
     Field,
+    IdempotencyTokens,
+    IfNotExists,
     Index,
+    InvalidItem,
     Key,
     KeyStyle,
-    Discriminator,
-    IfNotExists,
     Page,
     Prefix,
     Put,
     Range,
-    CounterShards,
     StoredAs,
     Table,
-    IdempotencyTokens,
-    InvalidItem,
     Update,
     View,
     Writes,
@@ -221,7 +221,7 @@ class Library(Design):
     @read("L15", entity=Copy)
     def how_many(self, book_id: str) -> int: ...
 
-    @read("L16", of=[Book, Copy])
+    @read("L16", entity=[Book, Copy])
     def is_there(self, book_id: str) -> bool: ...
 
     @read("L18", entity=Loans, total="loans")

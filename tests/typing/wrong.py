@@ -57,7 +57,7 @@ def views(library: Library, row: BookTitle) -> None:
     library.put(row)  # refused: all
     GSI1.projected_for(Book)  # refused: all
     read("X1", scan_index="GSI1")  # refused: all
-    read("X2", of="Book")  # refused: all
+    read("X2", entity="Book")  # refused: all
 
 
 def names(library: Library) -> None:
@@ -155,7 +155,7 @@ class Wrong(Library):
 
     @write("X5")
     def not_asked(self, book_id: str) -> Writes:
-        book = self.book.ask(book_id)
+        book = self.book.read(book_id)
         yield Create(Copy(book_id=book.book_id, number=1))  # refused: all
 
     @write("X7")

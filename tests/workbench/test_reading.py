@@ -230,8 +230,8 @@ def test_a_table_without_a_key_is_left_out_and_a_file_without_tables_refused() -
     places = ["DataModel[0].KeyAttributes.PartitionKey", "DataModel[1].KeyAttributes"]
     assert [fault.place for fault in error.errors] == places
     assert "2 faults" in error.message
-    assert refused({"DataModel": []}).faults[0].place == "DataModel"
-    assert refused({}).faults[0].place == "DataModel"
+    assert refused({"DataModel": []}).errors[0].place == "DataModel"
+    assert refused({}).errors[0].place == "DataModel"
 
 
 def test_what_isnt_known_is_passed_over() -> None:
@@ -284,7 +284,7 @@ def test_whatever_a_file_holds_is_a_model_or_told(data: st.DataObject) -> None:
         assert_told(error)
     else:
         assert made.designs
-        assert wrong is None or wrong.faults
+        assert wrong is None or wrong.errors
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -310,7 +310,7 @@ def test_a_description_that_was_edited_by_hand_is_a_model_or_told(seed: int) -> 
     model["ModelMetadata"]["Description"] = "\n".join(lines)
     made, _, wrong = working_module(read_model(json.dumps(model), "model.json"))
     assert made.designs
-    assert wrong is None or wrong.faults
+    assert wrong is None or wrong.errors
 
 
 CODE = "__import__('os').abort()"
@@ -319,7 +319,7 @@ EDITED = [
     ("@read('U1')", f"@read({CODE})"),
     ("@read('U1')", f"@read('U1', where={CODE})"),
     ("@read('U1')", f"@read('U1', key={CODE})"),
-    ("@read('U1')", f"@read('U1', of=[{CODE}])"),
+    ("@read('U1')", f"@read('U1', entity=[{CODE}])"),
     ("@read('U1')", f"@read('U1', through=Through(User, at={CODE}))"),
     ("@read('U1')", "@read('U1', 'U2')"),
     ("@read('U1')", "@read('U1', nothing=1)"),

@@ -209,7 +209,7 @@ def test_defaults_and_types_without_a_text_of_their_own_come_back() -> None:
 
         primary = Key("JOB#{job_id}", "{took}")
 
-    class Discriminator(Entity):
+    class Label(Entity):
         """Its name is one that the module could do without."""
 
         name: str
@@ -224,7 +224,7 @@ def test_defaults_and_types_without_a_text_of_their_own_come_back() -> None:
         primary = Key("LOG", "{line}")
 
     class Jobs(Design):
-        table = Table("jobs", entities=[Job, Discriminator, HTTPLog])
+        table = Table("jobs", entities=[Job, Label, HTTPLog])
 
     design_ = compiled_of(made(exported(Jobs)))
     fields = design_.by_name["Job"].fields
@@ -236,7 +236,7 @@ def test_defaults_and_types_without_a_text_of_their_own_come_back() -> None:
         "job_id": uuid4, "took": timedelta(hours=1), "day": date(2026, 1, 1),
         "at": datetime(2026, 1, 1, tzinfo=UTC), "address": "10.0.0.1", "size": "3",
     }  # fmt: skip
-    assert list(design_.by_name) == ["Job", "Discriminator", "HTTPLog"]
+    assert list(design_.by_name) == ["Job", "Label", "HTTPLog"]
 
 
 def test_ranges_of_time_and_their_defaults_come_back() -> None:

@@ -31,8 +31,8 @@ Examples:
 def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None, *, as_json: bool) -> None:
     """Call the access pattern PATTERN of the design NAME.
 
-    Values are texts, converted to what the pattern's signature says; name:=json gives JSON. A range's bounds are
-    name.ge, .gt, .le and .lt; several values repeat their name.
+    Values are strings, converted to the types of the pattern's signature. Use name:=JSON for JSON; name.ge, .gt, .le
+    and .lt for the bounds of a range; and repeat the name to pass several values.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.show import console, show_answer

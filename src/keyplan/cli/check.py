@@ -32,7 +32,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.command(
     "check",
-    short_help="Review a design: keys, indexes, patterns, cost.",
+    short_help="Check a design: keys, indexes, access patterns, load.",
     epilog="""\b
 Examples:
   keyplan check blog
@@ -47,24 +47,24 @@ Examples:
     "--traffic",
     type=_FILE,
     metavar="FILE",
-    help="TOML or JSON: rates, sizes, the table's settings.  [see docs/traffic.md]",
+    help="Traffic file (TOML or JSON) with rates, sizes and table settings.  [see docs/traffic.md]",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json", "sarif", "github"]),
     default="text",
-    help="How findings are reported.  [default: text]",
+    help="Output format.  [default: text]",
 )
-@click.option("--baseline", type=_FILE, metavar="FILE", help="Only findings that this file doesn't have count.")
-@click.option("--write-baseline", type=_FILE, metavar="FILE", help="Write the findings of today to this file.")
+@click.option("--baseline", type=_FILE, metavar="FILE", help="Ignore findings recorded in this file.")
+@click.option("--write-baseline", type=_FILE, metavar="FILE", help="Write the current findings to this file.")
 @click.option(
     "--fail-on",
     type=click.Choice(["error", "warning", "info", "never"]),
     default="warning",
-    help="The least severity that makes the exit status 1.  [default: warning]",
+    help="Minimum severity that sets exit status 1.  [default: warning]",
 )
-@click.option("--all", "everything", is_flag=True, help="Show silenced and known findings too.")
+@click.option("--all", "everything", is_flag=True, help="Show ignored and recorded findings, too.")
 @json_option
 @tells_errors
 def command(
@@ -78,10 +78,10 @@ def command(
     everything: bool,
     as_json: bool,
 ) -> None:
-    """Check the designs NAME by their keys, indexes, patterns and writes; with rates, by units and limits too.
+    """Check the keys, indexes, access patterns and writes of designs. With --traffic, also check load and limits.
 
-    The exit status is 0 when nothing is found, 1 when something is, and 2 when a design or a file can't be read. A
-    finding is left as it is with a reason: class Inbox(Design, ignore={"KP201 Message.primary": "some a day"}).
+    Exit status: 0 no findings, 1 findings, 2 a design or file can't be read. To ignore a finding, give a reason in
+    the design: class Inbox(Design, ignore={"KP201 Message.primary": "a few messages per day"}).
     """
     from keyplan.analysis.check.baseline import compared, read_baseline
     from keyplan.analysis.check.baseline import write_baseline as written

@@ -30,7 +30,7 @@ DEFAULT_REGION = "us-east-1"
 
 @click.command(
     "cost",
-    short_help="Estimate what a design costs, per pattern and per index.",
+    short_help="Estimate the cost of a design per access pattern and per index.",
     epilog="""\b
 Examples:
   keyplan cost cms
@@ -46,17 +46,17 @@ Examples:
     "--traffic",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Rates, counts and sizes: TOML, or JSON in *.json. Without it, units and USD a million calls are reported.",
+    help="Traffic file (TOML or JSON) with rates, counts and sizes.  [default: costs per call and per million calls]",
 )
 @click.option(
     "--region", "regions", metavar="REGION", multiple=True,
-    help="At whose prices; given again, for comparison.  [default: the traffic file's, or us-east-1]",
+    help="Region of the prices. Repeat to compare regions.  [default: the traffic file's, or us-east-1]",
 )  # fmt: skip
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), multiple=True,
-    help="A price list of one's own (as python -m keyplan.analysis.cost.update_prices writes it), for its region.",
+    help="Price list to use for its region, as python -m keyplan.analysis.cost.update_prices writes it.",
 )  # fmt: skip
-@click.option("--explain", metavar="PATTERN", help="Show the arithmetic of one pattern's numbers.")
+@click.option("--explain", metavar="PATTERN", help="Show how the cost of one access pattern is calculated.")
 @click.option("--markdown", is_flag=True, help="Print Markdown.")
 @json_option
 @tells_errors
@@ -71,9 +71,9 @@ def command(
     markdown: bool,
     as_json: bool,
 ) -> None:
-    """Estimate what the design NAME costs: read and write units of each pattern, and USD a month.
+    """Estimate the read and write units of each access pattern of a design, and USD per month.
 
-    With OTHER, a changed design: what it costs more or less, as Markdown for a pull request.
+    With OTHER, a changed design, show the difference in cost; --markdown formats it for a pull request.
     """
     from keyplan.analysis.cost.cost_difference import difference_json, difference_markdown
     from keyplan.analysis.cost.cost_report import pattern_json, report_json, report_markdown

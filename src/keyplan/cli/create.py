@@ -20,7 +20,7 @@ __all__ = ["command", "open_store"]
 
 @click.command(
     "create",
-    short_help="Make a design's table, or add the indexes it lacks.",
+    short_help="Create a design's table, or add its missing indexes.",
     epilog="""\b
 Examples:
   keyplan create cms
@@ -31,7 +31,7 @@ Examples:
 @db_option
 @tells_errors
 def command(name: str, db: str | None) -> None:
-    """Make the table of the design NAME. Where it is there already, missing indexes are added; nothing is removed."""
+    """Create the table of a design. If it exists, add missing indexes; nothing is removed."""
     from keyplan.cli.designs import find
 
     result = find(name)

@@ -22,7 +22,7 @@ _SEVERITIES = ("breaks", "migrate", "callers", "safe")
 
 @click.command(
     "diff",
-    short_help="Show what changes between two designs, and what deployed data needs.",
+    short_help="Compare two designs, and show what deployed data needs.",
     epilog="""\b
 Examples:
   keyplan diff old/designs.py:Shop designs.py:Shop
@@ -30,29 +30,29 @@ Examples:
   keyplan diff old/designs.py:Shop designs.py:Shop --fail-on migrate
 
 \b
-The design of another commit:
+To get the design of another commit:
   git worktree add old main
 
 \b
-Exit status: 0 nothing as grave as --fail-on, 1 something, 2 a design can't be compared.
+Exit status: 0 no change of this severity, 1 at least one, 2 a design can't be compared.
 """,
 )
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print a table for a pull request.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a Markdown table for a pull request.")
 @click.option(
     "--fail-on",
     type=click.Choice([*_SEVERITIES, "never"]),
     default="breaks",
     show_default=True,
-    help="The least grave change that makes the exit status 1.",
+    help="Minimum severity that sets exit status 1.",
 )
 @json_option
 @tells_errors
 def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: bool) -> None:
-    """Compare the design OLD, whose data is deployed, with the design NEW.
+    """Compare OLD, the deployed design, with NEW.
 
-    A change breaks deployed data, needs work on it (migrate), changes what callers see, or is safe. No store is opened.
+    Each change breaks deployed data, needs a migration, changes what callers see, or is safe. No store is opened.
     """
     from keyplan.analysis.diff.changes import Severity
     from keyplan.analysis.diff.diff_report import difference

@@ -32,11 +32,11 @@ Examples:
 @json_option
 @tells_errors
 def command(name: str, db: str | None, *, as_json: bool) -> None:
-    """Compare the table of the design NAME, as it is deployed, with the design. Nothing is changed.
+    """Compare a deployed table with its design, without changing anything.
 
-    Compared are its key, its indexes with their keys and projections, and the expiry of its items.
+    The table's key, its indexes with their keys and projections, and its time to live are compared.
 
-    The exit status is 1 where the table differs in what patterns or writes need.
+    Exit status: 1 if the table lacks something that access patterns need.
     """
     from keyplan.cli.create import open_store
     from keyplan.cli.designs import find

@@ -16,7 +16,7 @@ __all__ = ["command"]
 
 @click.group(
     "dynamodb",
-    short_help="Serve the embedded store to boto3, the AWS CLI and any SDK.",
+    short_help="Serve the embedded store to boto3, the AWS CLI and other SDKs.",
     invoke_without_command=True,
     epilog="""\b
 Examples:
@@ -28,26 +28,32 @@ Examples:
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000
 """,
 )
-@click.option("--db", envvar="KEYPLAN_DB", metavar="FILE", help="The store's file; made if it isn't there.")
-@click.option("--memory", is_flag=True, help="Keep everything in memory instead, and forget it at the end.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--db", envvar="KEYPLAN_DB", metavar="FILE", help="Database file. Created if it doesn't exist.")
+@click.option("--memory", is_flag=True, help="Keep all data in memory; it is lost when the server stops.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 picks a free port.",
+)
 @click.option(
     "--access-key",
     "access_keys",
     multiple=True,
     metavar="ID:SECRET",
     envvar="KEYPLAN_ACCESS_KEY",
-    help="Accept only requests signed with this key; can be repeated. Without any, all credentials are accepted.",
+    help="Accept only requests signed with this key. Repeatable.  [default: accept any credentials]",
 )
 @click.option(
     "--sync",
     type=click.Choice(["full", "normal"]),
     default="full",
     show_default=True,
-    help="full: what is acknowledged survives a power cut. normal: it survives the end of the process; quicker.",
+    help="Durability of acknowledged writes: full survives power loss; normal survives only a crash, and is faster.",
 )
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to serve with.")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Number of server processes.")
 @click.option(
     "--ttl-interval",
     "sweep_s",
@@ -55,12 +61,12 @@ Examples:
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="How often expired items of tables with a time to live are removed; 0 is never.",
+    help="Remove expired (TTL) items every SECONDS; 0 disables it.",
 )
 @click.option(
     "--throttle",
     is_flag=True,
-    help="Refuse what exceeds the throughput of tables, indexes and partitions, with AWS's errors.",
+    help="Throttle requests that exceed the throughput of a table, index or partition.",
 )
 @click.option(
     "--index-lag",
@@ -68,7 +74,7 @@ Examples:
     type=click.FloatRange(0),
     default=0.0,
     metavar="MS",
-    help="Let indexes show a write so many milliseconds later, as they may do at AWS.",
+    help="Delay index visibility by MS.",
 )
 @click.option(
     "--state-delay",
@@ -76,7 +82,7 @@ Examples:
     type=click.FloatRange(0),
     default=0.0,
     metavar="SECONDS",
-    help="Let tables and indexes be created, changed and deleted for so many seconds, as they are at AWS.",
+    help="Keep tables and indexes in CREATING, UPDATING or DELETING for SECONDS.",
 )
 @click.option(
     "--shard-hours",
@@ -84,24 +90,24 @@ Examples:
     default=4.0,
     show_default=True,
     metavar="HOURS",
-    help="How long a stream's shard takes records before its child does.",
+    help="Close each stream shard after HOURS.",
 )
 @click.option(
     "--shard-records",
     type=click.IntRange(1),
     metavar="N",
-    help="Split the shards of a stream when they hold so many records, so that consumers meet parents and children.",
+    help="Split a stream shard after N records.",
 )
 @click.option(
     "--s3",
     type=click.Path(file_okay=False),
     metavar="FOLDER",
-    help="A folder that stands in for Amazon S3, with a folder in it for each bucket: for exports and imports.",
+    help="Folder that replaces Amazon S3 in exports and imports, with a subfolder per bucket.",
 )
 @click.option(
     "--regions",
     metavar="A,B",
-    help="Keep a store for each of these regions, with global tables between them. Else all regions are one store.",
+    help="Keep a separate store per region, with global tables between them.  [default: one store for all regions]",
 )
 @click.option(
     "--replica-lag",
@@ -110,14 +116,14 @@ Examples:
     default=500.0,
     show_default=True,
     metavar="MS",
-    help="How much later a write of a global table comes to its other regions.",
+    help="Delay replication of global tables by MS.",
 )
 @click.option(
     "--cors",
     "origins",
     multiple=True,
     metavar="ORIGIN",
-    help="Let web pages of this origin in, beside those of this machine; * is all. Can be repeated.",
+    help="Also allow web pages of this origin; * allows all. Repeatable.",
 )
 @click.pass_context
 @tells_errors
@@ -142,9 +148,9 @@ def command(
     memory: bool,
     throttle: bool,
 ) -> None:
-    """Serve the embedded store over DynamoDB's protocol, until Ctrl-C.
+    """Serve the embedded store over DynamoDB's HTTP protocol. Press Ctrl-C to stop.
 
-    Without --access-key it listens on this machine only.
+    Without --access-key, it listens on this machine only.
     """
     if context.invoked_subcommand is not None:
         return
@@ -185,13 +191,13 @@ def command(
     serve(settings, ready)
 
 
-@command.command("check", short_help="Check a store's file.")
+@command.command("check", short_help="Check a database file.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @tells_errors
 def check(file: Path) -> None:
-    """Check that FILE is sound: its pages, its items and the entries of its indexes. It may be in use meanwhile.
+    """Check the pages, items and index entries of the database FILE, which can be in use.
 
-    The exit status is 1 when something is wrong with it.
+    Exit status: 1 if the file is damaged.
     """
     from keyplan.store import check_file
 

@@ -25,7 +25,7 @@ _REQUESTS_MAX = 4
 
 @click.command(
     "explain",
-    short_help="Show which key answers a pattern, and its exact request.",
+    short_help="Show the key, the exact request and the cost of each access pattern.",
     epilog="""\b
 Examples:
   keyplan explain cms
@@ -38,14 +38,14 @@ Examples:
 @name_argument
 @click.argument("pattern", metavar="[PATTERN]", required=False)
 @click.argument("arguments", metavar="[NAME=VALUE]...", nargs=-1)
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown: a table of the design, or a section.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 @json_option
 @tells_errors
 def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_markdown: bool, as_json: bool) -> None:
-    """Explain the design NAME, or its access pattern PATTERN.
+    """Explain a design, or its access pattern PATTERN.
 
-    For a pattern: the question, the key that answers it and why not another, the exact request, and what a typical call
-    takes; with arguments the requests are for just those, without them with their names in braces.
+    For an access pattern, show its signature, the key that serves it and why other keys don't, the exact request, and
+    the cost of a typical call. Pass arguments to see the requests for them.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.explained import design_markdown, explained, explained_all, pattern_markdown

@@ -48,7 +48,7 @@ _OPTIONS = {
 
 @click.command(
     "export",
-    short_help="Write a design for other tools: CloudFormation, Terraform, IAM, Workbench, Markdown, a map, ...",
+    short_help="Export a design: CloudFormation, Terraform, IAM, NoSQL Workbench, Markdown, diagrams.",
     epilog="""\b
 Examples:
   keyplan export cms --to cloudformation > cms.yaml
@@ -62,42 +62,52 @@ Examples:
 """,
 )
 @name_argument
-@click.option("--to", "to", type=click.Choice([*_FORMATS, *_PICTURES]), required=True, help="The format.")
+@click.option("--to", "to", type=click.Choice([*_FORMATS, *_PICTURES]), required=True, help="Format.")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help="Write to a file; create-table writes a file a request into FOLDER/.  [default: standard output]",
+    help="Write to FILE; for create-table, write one file per request to FOLDER/.  [default: standard output]",
 )
-@click.option("--table-name", metavar="NAME", help="The table's name.  [default: the design's; a stack's own]")
+@click.option(
+    "--table-name", metavar="NAME", help="Table name.  [default: the design's; in CloudFormation, the stack's]"
+)
 @click.option("--billing", type=click.Choice(["on-demand", "provisioned"]), default="on-demand", show_default=True)
-@click.option("--read-units", type=int, metavar="N", help="Provisioned: read units a second, of each index too.")
-@click.option("--write-units", type=int, metavar="N", help="Provisioned: write units a second, of each index too.")
+@click.option(
+    "--read-units", type=int, metavar="N", help="Provisioned read units per second, for the table and each index."
+)
+@click.option(
+    "--write-units", type=int, metavar="N", help="Provisioned write units per second, for the table and each index."
+)
 @click.option("--table-class", type=click.Choice(_CLASSES), default="standard", show_default=True)
 @click.option(
-    "--deletion-protection", is_flag=True, help="Refuse to delete the table, and keep it with its stack gone."
+    "--deletion-protection",
+    is_flag=True,
+    help="Enable deletion protection, and retain the table when its stack is deleted.",
 )
-@click.option("--point-in-time-recovery", is_flag=True, help="Keep continuous backups: point-in-time recovery.")
-@click.option("--stream", type=click.Choice(_VIEWS), help="Stream changes, with what of the items.")
-@click.option("--tag", multiple=True, metavar="NAME=VALUE", help="A tag of the table; may be repeated.")
-@click.option("--region", default="*", metavar="REGION", help="IAM: the table's region.  [default: any]")
-@click.option("--account", default="*", metavar="DIGITS", help="IAM: the table's account.  [default: any]")
+@click.option(
+    "--point-in-time-recovery", "recovery", is_flag=True, help="Enable point-in-time recovery (continuous backups)."
+)
+@click.option("--stream", type=click.Choice(_VIEWS), help="Enable a stream with this view of changed items.")
+@click.option("--tag", multiple=True, metavar="NAME=VALUE", help="Tag of the table. Repeatable.")
+@click.option("--region", default="*", metavar="REGION", help="IAM: region of the table.  [default: any]")
+@click.option("--account", default="*", metavar="DIGITS", help="IAM: account of the table.  [default: any]")
 @click.option(
     "--sample",
     type=click.IntRange(min=0),
     default=_SAMPLE_DEFAULT,
     show_default=True,
     metavar="N",
-    help="Workbench, html, svg: how many main items of a system's sample to write.",
+    help="Workbench, html, svg: number of main items of a system's sample data.",
 )
-@click.option("--db", metavar="FILE|URL", help="Workbench, html, svg: take the items from this store instead.")
+@click.option("--db", metavar="FILE|URL", help="Workbench, html, svg: read the items from this store instead.")
 @json_option
 @tells_errors
 def command(name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
-    """Write the design NAME for other tools. It opens no store, but for --db.
+    """Export a design to other tools. No store is opened, except with --db.
 
-    cloudformation is YAML, with --json JSON; terraform is HCL, with --json Terraform's JSON; iam is a policy with
-    the least rights that the patterns need. html is the studio's map, questions and findings in one file, svg the map.
+    cloudformation: YAML, or JSON with --json. terraform: HCL, or Terraform JSON with --json. iam: a least-privilege
+    policy. html: the studio's map, access patterns and findings in one file. svg: the map.
     """
     from keyplan.cli.designs import find
     from keyplan.formats.registry import export

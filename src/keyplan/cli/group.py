@@ -94,7 +94,7 @@ Examples:
   keyplan import cms ~/blog/_posts
   keyplan explain designs.py:Shop orders_of_user
 
-NAME is an installed system (cms), or a design of your own: module:Class, or path/to/file.py:Class.
+NAME is an installed system (cms) or a design: module:Class or path/to/file.py:Class.
 """
 
 
@@ -103,4 +103,4 @@ NAME is an installed system (cms), or a design of your own: module:Class, or pat
 )
 @click.version_option(__version__, prog_name="keyplan")
 def cli() -> None:
-    """Single-table data models on Amazon DynamoDB: serve a design, call its access patterns, see the exact requests."""
+    """Single-table data models on Amazon DynamoDB: check, price, deploy, serve and call designs."""

@@ -23,7 +23,7 @@ MEMORY = ":memory:"
 
 @click.command(
     "import",
-    short_help="Load files into a system.",
+    short_help="Import files into a system.",
     epilog="""\b
 Examples:
   keyplan import cms ~/blog/_posts
@@ -34,19 +34,19 @@ Examples:
   keyplan import papers references.bib
 
 \b
-Exit status: 0 all went in, 3 some didn't, 2 nothing could be tried.
+Exit status: 0 everything was imported, 3 something wasn't, 2 nothing could be read.
 """,
 )
 @name_argument
 @click.argument("path", metavar="PATH")
 @db_option
-@click.option("--dry-run", is_flag=True, help="Load into a store in memory that is thrown away, and report.")
+@click.option("--dry-run", is_flag=True, help="Import into memory only, and print the report.")
 @json_option
 @tells_errors
 def command(name: str, path: str, db: str | None, *, dry_run: bool, as_json: bool) -> None:
-    """Load PATH, a file or a folder, into the system NAME.
+    """Import PATH, a file or folder, into the system NAME.
 
-    What can't be loaded is reported by file and line; the rest goes in.
+    Errors are reported by file and line; everything else is imported.
     """
     from keyplan.cli.designs import find, find_system
     from keyplan.cli.progress import progress
@@ -58,7 +58,7 @@ def command(name: str, path: str, db: str | None, *, dry_run: bool, as_json: boo
     with result.open(place) as design, progress("Loading") as bar:
         report = system.load(design, source, bar)
     _tell(report, None if dry_run else result.db(db), as_json=as_json)
-    if report.faults:
+    if report.errors:
         raise click.exceptions.Exit(SOME_LEFT_OUT)
 
 
@@ -87,16 +87,16 @@ def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
                 for name, value in (("place", element.place), ("message", element.message), ("hint", element.hint))
                 if value
             }
-            for element in report.faults
+            for element in report.errors
         ]
         shown = {"loaded": report.loaded, "counts": dict(report.counts), "errors": faults}
         echo_json({**shown, "more_faults": report.more_faults, "written": db is not None})
         return
-    for fault in report.faults:
+    for fault in report.errors:
         click.echo(printable(str(fault)), err=True)
     left = ""
-    if report.faults:
-        left = f"; {len(report.faults):,} fault{'s' * (len(report.faults) > 1)}, told above"
+    if report.errors:
+        left = f"; {len(report.errors):,} fault{'s' * (len(report.errors) > 1)}, told above"
     if report.more_faults:
         left += f", and {report.more_faults:,} more"
     for what, count in report.counts.most_common():

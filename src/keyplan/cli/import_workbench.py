@@ -23,7 +23,7 @@ __all__ = ["command", "working_module"]
 
 @click.command(
     "import-workbench",
-    short_help="Make a design module of a NoSQL Workbench model.",
+    short_help="Generate a design module from a NoSQL Workbench model.",
     epilog="""\b
 Examples:
   keyplan import-workbench shop.json
@@ -35,7 +35,7 @@ Exit status: 0 the module is a design, 1 its keys can't work as the model has th
 """,
 )
 @click.argument("file", metavar="FILE")
-@click.option("-o", "--output", metavar="FILE", help="Write the module to a file.  [default: standard output]")
+@click.option("-o", "--output", metavar="FILE", help="Write the module to FILE.  [default: standard output]")
 @tells_errors
 def command(file: str, output: str | None) -> None:
     """Make a design module of the model in FILE: indexes, entities with their keys, and a first question for each key.

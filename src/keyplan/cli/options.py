@@ -25,9 +25,9 @@ db_option = click.option(
     "--db",
     envvar="KEYPLAN_DB",
     metavar="FILE|URL",
-    help="The store: a file, :memory:, or dynamodb://REGION/TABLE.  [default: <name>.db; env: KEYPLAN_DB]",
+    help="Store: a file, :memory:, or dynamodb://REGION/TABLE.  [default: <name>.db; env: KEYPLAN_DB]",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, errors too.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print output and errors as JSON.")
 
 _BIDIRECTIONAL = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _UNSHOWN = (*range(9), *range(11, 32), *range(0x7F, 0xA0), *range(0xD800, 0xE000), *_BIDIRECTIONAL)

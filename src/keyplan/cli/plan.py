@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 @click.command(
     "plan",
-    short_help="Derive keys and indexes from a design's questions.",
+    short_help="Derive keys and indexes from access patterns.",
     epilog="""\b
 Examples:
   keyplan plan designs.py:Shop
@@ -28,17 +28,19 @@ Examples:
 """,
 )
 @name_argument
-@click.option("--traffic", metavar="FILE", type=click.Path(), help="How often patterns are called; prices weigh by it.")
-@click.option("--anew", is_flag=True, help="Leave the keys that the design has out of account.")
-@click.option("--attributes", is_flag=True, help="Index keys of several attributes instead of joined texts.")
-@click.option("--write", is_flag=True, help="Put the best plan's declarations into the module, and show the change.")
+@click.option(
+    "--traffic", metavar="FILE", type=click.Path(), help="Traffic file (TOML or JSON) with rates, used to weight costs."
+)
+@click.option("--anew", is_flag=True, help="Ignore existing keys.")
+@click.option("--attributes", is_flag=True, help="Use multi-attribute index keys instead of concatenated strings.")
+@click.option("--write", is_flag=True, help="Write the best plan's declarations into the module, and show the diff.")
 @json_option
 @tells_errors
 def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, write: bool, as_json: bool) -> None:
-    """Find keys for the questions of the design NAME: in the fewest indexes, proved by compiling them, and priced.
+    """Derive keys for the access patterns of a design: few indexes, verified by compiling, with estimated costs.
 
-    Entities need no keys: mark the fields that identify an item (`order_id: Id[str]`). Keys that are there stay as they
-    are, and what is missing is put beside them; without missing ones the command says which index could go.
+    Entities need no keys: mark the fields that identify an item with Id (`order_id: Id[str]`). Existing keys are kept,
+    and missing keys are added. If no key is missing, the command shows which indexes you can remove.
     """
     from keyplan.cli.designs import find
     from keyplan.cli.files import write_text
@@ -90,7 +92,7 @@ def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
         raise DesignError(
             "every plan that was found gives a wrong answer on generated items",
             place=plans[0].design.__name__,
-            faults=faults,
+            errors=faults,
             hint="what the design does with these values, its computed fields and serializers say why",
         )
     words = [f"A plan is left out, since it gives a wrong answer:\n{text}" for _, text in outcome.refused]

@@ -26,12 +26,12 @@ Examples:
     "count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many main items.  [default: the system's own]",
+    help="Number of main items.  [default: depends on the system]",
 )
 @db_option
 @tells_errors
 def command(name: str, count: int | None, db: str | None) -> None:
-    """Write the sample data of the system NAME: the same each time."""
+    """Write the sample data of the system NAME. The same options write the same data."""
     from keyplan.cli.designs import find, find_system
     from keyplan.cli.progress import progress
 

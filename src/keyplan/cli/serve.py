@@ -27,7 +27,7 @@ __all__ = ["command"]
 
 @click.command(
     "serve",
-    short_help="Serve a design as a REST API with a page to look at it, and a system's site.",
+    short_help="Serve a design as a REST API, and a system's site.",
     epilog="""\b
 Examples:
   keyplan serve blog --sample 300
@@ -37,26 +37,32 @@ Examples:
 )
 @name_argument
 @db_option
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
 @click.option(
-    "--sample", type=click.IntRange(min=1), metavar="N", help="Write a sample of N main items, if the table is empty."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 picks a free port.",
+)
+@click.option(
+    "--sample", type=click.IntRange(min=1), metavar="N", help="Write N main items of sample data if the table is empty."
 )
 @click.option(
     "--origin",
     metavar="URL",
-    help="The public address of a site that another server stands before, as https://blog.example.com.",
+    help="Public address of a site behind a reverse proxy, such as https://blog.example.com.",
 )
 @click.option(
     "--secret-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where a site's secret is kept; made when it is missing.  [default: beside the database; env: KEYPLAN_SECRET "
-    "is the secret itself]",
+    help="File with the site's secret. Created if it doesn't exist.  [default: next to the database; env: "
+    "KEYPLAN_SECRET, the secret itself]",
 )
 @click.option(
     "--site",
     "settings",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A site's own settings, a file of TOML: its title, colours and navigation.",
+    help="TOML file with a site's settings: title, colors, navigation.",
 )
 @tells_errors
 def command(
@@ -70,8 +76,8 @@ def command(
 ) -> None:
     """Serve the design NAME on 127.0.0.1.
 
-    Every access pattern is an endpoint, described by OpenAPI; the page shows them all, and tries them. A system with a
-    site (blog) has that at /, and the page at /docs.
+    Each access pattern is an endpoint, described by OpenAPI. A page lists the endpoints and sends requests; it is at /,
+    or at /docs if the system has a site (blog).
     """
     from keyplan.cli.designs import find
 

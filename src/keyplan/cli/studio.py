@@ -24,7 +24,7 @@ __all__ = ["command", "studio_of"]
 
 @click.command(
     "studio",
-    short_help="See a table as item collections, run its questions, work its data, and change its design.",
+    short_help="Open the studio: browse item collections, run access patterns, edit data, change the design.",
     epilog="""\b
 Examples:
   keyplan studio cms --sample 60
@@ -38,29 +38,29 @@ Examples:
 )
 @click.argument("name", metavar="DESIGN|URL")
 @db_option
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on.  [default: a free one]")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on.  [default: a free port]")
 @click.option(
-    "--sample", type=click.IntRange(min=1), metavar="N", help="Write a sample of N main items, if the table is empty."
+    "--sample", type=click.IntRange(min=1), metavar="N", help="Write N main items of sample data if the table is empty."
 )
 @click.option(
-    "--write/--read-only",
+    "--allow-writes/--read-only",
     "writable",
     default=None,
-    help="Allow changes of data. --read-only also runs no changed code.  [default: only in a store on this machine]",
+    help="Allow or refuse changes of data; --read-only also runs no edited code.  [default: allow in local stores]",
 )
 @click.option(
     "--traffic",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="TOML or JSON: rates, counts and sizes that prices start from.  [see docs/traffic.md]",
+    help="Traffic file (TOML or JSON) that prices start from.  [see docs/traffic.md]",
 )
 @tells_errors
 def command(
     name: str, db: str | None, port: int, sample: int | None, traffic: Path | None, *, writable: bool | None
 ) -> None:
-    """Open the studio of DESIGN, or of any table at the URL of an endpoint.
+    """Open the studio for DESIGN, or for the tables at the URL of an endpoint.
 
-    It listens on 127.0.0.1 only; the address that is printed has a token, without which nothing is answered.
+    It listens on 127.0.0.1 only. Every request needs the token in the printed address.
     """
     try:
         from keyplan.studio.access import Access

@@ -14,7 +14,7 @@ __all__ = ["command"]
 
 @click.command(
     "traffic",
-    short_help="Print a traffic file to fill in, for cost and check.",
+    short_help="Print a traffic file template for cost and check.",
     epilog="""\b
 Examples:
   keyplan traffic cms > traffic.toml
@@ -22,11 +22,11 @@ Examples:
 """,
 )
 @name_argument
-@click.option("-o", "--output", metavar="FILE", help="Write to a file.  [default: standard output]")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: standard output]")
 @tells_errors
 def command(name: str, output: str | None) -> None:
-    """Print a traffic file for the design NAME: every pattern, entity and field that its cost depends on, with units
-    and with what is assumed. All lines are commented out: uncomment what is known.
+    """Print a traffic file template for a design: each access pattern, entity and field that its cost depends on, with
+    units and assumed values. All lines are commented out; uncomment what you know.
     """
     from keyplan.analysis.cost.traffic_template import skeleton
     from keyplan.cli.designs import find

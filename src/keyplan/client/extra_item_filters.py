@@ -14,7 +14,7 @@ from typing import Any
 from keyplan.client.key_conditions import Interval, interval_of
 from keyplan.model.compiled.plans import QueryPlan
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.parameters import Range, InvalidItem
+from keyplan.model.declared.parameters import InvalidItem, Range
 
 __all__ = ["AnswerFilter", "answer_filter_of"]
 

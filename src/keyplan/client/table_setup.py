@@ -175,7 +175,7 @@ def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | No
     return StoreError(
         f"the table {name} in {where} isn't the design's",
         place=place,
-        faults=[difference.fault for difference in wrong],
+        errors=[difference.fault for difference in wrong],
         hint="keyplan drift shows every difference",
     )
 

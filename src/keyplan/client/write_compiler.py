@@ -105,7 +105,7 @@ class Conditions:
                 f"only_if({condition.text!r}): {error.message}",
                 place=error.place or self.entity.name,
                 hint=error.hint,
-                faults=error.errors,
+                errors=error.errors,
             ) from None
 
     def on_fields(self, partition: str | None = None) -> list[str]:

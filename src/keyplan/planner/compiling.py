@@ -117,7 +117,7 @@ def _named_keys(read: Unplanned, keys: Declared) -> dict[str, tuple[type[Entity]
             with suppress(KeyError):
                 if "several keys serve" not in str(_refusal(signature, options, entities)):
                     continue
-                about = shape_of(signature.returns, options.of).entities
+                about = shape_of(signature.returns, options.entity).entities
                 for cls in dict.fromkeys((*(element.entity for element in junctions_of(options.through)), *about)):
                     if ordered.get(signature.place, (None,))[0] is cls:
                         result[signature.place] = ordered[signature.place]

@@ -185,7 +185,7 @@ def _movable(need: Need, read: Unplanned) -> bool:
     """Whether a mirror can answer it: several whole items of one entity, by something that is known."""
     name = need.place.rpartition(".")[2]
     options = read.patterns[name].options
-    shape = shape_of(read.signatures[name].returns, options.of)
+    shape = shape_of(read.signatures[name].returns, options.entity)
     plain = shape.many and not shape.views and not options.complete and options.through is None
     return plain and bool(need.known) and not (need.together or need.scan_index or need.several or need.one)
 

@@ -88,7 +88,7 @@ def _file_of(plan: Plan) -> Path:
         raise UnknownDesign(
             "the design's classes stand in several files, or in none that can be read",
             hint="copy the declarations that are shown",
-            faults=faults,
+            errors=faults,
         )
     return Path(str(different.pop()))
 

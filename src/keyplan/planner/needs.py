@@ -145,7 +145,7 @@ class NeedReader:
         return result
 
     def _of(self, signature: Signature, options: Options) -> Iterator[Need]:
-        shape = shape_of(signature.returns, options.of)
+        shape = shape_of(signature.returns, options.entity)
         if options.scan:
             return
         if options.scan_index is not None:

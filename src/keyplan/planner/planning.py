@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic_core import SchemaError
 
-from keyplan.analysis.traffic.traffic_file import StoredAs, Traffic
+from keyplan.analysis.traffic.traffic_file import StoredItems, Traffic
 from keyplan.errors import DesignError, ErrorDetail, is_interrupt
 from keyplan.model.compiled.compiled_design import CompiledDesign, compile_design
 from keyplan.model.compiled.compiled_entities import compile_entity
@@ -22,7 +22,7 @@ from keyplan.model.compiled.compiler import compile_read
 from keyplan.model.compiled.signatures import Signature
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
-from keyplan.model.declared.keys import Key, Discriminator, Unique
+from keyplan.model.declared.keys import Discriminator, Key, Unique
 from keyplan.model.declared.patterns import ReadMethod
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.planner.compiling import (
@@ -317,7 +317,7 @@ def _with_mirrors(traffic: Traffic | None, mirrors: Iterable[Mirror]) -> Traffic
     """The traffic, with as many mirror items as there are items."""
     if traffic is None:
         return None
-    stored = {mirror.entity.__name__: traffic.entities.get(mirror.of.__name__, StoredAs()) for mirror in mirrors}
+    stored = {mirror.entity.__name__: traffic.entities.get(mirror.of.__name__, StoredItems()) for mirror in mirrors}
     return replace(traffic, entities={**traffic.entities, **stored})
 
 

@@ -36,7 +36,7 @@ class Unplanned:
             try:
                 signature = signature_of(pattern.function, place, self.namespace)
                 if isinstance(pattern, ReadMethod):
-                    shape_of(signature.returns, pattern.options.of)
+                    shape_of(signature.returns, pattern.options.entity)
                 self.signatures[name] = signature
             except Problem as problem:
                 self.faults.append(ErrorDetail(place, str(problem), problem.hint))
@@ -46,7 +46,7 @@ class Unplanned:
         """Every entity of the design, in the order in which they are met."""
         result = dict.fromkeys(self.cls.table.entities)
         for name, signature in self.signatures.items():
-            mentioned = [*entities_in(signature.returns), *self.patterns[name].options.of]
+            mentioned = [*entities_in(signature.returns), *self.patterns[name].options.entity]
             mentioned += [
                 entity_class for each in signature.parameters for entity_class in entities_in(each.annotation)
             ]
@@ -58,7 +58,7 @@ class Unplanned:
         """The entities that a pattern's answer, or the way to it, is made of."""
         options = self.patterns[name].options
         junctions = (element.entity for element in junctions_of(options.through))
-        return [*entities_in(self.signatures[name].returns), *options.of, *junctions]
+        return [*entities_in(self.signatures[name].returns), *options.entity, *junctions]
 
     @property
     def whole(self) -> set[str]:
@@ -78,7 +78,7 @@ class Unplanned:
             pattern = self.patterns[name]
             if not isinstance(pattern, ReadMethod) or pattern.options.through is not None:
                 continue
-            shape = shape_of(signature.returns, pattern.options.of)
+            shape = shape_of(signature.returns, pattern.options.entity)
             directed = any(parameter.kind is ParameterKind.DIRECTION for parameter in signature.parameters)
             ordered = directed or pattern.options.newest_first is not None or pattern.options.order_by is not None
             if shape.kind is ShapeKind.ONE and shape.entities == (cls,) and not ordered and not pattern.options.where:

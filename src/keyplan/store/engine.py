@@ -104,16 +104,17 @@ class Engine:
         Three things of the service can be had on request; the first two are of this engine alone. ``throttle`` refuses
         what exceeds the throughput of tables, indexes and partitions, with the service's errors
         (``store.simulation.throttling``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
-        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once. With ``state_delay_s``
-        what is created, changed or deleted is so only that many seconds later: until then a table or an index tells
-        CREATING, UPDATING or DELETING, and refuses what it refuses then (``keyplan.store.state_delays``).
+        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once. With
+        ``state_delay_s`` what is created, changed or deleted is so only that many seconds later: until then a table or
+        an index tells CREATING, UPDATING or DELETING, and refuses what it refuses then
+        (``keyplan.store.state_delays``).
 
         The shards of streams are followed by their children ``shard_s`` seconds after they were opened, and, each by
         two, when the open ones hold ``shard_records`` records on average; None is never.
 
         ``s3`` is a folder that stands in for Amazon S3, with a folder in it for each bucket: there exports are written,
-        and from there imports read. They are done when the call that asks for them returns, or, with ``background_jobs``,
-        in a thread of their own.
+        and from there imports read. They are done when the call that asks for them returns, or, with
+        ``background_jobs``, in a thread of their own.
 
         Raises:
             StoreError: the file is missing, foreign, damaged, locked, or can't be written.

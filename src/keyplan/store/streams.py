@@ -108,7 +108,9 @@ def children(shard: StoredShard, number: int, now_s: float, after: int, *, split
 
 
 STREAM = "Stream"
-"""The member of a table's definition that names its latest stream: ``Id``, ``Discriminator`` and the ``TableId`` it is of."""
+"""The member of a table's definition that names its latest stream: ``Id``, ``Discriminator`` and the ``TableId`` it is
+of.
+"""
 
 TRIMMED_TOGETHER = 500
 """Records of one transaction, so that other writers wait some milliseconds and no longer."""

@@ -108,7 +108,9 @@ def _error(message: str, hint: str | None = None) -> dict[str, Any]:
 
 
 class ModuleRunner:
-    """The runs of one module: at most one per task at a time. Its ``open_test_store`` text is the one of the open design."""
+    """The runs of one module: at most one per task at a time. Its ``open_test_store`` text is the one of the open
+    design.
+    """
 
     def __init__(self, source: Source, traffic: Traffic | None = None, *, opened: str | None = None) -> None:
         self.source = source

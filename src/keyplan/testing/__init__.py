@@ -7,9 +7,10 @@
     def test_cms() -> None:
         verify(Cms)
 
-``assert_cost(cms.article, "1", read_units=0.5)`` is a test of what a pattern costs. ``open_test_store(Cms, clock=Clock())`` is a
-design in this process whose time can be set, whose indexes lag, and whose requests can be throttled; ``Factory`` makes
-instances. ``plugin`` is for pytest, which loads it by itself: a fixture ``design`` on each store.
+``assert_cost(cms.article, "1", read_units=0.5)`` is a test of what a pattern costs. ``open_test_store(Cms,
+clock=Clock())`` is a design in this process whose time can be set, whose indexes lag, and whose requests can be
+throttled; ``Factory`` makes instances. ``plugin`` is for pytest, which loads it by itself: a fixture ``design`` on each
+store.
 
 ``verify`` needs hypothesis: ``pip install keyplan[testing]``. Nothing here is used by a design at work. Each part is
 imported when it is first asked for, since pytest imports this package at each start.
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from keyplan.testing.costs import assert_cost
     from keyplan.testing.report import PatternReport, Report
-    from keyplan.testing.stores import Clock, Factory, open_test_store, expire_items, throttled
+    from keyplan.testing.stores import Clock, Factory, expire_items, open_test_store, throttled
     from keyplan.testing.verifying import verify
 
 __all__ = [
@@ -30,8 +31,8 @@ __all__ = [
     "PatternReport",
     "Report",
     "assert_cost",
-    "open_test_store",
     "expire_items",
+    "open_test_store",
     "throttled",
     "verify",
 ]

@@ -25,7 +25,7 @@ from keyplan.errors import (
     UniqueValueTaken,
 )
 from keyplan.model.compiled.compiled_design import CompiledDesign
-from keyplan.model.declared.actions import Add, Append, SetRemove, SetAdd
+from keyplan.model.declared.actions import Add, Append, SetAdd, SetRemove
 from keyplan.model.declared.entity import Entity
 from keyplan.model.stored.key_templates import Variable
 from keyplan.model.stored.stored_entity import CompiledEntity

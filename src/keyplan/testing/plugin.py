@@ -72,7 +72,7 @@ def keyplan_server() -> Generator[str]:
 @pytest.fixture(params=STORES)
 def design(request: pytest.FixtureRequest, design_class: type[Design], tmp_path: Path) -> Generator[Design]:
     """A design on an empty store, in memory, in a file, and behind a server."""
-    from keyplan.testing.stores import opened  # noqa: PLC0415
+    from keyplan.testing.stores import open_test_store  # noqa: PLC0415
 
     def served() -> Design:
         address: str = request.getfixturevalue("keyplan_server")

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern, entities_in
 from keyplan.model.compiled.signatures import Parameter
-from keyplan.model.declared.actions import Add, Append, SetRemove, SetAdd
+from keyplan.model.declared.actions import Add, Append, SetAdd, SetRemove
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import is_optional, kind_of
 from keyplan.model.stored.stored_entity import CompiledEntity

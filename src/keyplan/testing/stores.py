@@ -26,7 +26,7 @@ from keyplan.session.design import Design
 from keyplan.session.stores import Store, with_table
 from keyplan.store import Engine
 
-__all__ = ["Clock", "Factory", "opened", "sweep", "throttled"]
+__all__ = ["Clock", "Factory", "expire_items", "open_test_store", "throttled"]
 
 D = TypeVar("D", bound=Design)
 
@@ -112,9 +112,9 @@ def throttled(
         yield lambda: times - refusals.left
 
 
-def sweep(design: Design) -> int:
-    """Remove the items that have expired by the clock of a design from ``open_test_store``, as DynamoDB does within a few days;
-    gives how many.
+def expire_items(design: Design) -> int:
+    """Remove the items that have expired by the clock of a design from ``open_test_store``, as DynamoDB does within a
+    few days; gives how many.
     """
     return _gate(design).engine.sweep()
 
@@ -124,7 +124,7 @@ def _gate(design: Design) -> _Gate:
     if not isinstance(backend, _Gate):
         raise RequestError(
             f"{design!r} isn't from keyplan.testing.stores",
-            hint=f"open it so: with opened({type(design).__name__}) as design: ...",
+            hint=f"open it so: with open_test_store({type(design).__name__}) as design: ...",
         )
     return backend
 

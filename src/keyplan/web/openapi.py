@@ -23,7 +23,7 @@ from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.return_types import Shape, ShapeKind
 from keyplan.model.compiled.signatures import Parameter, ParameterKind, adapted
 from keyplan.model.compiled.time_bucket_keys import BUCKETS_MAX
-from keyplan.model.declared.parameters import Page, InvalidItem
+from keyplan.model.declared.parameters import InvalidItem, Page
 from keyplan.web.policy import Offer, Policy
 
 __all__ = ["Schemas", "default_bounds", "openapi", "without_none"]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from starlette.requests import Request
 
-from keyplan.errors import ArgumentError, ErrorDetail, AuthenticationRequired
+from keyplan.errors import ArgumentError, AuthenticationRequired, ErrorDetail
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.plans import ReadPattern
 from keyplan.model.compiled.signatures import Parameter

@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from keyplan.dynamodb.service_errors import THROTTLING_TYPES
 from keyplan.errors import (
     AccessDenied,
+    AuthenticationRequired,
     DynamoDBError,
     ErrorDetail,
     ItemNotFound,
@@ -19,7 +20,6 @@ from keyplan.errors import (
     KeyplanError,
     Refused,
     RequestError,
-    AuthenticationRequired,
     StoreError,
     TooManyRequests,
     UnknownPattern,

@@ -92,7 +92,7 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 def refused(outcomes: list[Any]) -> list[str]:
     """The fields that the refusals name."""
     assert all(isinstance(outcome, Refused) for outcome in outcomes if isinstance(outcome, Exception)), outcomes
-    return [fault.place for outcome in outcomes if isinstance(outcome, Refused) for fault in outcome.faults]
+    return [fault.place for outcome in outcomes if isinstance(outcome, Refused) for fault in outcome.errors]
 
 
 def register(blog: Blog, email: str, username: str) -> Callable[[], User]:

@@ -33,7 +33,7 @@ def loaded(blog: Blog, folder: Path, files: dict[str, str]) -> LoadReport:
 
 
 def faults(report: LoadReport) -> list[str]:
-    return [fault.place for fault in report.faults]
+    return [fault.place for fault in report.errors]
 
 
 def one(blog: Blog, slug: str) -> Post:
@@ -45,7 +45,7 @@ def one(blog: Blog, slug: str) -> Post:
 def test_a_jekyll_post(blog: Blog, tmp_path: Path) -> None:
     text = "---\ntitle: Hello\nauthor: Ada Lovelace\ntags: [Web Design, c]\ncategories: news\n---\n\nFirst *words*.\n"
     report = loaded(blog, tmp_path, {"_posts/2024-03-05-hello-world.md": text})
-    assert (report.loaded, report.faults) == (1, [])
+    assert (report.loaded, report.errors) == (1, [])
     post = one(blog, "hello-world")
     assert (post.title, post.status, post.tags, post.excerpt) == (
         "Hello",
@@ -160,7 +160,7 @@ def test_more_tags_than_a_post_may_have_are_told(blog: Blog, tmp_path: Path) -> 
     report = loaded(blog, tmp_path, {"2024-01-01-one.md": "---\ntitle: T\ntags: [g, f, e, d, c, b, a]\n---\nx\n"})
     assert report.loaded == 1
     assert faults(report) == ["2024-01-01-one.md:3"]
-    assert "without b, a" in report.faults[0].message
+    assert "without b, a" in report.errors[0].message
     assert one(blog, "one").tags == ("c", "d", "e", "f", "g")
     check_books(blog)
 
@@ -211,7 +211,7 @@ def test_a_hundred_posts_of_jekylls_own_blog(blog: Blog) -> None:
     files = len(list(JEKYLL.glob("*.m*")))
     assert (report.loaded, result[-1]) == (files, (files, files))
     known = ("stands in the text as it is", "leads to nothing in the folder", "is left out")
-    assert all(fault.message.endswith(known) for fault in report.faults)
+    assert all(fault.message.endswith(known) for fault in report.errors)
     assert report.counts["tags translated: {% highlight %}"] > 0
     posts = items_of(blog, Post)
     assert len(list(blog.published_between(limit=1000))) == sum(post.status == "published" for post in posts)
@@ -234,7 +234,7 @@ def test_relative_links_are_read_from_the_address_that_a_text_had(blog: Blog, tm
     }
     report = loaded(blog, tmp_path, files)
     assert "[It](/posts/second#why)" in content(blog, "first")
-    assert [fault.message for fault in report.faults] == ["'../no/' leads to nothing in the folder"]
+    assert [fault.message for fault in report.errors] == ["'../no/' leads to nothing in the folder"]
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_addresses_by_the_sites_pattern_lead_to_posts(
 ) -> None:
     text = f"---\ndate: 2024-03-05\n---\nSee [itself]({address}/).\n"
     report = loaded(blog, tmp_path, {"_config.yml": settings, place: text})
-    assert report.faults == []
+    assert report.errors == []
     led = blog.redirect(address)
     assert led is not None
     assert led.post_id == one(blog, "hello").post_id
@@ -270,7 +270,7 @@ def test_notes_and_components_of_docusaurus_and_mkdocs(blog: Blog, tmp_path: Pat
     assert "@theme" not in made
     assert "truncate" not in made
     assert '    import this from "x"' in made
-    assert [(fault.place, fault.message) for fault in report.faults] == [
+    assert [(fault.place, fault.message) for fault in report.errors] == [
         ("page.mdx", "<Tabs> stands in the text as it is"),
         ("page.mdx", "import of JavaScript is left out"),
         ("plain.md", "<Tabs> is left out"),
@@ -288,7 +288,7 @@ def test_javascript_in_mdx_is_left_out_whole_and_what_stays_is_told(blog: Blog, 
     made = content(blog, "page")
     assert not any(word in made for word in ("@site", "children", "span"))
     assert "## Ways {#the-ways}\n\nExport of tea." in made
-    assert sorted(fault.message for fault in report.faults) == [
+    assert sorted(fault.message for fault in report.errors) == [
         "<button onClick={…}> stands in the text as it is",
         "export of JavaScript is left out",
         "import of JavaScript is left out",
@@ -302,7 +302,7 @@ def test_blocks_and_tabs_of_pymdownx(blog: Blog, tmp_path: Path) -> None:
         '=== "Linux"\n    apt install\n\n    Done.\n\n/// tab | Mac\nbrew install\n///\n\n'
         "/// note\nno end\n\n```\n/// tip\n```\n"
     )
-    assert loaded(blog, tmp_path, {"a.md": text}).faults == []
+    assert loaded(blog, tmp_path, {"a.md": text}).errors == []
     made = content(blog, "a")
     for part in (
         "> **Try it**\n>\n> Once.",
@@ -319,7 +319,7 @@ def test_blocks_and_tabs_of_pymdownx(blog: Blog, tmp_path: Path) -> None:
 def test_authors_are_called_as_the_sites_list_has_them(blog: Blog, tmp_path: Path) -> None:
     listed = "slorber:\n  name: Sébastien Lorber\n  url: https://example.com\nplain: Ann Plain\nnone:\n  url: x\n"
     text = "---\ndate: 2024-01-01\nauthors: [slorber, plain, none]\n---\nText.\n"
-    assert loaded(blog, tmp_path, {"blog/authors.yml": listed, "blog/a.md": text}).faults == []
+    assert loaded(blog, tmp_path, {"blog/authors.yml": listed, "blog/a.md": text}).errors == []
     names = {user.username: user.name for user in blog.latest_users("active")}
     assert names == {"slorber": "Sébastien Lorber", "plain": "Ann Plain", "none": "none"}
 
@@ -331,12 +331,12 @@ def test_headings_keep_the_ids_that_python_markdown_gives_them(blog: Blog, tmp_p
     assert "## One {#the.one}" in made
     assert "### `two` {#two}" in made
     assert "## No {: #no }" in made
-    assert [fault.message for fault in report.faults if "no date" not in fault.message] == []
+    assert [fault.message for fault in report.errors if "no date" not in fault.message] == []
 
 
 def test_a_note_in_a_shortcode_of_its_own(blog: Blog, tmp_path: Path) -> None:
     text = '---\ndate: 2024-01-01\n---\n{{< alert icon="!" text="Mind the gap." />}}\n'
-    assert loaded(blog, tmp_path, {"a.md": text}).faults == []
+    assert loaded(blog, tmp_path, {"a.md": text}).errors == []
     assert "> **Alert**\n>\n> Mind the gap." in content(blog, "a")
 
 
@@ -346,7 +346,7 @@ def test_links_whose_words_are_code_or_wrapped(blog: Blog, tmp_path: Path) -> No
     report = loaded(blog, tmp_path, {"a.md": text, "b.md": "---\ndate: 2024-01-01\n---\nB\n"})
     assert "[`b` it](/posts/b#c), [two\nlines](/posts/b), ![`x`](no.png)\n\n[`c`]: /posts/b" in content(blog, "a")
     assert "`[no](b.md)`" in content(blog, "a")
-    assert [fault.message for fault in report.faults] == [
+    assert [fault.message for fault in report.errors] == [
         "'no.png' leads to nothing in the folder",
         "'/posts/b#c' leads to no heading there",
     ]
@@ -373,7 +373,7 @@ def test_what_kramdown_and_python_markdown_say_of_a_paragraph(blog: Blog, tmp_pa
         "```\n\n`{: .note}`",
     ):
         assert part in made, part
-    said = {fault.message.removesuffix(" is left out") for fault in report.faults}
+    said = {fault.message.removesuffix(" is left out") for fault in report.errors}
     assert said == {"{: .large}", "{ loading=lazy }", ":material-lock:{ .big }", "a code's mark (hl_lines)"}
 
 
@@ -389,7 +389,7 @@ def test_what_no_post_has_a_place_for_is_said(blog: Blog, tmp_path: Path) -> Non
         "fields left out: layout",
         "fields left out: extra.toc",
     }
-    assert sorted((fault.place, fault.message) for fault in report.faults) == [
+    assert sorted((fault.place, fault.message) for fault in report.errors) == [
         ("a.md", "--8<-- stands in the text as it is"),
         ("a.md", "::: stands in the text as it is"),
         ("a.md", "<iframe> is left out"),
@@ -407,7 +407,7 @@ def test_anchors_that_a_generator_made_are_reported_once_all_texts_are_known(blo
         "b.md": '---\ndate: 2024-01-01\n---\n# T {#own}\n\n<a href="a.md#nowhere">back</a>, <h3 id="raw">raw</h3>\n',
         "c.md": "---\ndate: 2024-01-01\n---\n[1](b.md#raw) [2](https://example.com/#x)\n",
     }
-    assert [(fault.place, fault.message) for fault in loaded(blog, tmp_path, files).faults] == [
+    assert [(fault.place, fault.message) for fault in loaded(blog, tmp_path, files).errors] == [
         ("a.md", "'#gone' (2 times) leads to no heading there"),
         ("a.md", "'/posts/b#hatch-build' leads to no heading there"),
         ("b.md", "'/posts/a#nowhere' leads to no heading there"),
@@ -427,23 +427,23 @@ def test_html_that_no_page_shows_is_reported_and_what_is_shown_is_not(blog: Blog
     )
     dated = "---\ndate: 2024-01-01\n---\n"
     report = loaded(blog, tmp_path, {"a.md": dated + shown, "b.md": dated + lost, "c.mdx": f"{dated}<Tabs>\n"})
-    places = {fault.place for fault in report.faults if "a.png" not in fault.message}
+    places = {fault.place for fault in report.errors if "a.png" not in fault.message}
     assert places == {"b.md", "c.mdx"}
-    assert {fault.message for fault in report.faults if fault.place == "b.md"} == {
+    assert {fault.message for fault in report.errors if fault.place == "b.md"} == {
         f"{what} is left out"
         for what in (
             *("<p align>", "<p class>", "<span style>", "<b class>", "<div class>", "<a name>", "<center>", "<String>"),
             *("a link's tel: address", "a link's irc: address"),
         )
     }
-    assert [fault.message for fault in report.faults if fault.place == "c.mdx"] == [
+    assert [fault.message for fault in report.errors if fault.place == "c.mdx"] == [
         "<Tabs> stands in the text as it is"
     ]
 
 
 def test_mathematics_is_no_attribute_and_is_reported(blog: Blog, tmp_path: Path) -> None:
     report = loaded(blog, tmp_path, {"a.md": "---\ndate: 2024-01-01\n---\n$\\sum_{c=1}^{M}$ for $5 or US$6_000\n"})
-    assert [fault.message for fault in report.faults] == ["mathematics stands in the text as it is"]
+    assert [fault.message for fault in report.errors] == ["mathematics stands in the text as it is"]
     assert "_{c=1}" in content(blog, "a")
 
 
@@ -481,7 +481,7 @@ def test_marks_of_other_kinds_of_markdown_become_html_or_are_reported(blog: Blog
     assert [text.strip() for text in made[: len(MARKS)]] == [text.strip() for text in MARKS.values()]
     assert content(blog, "light").strip() == "![](https://a.example/l.png#only-light)"
     said: dict[str, list[str]] = {}
-    for fault in report.faults:
+    for fault in report.errors:
         said.setdefault(fault.place.removesuffix(".md"), []).append(fault.message)
     for number, what in enumerate(RAW.values(), len(MARKS)):
         assert said.pop(str(number))[0] == f"{what} stands in the text as it is"
@@ -499,7 +499,7 @@ def test_what_its_site_does_not_show_nobody_sees_here(blog: Blog, tmp_path: Path
     texts["still.md"] = "---\ndate: 2024-01-01\nexpiryDate: 2124-01-01\nunlisted: false\n---\nText.\n"
     report = loaded(blog, tmp_path, texts)
     assert [post.slug for post in blog.latest_posts()] == ["still"]
-    assert {fault.place: fault.message for fault in report.faults} == {
+    assert {fault.place: fault.message for fault in report.errors} == {
         f"{number}.md": f"its site doesn't list it ({said.replace(': true', '').replace(': x', '')}): a draft here"
         for number, said in enumerate([*hidden[:3], "build: render", "expiryDate 2024-02-01"])
     }
@@ -510,7 +510,7 @@ def test_translations_are_posts_of_their_own_and_reported(blog: Blog, tmp_path: 
     head = "---\ndate: 2024-01-01\ntitle: T\n---\n"
     names = ("a.md", "a.de.md", "b/index.md", "b/index.pt-br.md", "next.js.md", "_index.fr.md", "v1.md", "v1.10.md")
     report = loaded(blog, tmp_path, dict.fromkeys(names, f"{head}Text.\n"))
-    assert {fault.place: fault.message.partition(":")[0] for fault in report.faults} == {
+    assert {fault.place: fault.message.partition(":")[0] for fault in report.errors} == {
         "_index.fr.md": "a section's page isn't a post",
         "a.de.md": "a translation (de) of another file",
         "b/index.pt-br.md": "a translation (pt-br) of another file",
@@ -522,12 +522,12 @@ def test_translations_are_posts_of_their_own_and_reported(blog: Blog, tmp_path: 
 def test_links_lead_to_headings_whose_ids_had_underscores(blog: Blog, tmp_path: Path) -> None:
     head = "---\ndate: 2024-01-01\n---\n"
     files = {"a.md": f"{head}## `answers_file`\n\n[x](#answers_file)", "b.md": f"{head}[a](a.md#answers_file)"}
-    assert loaded(blog, tmp_path, files).faults == []
+    assert loaded(blog, tmp_path, files).errors == []
 
 
 def test_eleventys_words_for_a_date_are_none(blog: Blog, tmp_path: Path) -> None:
     report = loaded(blog, tmp_path, {"a.md": "---\ntitle: A\ndate: Last Modified\n---\nText.\n"})
-    assert [fault.place for fault in report.faults] == ["a.md"]
+    assert [fault.place for fault in report.errors] == ["a.md"]
     assert report.counts["drafts"] == 1
 
 
@@ -541,7 +541,7 @@ def test_files_without_a_date_or_a_text_become_drafts_and_are_reported(blog: Blo
     report = loaded(blog, tmp_path, files)
     assert [post.title for post in blog.latest_posts()] == ["Dated"]
     assert report.counts["drafts"] == 2
-    assert {fault.place.partition(":")[0] for fault in report.faults} == {"_index.md", "empty.md", "undated.md"}
+    assert {fault.place.partition(":")[0] for fault in report.errors} == {"_index.md", "empty.md", "undated.md"}
 
 
 def test_notes_and_tabs_in_a_list_are_its_items(blog: Blog, tmp_path: Path) -> None:
@@ -555,7 +555,7 @@ def test_notes_and_tabs_in_a_list_are_its_items(blog: Blog, tmp_path: Path) -> N
     assert "1. Run it.\n\n    **x64**\n\n    ```\n    run x64\n    ```\n\n    **x86**\n\n    Or not.\n" in made
     assert "    > **Note**\n    >\n    > Mind.\n" in made
     assert 'Code:\n\n    === "no"\n        x' in made
-    assert [fault.message for fault in report.faults if "===" not in fault.message] == []
+    assert [fault.message for fault in report.errors if "===" not in fault.message] == []
 
 
 def test_an_eleventy_site_leads_on_and_what_it_says_of_folders_is_reported(blog: Blog, tmp_path: Path) -> None:
@@ -567,7 +567,7 @@ def test_an_eleventy_site_leads_on_and_what_it_says_of_folders_is_reported(blog:
         "src/notes/b.md": "---\ntitle: B\ndate: 2024-01-01\npermalink: '/x/{{ title | slug }}/'\n---\nText.\n",
     }
     report = loaded(blog, tmp_path, files)
-    assert {fault.place: fault.message for fault in report.faults} == {
+    assert {fault.place: fault.message for fault in report.errors} == {
         "src/notes/notes.json": "what it says of whole folders isn't taken over: permalink, tags",
         "src/notes/notes.11tydata.js": "what it says of the texts below isn't read",
         "src/notes/b.md": "the address '/x/{{ title | slug }}/' is made by its own site: it isn't known here",
@@ -583,7 +583,7 @@ def test_jekylls_defaults_are_reported(blog: Blog, tmp_path: Path) -> None:
         "title: T\ndefaults:\n- scope: {path: ''}\n  values: {layout: post, author: Ada}\n- values: {category: c}\n"
     )
     report = loaded(blog, tmp_path, {"_config.yml": settings, "_posts/2024-01-01-a.md": "---\ntitle: A\n---\nText.\n"})
-    (fault,) = report.faults
+    (fault,) = report.errors
     assert (fault.place, fault.message) == (
         "_config.yml",
         "what it says of whole folders isn't taken over: author, category",

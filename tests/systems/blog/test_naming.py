@@ -238,7 +238,7 @@ def test_an_import_names_co_authors_changes_them_and_reports_those_beyond(blog: 
         )
         report = load(blog, tmp_path, silent)
         check_books(blog)
-        return [fault.message for fault in report.faults]
+        return [fault.message for fault in report.errors]
 
     assert names("Ada L", "Ben M", "Cleo N") == []
     assert names("Ada L", "Cleo N", "Dan O") == []

@@ -12,7 +12,7 @@ HEAD = "---\ndate: 2024-01-01\n---\n"
 
 
 def said(blog: Blog, tmp_path: Path, files: dict[str, str]) -> list[tuple[str, str]]:
-    return [(fault.place, fault.message) for fault in loaded(blog, tmp_path, files).faults]
+    return [(fault.place, fault.message) for fault in loaded(blog, tmp_path, files).errors]
 
 
 def test_a_sites_own_shortcodes_are_filled_in_where_they_only_say_values(blog: Blog, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_renamed_file_keeps_its_history(cms: Cms, repository: Repository) -> N
     write(repository.folder, "a.md", "no front matter: another file of the old name")
     repository.commit()
     report = load(cms, repository.folder, silent)
-    assert [fault.place for fault in report.faults] == ["a.md:1"]
+    assert [fault.place for fault in report.errors] == ["a.md:1"]
     assert [(body[-6:], moment) for body, _, moment in versions(cms)] == [
         ("nown again.\n"[-6:], at(1)),
         ("More.\n", at(3)),
@@ -207,7 +207,7 @@ def test_odd_old_texts(cms: Cms, repository: Repository) -> None:
         repository.commit()
     report = load(cms, repository.folder, silent)
     assert [body for body, _, _ in versions(cms)] == ["plain\n", "broken\n", "Now\n"]
-    (fault,) = report.faults
+    (fault,) = report.errors
     assert fault.place == "a.md"
     assert "2021-03-04" in fault.message
     assert report.loaded == 1
@@ -251,7 +251,7 @@ def test_git_that_fails(cms: Cms, repository: Repository, monkeypatch: pytest.Mo
         monkeypatch.setattr(History, "_blob", fail_to_read)
     report = load(cms, repository.folder, silent)
     assert report.loaded == 2
-    (fault,) = report.faults
+    (fault,) = report.errors
     assert fault.place == str(repository.folder)
     assert "history is left out" in fault.message
 

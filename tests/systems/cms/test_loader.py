@@ -142,8 +142,8 @@ def odd_folder(folder: Path) -> dict[str, str]:
 def test_each_fault_by_name_and_line(cms: Cms, tmp_path: Path) -> None:
     expected = odd_folder(tmp_path)
     report = loaded(cms, tmp_path)
-    result = {fault.place: fault for fault in report.faults}
-    assert len(result) == len(report.faults)
+    result = {fault.place: fault for fault in report.errors}
+    assert len(result) == len(report.errors)
     assert result.keys() == expected.keys()
     for place, said in expected.items():
         assert said in str(result[place]), place
@@ -161,7 +161,7 @@ def test_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, os.fsdecode(b"th\xe9.md"), POST)
     report = loaded(cms, tmp_path)
     assert report.loaded == 1
-    assert [fault.place for fault in report.faults] == ["caf\ufffd.md:1"]
+    assert [fault.place for fault in report.errors] == ["caf\ufffd.md:1"]
     assert only_article(cms).slug == "th\ufffd"
 
 
@@ -202,7 +202,7 @@ def test_one_slug_of_two_files(cms: Cms, tmp_path: Path) -> None:
     for _ in range(2):  # and loaded again, nothing changes
         report = loaded(cms, tmp_path)
         assert report.loaded == 2
-        (fault,) = report.faults
+        (fault,) = report.errors
         assert (fault.place, "keys-2020-01-02" in fault.message) == ("other/keys.md", True)
     assert {article.slug for article in cms.articles_by_author("ann")} == {"keys", "keys-2020-01-02"}
 
@@ -279,7 +279,7 @@ def test_archived_stays(cms: Cms, tmp_path: Path) -> None:
     write(tmp_path, "a.md", POST.replace("Second.", "Other."))
     report = loaded(cms, tmp_path)
     assert report.loaded == 0
-    assert [(fault.place, fault.code) for fault in report.faults] == [("a.md", "Refused")]
+    assert [(fault.place, fault.code) for fault in report.errors] == [("a.md", "Refused")]
     assert dump(cms) == before
 
 
@@ -325,7 +325,7 @@ def test_the_posts_of_jekyll_s_own_blog(tmp_path: Path) -> None:
         report = loaded(cms, JEKYLL_POSTS)
         assert report.loaded == 102
         stays = ("stands in the text as it is", "links and pictures of", "several authors", "addresses that led")
-        assert all(any(said in fault.message for said in stays) for fault in report.faults)
+        assert all(any(said in fault.message for said in stays) for fault in report.errors)
         before = dump(cms)
         assert loaded(cms, JEKYLL_POSTS) == report
         assert dump(cms) == before
@@ -352,7 +352,7 @@ def test_what_an_article_has_no_place_for_is_said(cms: Cms, tmp_path: Path) -> N
     report = load(cms, tmp_path, silent)
     assert report.loaded == 1
     assert report.counts == {"fields left out: weight": 1}
-    assert [fault.message for fault in report.faults] == [
+    assert [fault.message for fault in report.errors] == [
         "several authors: the article's is 'ann', without ben",
         "addresses that led to it don't lead here: /old",
         "{% highlight %} stands in the text as it is",

@@ -52,7 +52,7 @@ def again(text: str, path: Path) -> tuple[Paper, list[str]]:
     path.write_text(text, encoding="utf-8")
     with Papers.open(":memory:") as papers:
         report = load(papers, path, silent)
-        assert (report.loaded, report.faults) == (1, [])
+        assert (report.loaded, report.errors) == (1, [])
         (paper_id,) = (element["paper_id"]["S"] for element in scan(papers) if element["SK"]["S"].startswith("PAPER#"))
         authors = papers.paper_with_authors(paper_id)
         assert authors is not None
@@ -168,7 +168,7 @@ def test_macros_that_double_are_cut(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert report.loaded == 2  # both have an x, which is told
     assert peak < 80_000_000
-    assert "a value is longer than 200,000 characters with its macros put in: it is cut" in str(report.faults[0])
+    assert "a value is longer than 200,000 characters with its macros put in: it is cut" in str(report.errors[0])
 
 
 # Editing

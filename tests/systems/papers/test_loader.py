@@ -62,7 +62,7 @@ def loaded(papers: Papers, path: Path, text: str) -> LoadReport:
 
 
 def told(report: LoadReport) -> list[str]:
-    return [str(fault) for fault in report.faults]
+    return [str(fault) for fault in report.errors]
 
 
 def people(papers: Papers, paper_id: str) -> list[tuple[str, str, str]]:
@@ -134,7 +134,7 @@ def test_an_id_that_no_address_can_hold_is_reported(empty: Papers, tmp_path: Pat
         "".join(f"@misc{{{key}, title = {{T}}}}\n" for key in ("../../a", "b/../c", "d..e/f"))
     )
     report = load(empty, tmp_path / "a.bib", silent)
-    assert (report.loaded, [fault.place for fault in report.faults]) == (1, ["a.bib:1", "a.bib:2"])
+    assert (report.loaded, [fault.place for fault in report.errors]) == (1, ["a.bib:1", "a.bib:2"])
 
 
 def test_faults_of_bibtex_by_line(empty: Papers, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_one_id_in_two_files_is_told(empty: Papers, tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text("@article{a, title={First}}", encoding="utf-8")
     (tmp_path / "b.json").write_text('[{"id": "a", "title": "Second"}]', encoding="utf-8")
     report = load(empty, tmp_path, silent)
-    assert (report.loaded, [fault.place for fault in report.faults]) == (1, ["b.json:1"])
+    assert (report.loaded, [fault.place for fault in report.errors]) == (1, ["b.json:1"])
     paper = empty.paper("a")
     assert paper is not None
     assert paper.title == "First"
@@ -362,7 +362,7 @@ def test_loading_a_changed_file(empty: Papers, tmp_path: Path) -> None:
 def test_a_paper_that_somebody_changes_meanwhile_stays_whole(empty: Papers, tmp_path: Path) -> None:
     """Between the loader's reading of a paper and its writing, its topics change."""
     entry = "@article{{a, title={{A}}, author={{B C}}, year={{{}}}, keywords={{{}}}}}\n"
-    assert loaded(empty, tmp_path / "a.bib", entry.format(2001, "one, two")).faults == []
+    assert loaded(empty, tmp_path / "a.bib", entry.format(2001, "one, two")).errors == []
     recorder = recorded(empty)
 
     def meanwhile(operation: str, parameters: object) -> None:
@@ -372,7 +372,7 @@ def test_a_paper_that_somebody_changes_meanwhile_stays_whole(empty: Papers, tmp_
 
     recorder.before = meanwhile
     report = loaded(empty, tmp_path / "a.bib", entry.format(2002, "two, three"))
-    assert (report.loaded, report.faults) == (1, [])
+    assert (report.loaded, report.errors) == (1, [])
     assert sorted(empty.paper("a").topics) == ["three", "two"]  # type: ignore[union-attr]
     assert_consistent(empty)
 
@@ -388,7 +388,7 @@ def test_a_superseded_paper_stays_as_it_is(empty: Papers, tmp_path: Path) -> Non
 def test_a_huge_line_is_left_out(empty: Papers, tmp_path: Path) -> None:
     text = f"@article{{a, title={{A}},\n abstract={{{'x' * 200_000}}}}}\n@article{{b, title={{B}}}}\n"
     report = loaded(empty, tmp_path / "a.bib", text)
-    assert [fault.place for fault in report.faults] == ["a.bib:2", "a.bib:1"]
+    assert [fault.place for fault in report.errors] == ["a.bib:2", "a.bib:1"]
     assert empty.paper("b") is not None
 
 
@@ -414,7 +414,7 @@ def test_memory_is_bounded_and_progress_is_told(empty: Papers, tmp_path: Path, k
     assert path.stat().st_size > 10_000_000
     assert peak < 6_000_000
     assert report.loaded == entries // 100
-    assert len(report.faults) + report.more_faults == entries - entries // 100
+    assert len(report.errors) + report.more_faults == entries - entries // 100
     assert steps == sorted(steps)
     assert (steps[0], steps[-1]) == ((0, entries), (entries, entries))
     assert len(steps) > 100
@@ -466,8 +466,8 @@ def test_a_real_bibliography_loads_whole(krr: tuple[Papers, LoadReport]) -> None
     text = KRR.read_text(encoding="utf-8")
     entries = sum(line.startswith("@") and not line.lower().startswith("@string") for line in text.splitlines())
     assert report.loaded == entries == 3195
-    assert [fault.place for fault in report.faults] == ["krr.bib:249"]  # its proceedings are in another file
-    assert "that aren't here: 1,310 (to ARHandbook, " in report.faults[0].message
+    assert [fault.place for fault in report.errors] == ["krr.bib:249"]  # its proceedings are in another file
+    assert "that aren't here: 1,310 (to ARHandbook, " in report.errors[0].message
 
 
 def test_a_real_bibliography_answers(krr: tuple[Papers, LoadReport]) -> None:

@@ -43,7 +43,7 @@ def loaded(shop: Shop, folder: Path, **files: str) -> LoadReport:
 
 
 def told(report: LoadReport) -> list[str]:
-    return [str(fault) for fault in report.faults]
+    return [str(fault) for fault in report.errors]
 
 
 def test_both_files(empty: Shop, tmp_path: Path) -> None:
@@ -119,11 +119,11 @@ def test_faults_of_products_by_line(empty: Shop, tmp_path: Path) -> None:
     (tmp_path / "products.csv").write_bytes(text.encode() + b"i,m,\xff,1,1,\nj,m,J,0,0,\n")
     report = loaded(empty, tmp_path)
     assert report.loaded == 3
-    assert [fault.place for fault in report.faults] == [
+    assert [fault.place for fault in report.errors] == [
         *(f"products.csv:{line}" for line in (2, 3, 4, 6, 7, 8, 9, 12)),
         "products.csv:5",
     ]
-    messages = [fault.message for fault in report.faults]
+    messages = [fault.message for fault in report.errors]
     assert messages[0] == "price is '4.505'"
     assert messages[1].startswith("stock: input should be greater than or equal to 0")
     assert messages[2] == "the row can't be read: a quote isn't closed, or isn't doubled"
@@ -154,7 +154,7 @@ def test_faults_of_orders_by_line(empty: Shop, tmp_path: Path) -> None:
     products = PRODUCTS + "lamp,lumen,Lamp,9,1,\n"
     report = loaded(empty, tmp_path, products=products, orders=text)
     assert report.loaded == 4 + 2
-    assert [(fault.place, fault.message.split(": ")[0]) for fault in report.faults] == [
+    assert [(fault.place, fault.message.split(": ")[0]) for fault in report.errors] == [
         ("orders.csv:3", "quantity"),
         ("orders.csv:4", "status is 'lost'"),
         ("orders.csv:5", "its products belong to several merchants"),
@@ -196,8 +196,8 @@ def test_an_order_holds_so_many_lines(empty: Shop, tmp_path: Path) -> None:
 def test_columns_are_needed(empty: Shop, tmp_path: Path, text: str, wrong: str) -> None:
     report = loaded(empty, tmp_path, products=text)
     assert report.loaded == 0
-    assert report.faults[0].message == wrong
-    assert report.faults[0].place == "products.csv:1"
+    assert report.errors[0].message == wrong
+    assert report.errors[0].place == "products.csv:1"
 
 
 def test_byte_order_mark_and_tabs(empty: Shop, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_memory_is_bounded_and_progress_is_told(empty: Shop, tmp_path: Path) -> 
         tracemalloc.stop()
     assert peak < 2_500_000
     assert report.loaded == rows // 1000
-    assert len(report.faults) + report.more_faults == rows - rows // 1000
+    assert len(report.errors) + report.more_faults == rows - rows // 1000
     assert steps == sorted(steps)
     assert (steps[0], steps[-1]) == ((0, rows + 1), (rows + 1, rows + 1))
     assert len(steps) > 150

@@ -36,7 +36,7 @@ def write(folder: Path, name: str, *lines: object) -> Path:
 
 
 def places(report: LoadReport) -> list[str]:
-    return [f"{fault.place.rpartition(':')[2]}: {fault.message}" for fault in report.faults]
+    return [f"{fault.place.rpartition(':')[2]}: {fault.message}" for fault in report.errors]
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_memory_is_bounded_and_progress_is_told(empty: Social, tmp_path: Path, m
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert (report.loaded, len(report.faults), report.more_faults) == (60, FAULTS_KEPT, 59_940 - FAULTS_KEPT)
+    assert (report.loaded, len(report.errors), report.more_faults) == (60, FAULTS_KEPT, 59_940 - FAULTS_KEPT)
     assert peak < path.stat().st_size / 4
     assert result[0] == (0, 60_000)
     assert result[-1] == (60_000, 60_000)

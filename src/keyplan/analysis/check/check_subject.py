@@ -18,7 +18,7 @@ from keyplan.analysis.check.read_facts import Query, plans_in
 from keyplan.analysis.cost.cost_wording import number
 from keyplan.analysis.rehearsal.account import Account, Accounts
 from keyplan.analysis.rehearsal.sources import Sources
-from keyplan.analysis.traffic.traffic_file import StoredAs, Traffic
+from keyplan.analysis.traffic.traffic_file import StoredItems, Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 from keyplan.model.compiled.constants import values_asked
@@ -91,7 +91,7 @@ class Subject:
         """What is asked of a pattern."""
         return self.traffic.patterns[pattern.name]
 
-    def stored(self, entity: CompiledEntity) -> StoredAs:
+    def stored(self, entity: CompiledEntity) -> StoredItems:
         """What is said of an entity's items."""
         return self.traffic.entities[entity.name]
 

@@ -21,7 +21,7 @@ from keyplan.client.results import Answer
 from keyplan.client.target import Target
 from keyplan.client.write_attempts import Actions, Attempt
 from keyplan.client.write_compiler import WriteCompiler
-from keyplan.errors import ResponseError, KeyplanError, RequestError
+from keyplan.errors import KeyplanError, RequestError, ResponseError
 from keyplan.model.compiled.compiled_design import CompiledDesign, WritePattern
 
 __all__ = ["asked_of", "nothing", "proof", "rehearsal"]
@@ -76,7 +76,7 @@ def rehearsal(
     compiler = WriteCompiler(design.entities, target)
     nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
     make: Callable[[], Actions[Any]] = partial(pattern.function, nowhere, **bound)
-    if pattern.load.joined:
+    if pattern.load.in_transaction:
         conversation = _joined(Attempt(compiler, answers, pattern.place, None), make, target)
     else:
         conversation = Verbs(compiler, target, answers).write(make, pattern.place, 1)

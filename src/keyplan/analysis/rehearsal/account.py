@@ -45,8 +45,8 @@ _PLAIN = {str, bool, bytes, UUID, datetime, date}
 
 @dataclass
 class Account:
-    """What is known of one write. ``tried`` is None where it isn't run. ``in_transaction``: whether its actions go out with
-    those of other designs' writes.
+    """What is known of one write. ``tried`` is None where it isn't run. ``in_transaction``: whether its actions go out
+    with those of other designs' writes.
     """
 
     design: CompiledDesign
@@ -309,7 +309,7 @@ class Accounts:
         return self.traffic or traffic_of(self.design)
 
     def _joined(self, pattern: WritePattern) -> bool:
-        return bool(self._traffic.patterns.get(pattern.name, pattern.load).joined)
+        return bool(self._traffic.patterns.get(pattern.name, pattern.load).in_transaction)
 
     def _tried(self, pattern: WritePattern) -> Tried | None:
         return None if self.owner is None else try_write(self.design, self.owner, pattern, self._typical, self._traffic)

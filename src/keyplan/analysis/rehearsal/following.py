@@ -43,7 +43,7 @@ __all__ = ["code_of"]
 ACTIONS: Mapping[type[Any], str] = {
     element: element.__name__ for element in (words.Put, words.Create, words.Update, words.Delete, words.Check)
 }
-_OF_ACTIONS = frozenset({"only_if", "or_create", "once", "if_missing", "set", "at"})
+_OF_ACTIONS = frozenset({"only_if", "or_create", "idempotent", "if_missing", "set", "at"})
 """Methods that actions alone have."""
 
 
@@ -499,8 +499,8 @@ class _Scope(MadeOf, ast.NodeVisitor):
             conditional=action.conditional or "only_if" in methods,
             expects=action.expects.union(expected(methods.get("only_if", ()))),
             creates=action.creates or "or_create" in methods,
-            once=action.once or "once" in methods,
-            named_by=action.named_by | self.named_in(methods.get("once", ())),
+            once=action.once or "idempotent" in methods,
+            named_by=action.named_by | self.named_in(methods.get("idempotent", ())),
             must_exist=action.must_exist or "if_missing" in methods,
             open=action.open
             or any(keyword.arg is None for call in methods.get("set", ()) for keyword in call.keywords),
@@ -541,8 +541,8 @@ class _Scope(MadeOf, ast.NodeVisitor):
                 conditional="only_if" in methods,
                 expects=frozenset(expected(methods.get("only_if", ()))),
                 creates="or_create" in methods,
-                once="once" in methods,
-                named_by=self.named_in(methods.get("once", ())),
+                once="idempotent" in methods,
+                named_by=self.named_in(methods.get("idempotent", ())),
                 must_exist="if_missing" in methods,
                 looped=self.loops > 0,
                 batched=self.batches > 0,

@@ -42,7 +42,7 @@ _OPERATIONS: dict[type[Any], str] = {
 STEPS_MAX = 10_000
 """Reads and actions after which a write is taken for one that never ends."""
 
-StoredAs = tuple[Entity, Item]
+StoredItem = tuple[Entity, Item]
 
 
 class World(Protocol):
@@ -56,7 +56,7 @@ class World(Protocol):
         """The item that an instance is stored as."""
         ...
 
-    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Action) -> StoredAs | None:
+    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Action) -> StoredItem | None:
         """What stands under the key of these field values before the action; None: nothing."""
         ...
 
@@ -123,8 +123,9 @@ class Rehearsal:
 def rehearse(
     design: CompiledDesign, world: World, make: Callable[[], Generator[Action | Ask, Any, Any]], *, joined: bool = False
 ) -> Rehearsal:
-    """Run a write's generator in a world, and note what it does. ``in_transaction``: its actions go out with those of other
-    writes. Raises what the write raises, Refused for what the client refuses, and Problem for a write that never ends.
+    """Run a write's generator in a world, and note what it does. ``in_transaction``: its actions go out with those of
+    other writes. Raises what the write raises, Refused for what the client refuses, and Problem for a write that never
+    ends.
     """
     return _Rehearsing(design, world, joined=joined).run(make())
 
@@ -141,7 +142,7 @@ class _Rehearsing:
         self.compiler = WriteCompiler(design.entities, Target(design.table.name, design.table))
         self.line: int | None = None
         self.targets: list[Entity] = []
-        self._left: dict[str, StoredAs | None] = {}
+        self._left: dict[str, StoredItem | None] = {}
         """What the actions so far leave under each key: a batch, which comes last, may meet it."""
 
     def run(self, actions: Generator[Action | Ask, Any, Any]) -> Rehearsal:
@@ -214,7 +215,7 @@ class _Rehearsing:
         if len(self.found.mutations) > TRANSACT_ACTIONS_MAX:
             raise RequestError(f"{len(self.found.mutations)} operations in one transaction")
 
-    def _before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Action) -> StoredAs | None:
+    def _before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Action) -> StoredItem | None:
         key = _named_by(entity, known)
         return self._left[key] if key in self._left else self.world.before(entity, known, action)
 

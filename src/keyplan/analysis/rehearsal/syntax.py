@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["asked", "chain", "constants", "copied", "in_transaction", "loaded", "named", "parts_changed"]
+__all__ = ["asked", "chain", "constants", "copied", "joined", "loaded", "named", "parts_changed"]
 
 
 def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -> Iterator[tuple[str, Any]]:
@@ -95,7 +95,7 @@ def copied(node: ast.expr | None) -> ast.expr | None:
     return None
 
 
-_METHODS = frozenset({"at", "final", "if_missing", "once", "only_if", "or_create", "previous", "set"})
+_METHODS = frozenset({"at", "final", "if_missing", "idempotent", "only_if", "or_create", "previous", "set"})
 """Those of an action that give an action."""
 
 
@@ -117,14 +117,14 @@ def chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
 
 def asked(node: ast.expr) -> str | None:
     """The read that ``self.article.ask`` asks."""
-    if isinstance(node, ast.Attribute) and node.attr == "ask" and isinstance(node.value, ast.Attribute):
+    if isinstance(node, ast.Attribute) and node.attr == "read" and isinstance(node.value, ast.Attribute):
         return node.value.attr
     return None
 
 
 def joined(node: ast.expr) -> str | None:
     """The write that ``self.close_ticket.join`` carries out."""
-    if isinstance(node, ast.Attribute) and node.attr == "join" and isinstance(node.value, ast.Attribute):
+    if isinstance(node, ast.Attribute) and node.attr == "in_transaction" and isinstance(node.value, ast.Attribute):
         return node.value.attr
     return None
 

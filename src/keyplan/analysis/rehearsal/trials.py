@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from keyplan.analysis.rehearsal.finds import ITEMS_ASSUMED, Finds
 from keyplan.analysis.rehearsal.guard import OutsideError, cut_off
 from keyplan.analysis.rehearsal.hindsight import Hindsight, Turn, other_values
-from keyplan.analysis.rehearsal.running import Asked, Refused, Rehearsal, StoredAs, rehearse
+from keyplan.analysis.rehearsal.running import Asked, Refused, Rehearsal, StoredItem, rehearse
 from keyplan.analysis.traffic.traffic_file import Traffic
 from keyplan.analysis.traffic.typical_items import Typical
 from keyplan.dynamodb.values import Item
@@ -147,7 +147,7 @@ class _TypicalWorld:
         """The item of an instance."""
         return self.typical.item(instance)
 
-    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> StoredAs | None:
+    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> StoredItem | None:
         """A typical item of that key, or the instance that the action is given; for a Put what was read under that key,
         if anything was.
         """
@@ -286,7 +286,7 @@ class _Trying:
         self.finds = Finds(traffic)
         load = traffic.patterns.get(pattern.name, Load())
         self.given = load.arguments or {}
-        self.joined = bool(load.joined)
+        self.in_transaction = bool(load.in_transaction)
         self.nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
         vars(self.nowhere).update(_answers=_NoAnswers(), _verbs=_NoVerbs())
         self.asked: dict[str, None] = {}
@@ -362,7 +362,7 @@ class _Trying:
             self.runs += 1
             with cut_off() as outside:
                 make = partial(self.pattern.function, self.nowhere, **arguments)
-                rehearsal = rehearse(self.design, world, make, joined=self.joined)
+                rehearsal = rehearse(self.design, world, make, joined=self.in_transaction)
         except Problem as problem:
             return Tried(None, (), str(problem) + (f" ({problem.hint})" if problem.hint else ""))
         except OutsideError as error:

@@ -37,7 +37,7 @@ from keyplan.model.declared.pattern_load import (
 )
 
 __all__ = [
-    "StoredAs",
+    "StoredItems",
     "TableSettings",
     "Traffic",
     "read_traffic",
@@ -47,7 +47,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class StoredAs:
+class StoredItems:
     """How much of one entity is stored. ``count``: items. ``item_bytes``: of one, names included. ``fields``: the bytes
     of single fields' values, where their types don't tell. ``per_partition``: items in one, and in the largest, item
     collection. ``filled``: the share of the items that have an optional field, or whose value is one by which a key
@@ -93,7 +93,7 @@ class _File:
 
     table: TableSettings = field(default_factory=TableSettings)
     patterns: dict[str, Load] = field(default_factory=dict[str, Load])
-    entities: dict[str, StoredAs] = field(default_factory=dict[str, StoredAs])
+    entities: dict[str, StoredItems] = field(default_factory=dict[str, StoredItems])
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Traffic:
 
     table: TableSettings
     patterns: Mapping[str, Load]
-    entities: Mapping[str, StoredAs]
+    entities: Mapping[str, StoredItems]
     source: str | None = None
 
     @property
@@ -118,7 +118,7 @@ def traffic_of(design: CompiledDesign) -> Traffic:
     return Traffic(
         TableSettings(),
         {name: pattern.load for name, pattern in design.patterns.items()},
-        {entity.name: StoredAs() for entity in design.entities.values()},
+        {entity.name: StoredItems() for entity in design.entities.values()},
     )
 
 
@@ -184,7 +184,7 @@ _MEMBERS: dict[Any, tuple[str, ...]] = {
     True: _members(_File),
     "table": _members(TableSettings),
     "patterns": _members(Load),
-    "entities": _members(StoredAs),
+    "entities": _members(StoredItems),
 }
 
 

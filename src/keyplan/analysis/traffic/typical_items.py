@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from keyplan.analysis.traffic.field_shares import Filling, combinations, constants_of
-from keyplan.analysis.traffic.traffic_file import StoredAs
+from keyplan.analysis.traffic.traffic_file import StoredItems
 from keyplan.dynamodb import values
 from keyplan.errors import KeyplanError
 from keyplan.model.compiled.compiled_design import CompiledDesign
@@ -71,7 +71,7 @@ class Typical:
     def __init__(
         self,
         design: CompiledDesign,
-        stored: Mapping[str, StoredAs] | None = None,
+        stored: Mapping[str, StoredItems] | None = None,
         filling: Filling | None = None,
     ) -> None:
         self.design = design
@@ -127,7 +127,7 @@ class Typical:
 
     def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
         """The same, with items of these entities as large as that."""
-        sized = {name: replace(self._stored.get(name, StoredAs()), item_bytes=item_bytes) for name in names}
+        sized = {name: replace(self._stored.get(name, StoredItems()), item_bytes=item_bytes) for name in names}
         return Typical(self.design, {**self._stored, **sized}, self._filling)
 
     def item(self, instance: Entity) -> dict[str, dict[str, Any]]:

@@ -24,7 +24,7 @@ from keyplan.formats.workbench.declared import (
 )
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.declared.indexes import Index, KeyAttribute
-from keyplan.model.declared.keys import OURS, Key, KeyStyle, Discriminator, Unique
+from keyplan.model.declared.keys import OURS, Discriminator, Key, KeyStyle, Unique
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_keys import CompiledKey
 
@@ -47,7 +47,7 @@ CLAIM_ATTRIBUTE = "claim_of"
 PRIMARY = "primary"
 """What a primary key is called where nothing says otherwise."""
 _HEADING = "Declarations, as Keyplan reads them back:"
-_ASSIGNED = re.compile(r"([\w.-]+) = (Key|Unique|Index|Label|Table)\((.*)\)")
+_ASSIGNED = re.compile(r"([\w.-]+) = (Key|Unique|Index|Discriminator|Table)\((.*)\)")
 _OPEN = re.compile(r"class (\w+)\(Entity, extra='allow'\)")
 _MARKED = re.compile(r"(\w+)\.(\w+): (Ttl|Version)")
 

@@ -50,7 +50,7 @@ _FACTORIES: dict[Any, str] = {
 }  # fmt: skip
 _PLAIN_OPTIONS = ("newest_first", "order_by", "consistent", "scan", "segments", "total", "complete")
 """Options whose values are literals."""
-_OPTIONS = (*_PLAIN_OPTIONS, "of", "scan_index", "key", "where", "through", "per_second", "items", "item_bytes")
+_OPTIONS = (*_PLAIN_OPTIONS, "entity", "scan_index", "key", "where", "through", "per_second", "items", "item_bytes")
 _READ = re.compile(r"@read\((?P<options>.*)\) def (?P<name>\w+)\((?P<parameters>.*)\) -> (?P<returns>.+)")
 _RESULT = re.compile(r"class (?P<name>\w+)\((?P<base>NamedTuple|View\[\w+\])\): (?P<members>.+)")
 
@@ -263,8 +263,8 @@ def _option_texts(options: Options, names: Mapping[Any, str]) -> Iterator[str]:
         value = getattr(options, name)
         if value != getattr(plain, name):
             yield f"{name}={value!r}"
-    if options.of:
-        yield f"of=[{', '.join(_named(cls, names) for cls in options.of)}]"
+    if options.entity:
+        yield f"entity=[{', '.join(_named(cls, names) for cls in options.entity)}]"
     if options.scan_index is not None:
         yield f"scan_index={options.scan_index.name!r}"
     if options.key is not None:

@@ -121,7 +121,7 @@ def read_model(text: str, where: str) -> Model:
         raise RequestError(
             f"this is no model of NoSQL Workbench: {count} fault{'s' if count > 1 else ''}",
             place=where,
-            faults=reader.faults,
+            errors=reader.faults,
             hint="fix these places; the format is the JSON that NoSQL Workbench exports",
         )
     return model

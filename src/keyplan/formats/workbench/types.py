@@ -20,7 +20,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from keyplan.model.declared.fields import ID, TOKENS, TTL, VERSION, is_alias, marks_of
-from keyplan.model.declared.parameters import EACH, PREFIX, Cursor, Page, Range, InvalidItem
+from keyplan.model.declared.parameters import EACH, PREFIX, Cursor, InvalidItem, Page, Range
 from keyplan.model.declared.stored_as import FormName, StoredAs
 
 __all__ = ["TYPE_NAMES", "is_type", "is_value", "literal_text", "serialized_text", "stored_text", "type_text"]

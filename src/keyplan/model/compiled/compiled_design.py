@@ -152,7 +152,7 @@ class _Compiler:
             raise DesignError(
                 f"the design can't work: {count} fault{'s' if count > 1 else ''}",
                 place=self.cls.__name__,
-                faults=self.faults,
+                errors=self.faults,
             )
 
     def _check_silence(self) -> None:
@@ -360,7 +360,7 @@ def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...
 
 def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
     """Every entity that a pattern has to do with."""
-    entity_classes = [*entities_in(signature.returns), *pattern.options.of]
+    entity_classes = [*entities_in(signature.returns), *pattern.options.entity]
     for parameter in signature.parameters:
         entity_classes += entities_in(parameter.annotation)
     return [*entity_classes, *(element.entity for element in junctions_of(pattern.options.through))]

@@ -18,7 +18,7 @@ from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TOKENS, kind_of, marks_of, slots_of
 from keyplan.model.declared.indexes import Index, KeyAttribute
-from keyplan.model.declared.keys import OURS, Key, KeyStyle, Discriminator, Unique
+from keyplan.model.declared.keys import OURS, Discriminator, Key, KeyStyle, Unique
 from keyplan.model.declared.table import Table
 from keyplan.model.stored.key_formats import Format, format_for
 from keyplan.model.stored.key_templates import DELIMITER, Literal_, Template, Variable, split_template

@@ -100,7 +100,7 @@ class _Question:
         if self.direction is not None and options.newest_first is None:
             self.options = replace(options, newest_first=newest_by_default(self.direction))
         self.declared = options
-        self.shape: Shape = shape_of(signature.returns, options.of)
+        self.shape: Shape = shape_of(signature.returns, options.entity)
         self.targets = tuple(self._target(entities[entity]) for entity in self.shape.entities)
         self.entities = entities
         self.constants: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from typing import Any
 
 from keyplan.dynamodb import expressions
 from keyplan.dynamodb.expressions import tree
-from keyplan.model.compiled.operands import NUMBER, TEXT, UNKNOWN, StoredAs, part_of, stored_field
+from keyplan.model.compiled.operands import NUMBER, TEXT, UNKNOWN, StoredOperand, part_of, stored_field
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.stored.stored_entity import CompiledEntity
 
@@ -32,7 +32,7 @@ class Operand:
     """
 
     name: str
-    targets: tuple[StoredAs, ...]
+    targets: tuple[StoredOperand, ...]
     alone: bool = False
 
     def why_not(self, annotation: Any) -> str | None:
@@ -169,7 +169,7 @@ class _Translation:
             )
         return tree.Call(call.function, (self._operand(first, None), self._operand(second, wanted)))
 
-    def _operand(self, node: tree.Operand, target: StoredAs | None, *, alone: bool = False) -> tree.Operand:
+    def _operand(self, node: tree.Operand, target: StoredOperand | None, *, alone: bool = False) -> tree.Operand:
         match node:
             case tree.Path():
                 return self._path(node)
@@ -180,7 +180,7 @@ class _Translation:
             case tree.Arithmetic():  # pragma: no cover - the grammar of conditions has none
                 return node
 
-    def _placeholder(self, name: str, target: StoredAs, *, alone: bool) -> str:
+    def _placeholder(self, name: str, target: StoredOperand, *, alone: bool) -> str:
         """The placeholder of a value: one for each form in which it must be sent."""
         form = (name, target.form, alone)
         placeholder = self._placeholders.get(form)
@@ -221,7 +221,7 @@ class _Translation:
             raise Problem(f"{name} is stored as {' and '.join(sorted(attributes))}", "give the fields one alias")
         return attributes.pop()
 
-    def _stored(self, node: tree.Operand) -> StoredAs | None:
+    def _stored(self, node: tree.Operand) -> StoredOperand | None:
         """What an operand stores, as far as the fields' types say; None for a value."""
         match node:
             case tree.Path(parts):
@@ -235,14 +235,14 @@ class _Translation:
             case _:
                 return None
 
-    def _stored_path(self, parts: tuple[str | int, ...]) -> StoredAs:
+    def _stored_path(self, parts: tuple[str | int, ...]) -> StoredOperand:
         first, *others = self._stored_parts(parts)
         for other in others:
             if first.form != other.form:
                 raise Problem(f"{first.name} and {other.name} are stored in different forms", "ask for each by itself")
         return first
 
-    def _stored_parts(self, parts: tuple[str | int, ...]) -> list[StoredAs]:
+    def _stored_parts(self, parts: tuple[str | int, ...]) -> list[StoredOperand]:
         """What a path stores, of each entity that has it. Raises Problem where one of them can't."""
         name, *steps = parts
         result = [stored_field(entity, str(name)) for entity in self._owners(name)]

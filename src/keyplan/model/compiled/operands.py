@@ -29,7 +29,7 @@ from keyplan.model.stored.pydantic_values import Form
 from keyplan.model.stored.stored_entity import CompiledEntity, error_details_of
 from keyplan.model.stored.stored_forms import FieldForm
 
-__all__ = ["NUMBER", "TEXT", "UNKNOWN", "StoredAs", "part_of", "stored_field", "stored_tag"]
+__all__ = ["NUMBER", "TEXT", "UNKNOWN", "StoredOperand", "part_of", "stored_field", "stored_tag"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBERS = (int, float, Decimal)
@@ -55,7 +55,7 @@ _UNORDERED_TEXT = "its stored form doesn't sort as its values do"
 
 
 @dataclass(frozen=True, slots=True)
-class StoredAs:
+class StoredOperand:
     """A type as it is stored: that of a field, of a part of one, or of what a function gives.
 
     ``kind`` is the plain type (``object`` where it isn't known), ``tag`` DynamoDB's type (None where it isn't known).
@@ -70,7 +70,7 @@ class StoredAs:
     """Whether it is a moment, stored as its seconds since 1970."""
     keeps_null: bool = False
     codec: FieldForm | None = None
-    """Its stored form, where ``StoredAs(...)`` says it."""
+    """Its stored form, where ``StoredOperand(...)`` says it."""
 
     @property
     def form(self) -> tuple[Any, ...]:
@@ -79,7 +79,7 @@ class StoredAs:
             return (self.kind, self.codec.mark)
         return ("N",) if self.tag == "N" and not self.epoch else (self.kind, self.epoch)
 
-    def comparable(self, other: StoredAs) -> bool:
+    def comparable(self, other: StoredOperand) -> bool:
         """Whether its values can equal those of another."""
         if self.epoch is not other.epoch or self.codec is not other.codec:
             same = self.codec is not None and other.codec is not None and self.codec.mark == other.codec.mark
@@ -102,12 +102,12 @@ class StoredAs:
             return None
         return f"{type_name(self.annotation)} has no size in DynamoDB"
 
-    def element(self) -> StoredAs | None:
+    def element(self) -> StoredOperand | None:
         """What ``contains()`` looks for in it: an element, or a part of a text. None where it isn't known."""
         if self.tag == "S":
             return TEXT
         if self.tag == "B":
-            return StoredAs(self.name, bytes, bytes, "B", encode_value)
+            return StoredOperand(self.name, bytes, bytes, "B", encode_value)
         if self.tag in {"L", "a set"}:
             parts = [value for value in get_args(_inner(self.annotation)) if value is not Ellipsis]
             return _nested(f"an element of {self.name}", parts[0]) if len(set(map(str, parts))) == 1 else None
@@ -118,7 +118,7 @@ class StoredAs:
             "compare it with =",
         )
 
-    def beginning(self) -> StoredAs:
+    def beginning(self) -> StoredOperand:
         """What ``begins_with()`` takes for it."""
         if self.tag not in {"S", "B", None} or self.epoch or (self.codec is not None and self.tag != "S"):
             raise Problem(
@@ -183,13 +183,13 @@ class StoredAs:
         except ValidationError as error:
             raise ArgumentError(
                 f"{self.name} is {type_name(self.annotation)}, and is compared with {value!r}",
-                faults=error_details_of(error, self.name),
+                errors=error_details_of(error, self.name),
             ) from None
 
 
-TEXT = StoredAs("a text", str, str, "S", encode_value)
-NUMBER = StoredAs("a number", int, int, "N", encode_value)
-UNKNOWN = StoredAs("the value", object, object, None, encode_value)
+TEXT = StoredOperand("a text", str, str, "S", encode_value)
+NUMBER = StoredOperand("a number", int, int, "N", encode_value)
+UNKNOWN = StoredOperand("the value", object, object, None, encode_value)
 
 
 def _seconds(value: Any) -> dict[str, Any]:
@@ -198,13 +198,15 @@ def _seconds(value: Any) -> dict[str, Any]:
     return encode_value(Decimal(microseconds).scaleb(-6))
 
 
-def stored_field(entity: CompiledEntity, name: str) -> StoredAs:
+def stored_field(entity: CompiledEntity, name: str) -> StoredOperand:
     """A field of an entity as it is stored."""
     field = entity.fields[name]
     annotation = unbounded(field.annotation)
     result = _stored(f"{entity.name}.{name}", annotation, field.encode, keeps_null=field.keeps_null)
     if TTL.name in marks_of(field.annotation):
-        return StoredAs(result.name, datetime, annotation, "N", field.encode, epoch=True, keeps_null=result.keeps_null)
+        return StoredOperand(
+            result.name, datetime, annotation, "N", field.encode, epoch=True, keeps_null=result.keeps_null
+        )
     if field.codec is not None:
         return replace(result, tag=field.codec.tag, encode=field.codec.compare, codec=field.codec)
     if field.form is Form.KEYED:  # as its key holds it, it sorts as its values do
@@ -214,7 +216,7 @@ def stored_field(entity: CompiledEntity, name: str) -> StoredAs:
     return result
 
 
-def part_of(whole: StoredAs, step: str | int) -> StoredAs:
+def part_of(whole: StoredOperand, step: str | int) -> StoredOperand:
     """What stands in a stored list or map at an index, or under a name. Raises Problem where nothing can."""
     name = f"{whole.name}[{step}]" if isinstance(step, int) else f"{whole.name}.{step}"
     form = None if whole.codec is None else whole.codec.mark.form
@@ -237,7 +239,7 @@ def part_of(whole: StoredAs, step: str | int) -> StoredAs:
     raise Problem(f"{whole.name} is {type_name(whole.annotation)}, which {what}")
 
 
-def _field_annotation(model: type[BaseModel], owner: StoredAs, step: str) -> Any:
+def _field_annotation(model: type[BaseModel], owner: StoredOperand, step: str) -> Any:
     """The type of a model's field within an item: it is stored under its own name. Raises Problem for what isn't."""
     own = model.model_fields.get(step)
     if own is not None:
@@ -270,15 +272,15 @@ def _inner(annotation: Any) -> Any:
     )
 
 
-def _nested(name: str, annotation: Any) -> StoredAs:
+def _nested(name: str, annotation: Any) -> StoredOperand:
     return _stored(name, unbounded(annotation), encode_value)
 
 
-def _stored(name: str, annotation: Any, encode: Encoder, *, keeps_null: bool = False) -> StoredAs:
+def _stored(name: str, annotation: Any, encode: Encoder, *, keeps_null: bool = False) -> StoredOperand:
     kind = kind_of(annotation)
     if kind is Any:
         kind = object
-    return StoredAs(name, kind, annotation, stored_tag(annotation), encode, keeps_null=keeps_null)
+    return StoredOperand(name, kind, annotation, stored_tag(annotation), encode, keeps_null=keeps_null)
 
 
 def stored_tag(annotation: Any) -> str | None:

@@ -45,7 +45,7 @@ def kind_problems(options: Options) -> Iterator[Problem]:
         given = getattr(options, name)
         if given is not None and not isinstance(given, kind):
             yield Problem(f"{name}= takes {words}, not {shown(given)}")
-    for name, given in (("of", options.of), ("through", () if options.through is None else options.through)):
+    for name, given in (("entity", options.entity), ("through", () if options.through is None else options.through)):
         several = given if isinstance(given, Sequence) else (given,)
         wrong = [each for each in several if not is_entity(each.entity if isinstance(each, Through) else each)]
         if wrong:
@@ -166,7 +166,7 @@ def _check_total(options: Options, shape: Shape, owners: Sequence[CompiledEntity
     if name is None:
         return
     if shape.kind is not ShapeKind.COUNT:
-        raise Problem("total= belongs to an answer of type int", "return int, and say of=")
+        raise Problem("total= belongs to an answer of type int", "return int, and pass entity=")
     for entity in owners[: len(shape.entities)]:
         if name not in entity.fields:
             raise Problem(

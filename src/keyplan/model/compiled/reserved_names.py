@@ -17,7 +17,7 @@ from keyplan.model.compiled.operands import stored_tag
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import TTL, kind_of, marks_of
-from keyplan.model.declared.keys import Key, Discriminator, Unique
+from keyplan.model.declared.keys import Discriminator, Key, Unique
 from keyplan.model.declared.patterns import Pattern
 from keyplan.model.declared.table import Table
 from keyplan.model.source_code import definition_of

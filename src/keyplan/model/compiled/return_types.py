@@ -14,7 +14,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from keyplan.model.declared.declaration_errors import Problem
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.fields import unaliased
-from keyplan.model.declared.parameters import Page, InvalidItem
+from keyplan.model.declared.parameters import InvalidItem, Page
 from keyplan.model.declared.views import View, entity_of_view, is_view
 
 __all__ = ["WORDS", "Member", "Shape", "ShapeKind", "is_awaited", "shape_of"]
@@ -120,7 +120,9 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     if annotation in _COUNTED:
         return _counted(_COUNTED[annotation], of)
     if of:
-        raise Problem("of= belongs to an answer of type int or bool", "leave it out: the return type names its entity")
+        raise Problem(
+            "entity= belongs to an answer of type int or bool", "leave it out: the return type names its entity"
+        )
     arguments = get_args(annotation)
     if origin in _MANY:
         entities, views = entities_of(arguments[0])
@@ -145,7 +147,7 @@ def _counted(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
         what = "it counts" if kind is ShapeKind.COUNT else "there is any"
         raise Problem(f"it doesn't say of which entity {what}", 'name it: @read("...", entity=Order)')
     if not all(_is_entity(entity_class) for entity_class in of):
-        raise Problem("of= names what isn't an entity", "give an entity, or several")
+        raise Problem("entity= names what isn't an entity", "give an entity, or several")
     return Shape(kind, tuple(of))
 
 

@@ -29,12 +29,12 @@ __all__ = [
     "Condition",
     "Create",
     "Delete",
-    "SetRemove",
-    "SetAdd",
     "IfNotExists",
     "Previous",
     "Put",
     "Remove",
+    "SetAdd",
+    "SetRemove",
     "Steps",
     "Update",
     "Within",
@@ -240,18 +240,18 @@ class Update(_ByKey[E_co]):
         changed.creates = True
         return changed
 
-    def once(self, token: str) -> Self:
+    def idempotent(self, token: str) -> Self:
         """The update, which is carried out once for a token, however often it is sent:
         ``Update(Account, account_id=…).set(balance=Add(amount)).idempotent(payment_id)``.
 
-        The item keeps the token in its field of type ``IdempotencyTokens``. Where it has the token already, nothing is written (in
-        a transaction: nothing of it), and the call ends as it did the first time. So an update whose answer was lost
-        is sent again by the client, and may be called again by you.
+        The item keeps the token in its field of type ``IdempotencyTokens``. Where it has the token already, nothing is
+        written (in a transaction: nothing of it), and the call ends as it did the first time. So an update whose answer
+        was lost is sent again by the client, and may be called again by you.
         """
         anything: Any = token
         if not isinstance(anything, str) or not anything or any("\ud800" <= text <= "\udfff" for text in token):
             raise ArgumentError(
-                f"a token is a text of valid Unicode that isn't empty, not {shown(token)}", place="once"
+                f"a token is a text of valid Unicode that isn't empty, not {shown(token)}", place="idempotent"
             )
         changed = copy(self)
         changed.token = token

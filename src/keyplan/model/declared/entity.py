@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeIs
 
-from keyplan.model.declared.keys import Key, Discriminator, Unique
+from keyplan.model.declared.keys import Discriminator, Key, Unique
 
 __all__ = ["Entity", "is_entity"]
 

@@ -26,8 +26,8 @@ __all__ = [
     "TOKENS",
     "TTL",
     "VERSION",
-    "Id",
     "CounterShards",
+    "Id",
     "IdempotencyTokens",
     "Ttl",
     "Version",
@@ -70,7 +70,9 @@ Ttl = Annotated[datetime, TTL]
 """A field that says when an item expires; stored as epoch seconds (DynamoDB deletes it within a few days of that)."""
 
 IdempotencyTokens = Annotated[set[str], TOKENS]
-"""A field that keeps which updates were carried out: the tokens of ``Update(...).idempotent(token)``. It begins empty."""
+"""A field that keeps which updates were carried out: the tokens of ``Update(...).idempotent(token)``. It begins
+empty.
+"""
 
 SLOTS_MAX = 100
 """A BatchGetItem reads so many items. Source: BatchGetItem in the API reference."""
@@ -93,8 +95,8 @@ class _Slot:
 def CounterShards(count: int) -> int:  # noqa: N802 - it stands where a type's word does
     """A field of the partition key that spreads a number over so many items, since many add to it at once.
 
-    ``slot: int = CounterShards(10)``: an ``Update(...).or_create()`` that doesn't say the slot adds to any of them, and a read
-    that doesn't say it asks for all. Raises ArgumentError for a count that isn't 2 to 100.
+    ``slot: int = CounterShards(10)``: an ``Update(...).or_create()`` that doesn't say the slot adds to any of them, and
+    a read that doesn't say it asks for all. Raises ArgumentError for a count that isn't 2 to 100.
     """
     anything: Any = count
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from keyplan.model.declared.declaration_errors import check_given, is_a, is_text, one_of, or_none, several
 from keyplan.model.declared.indexes import Index
 
-__all__ = ["OURS", "Key", "KeyStyle", "Discriminator", "Unique"]
+__all__ = ["OURS", "Discriminator", "Key", "KeyStyle", "Unique"]
 
 _TEMPLATE = 'a template such as "ORDER#{order_id}"'
 _TEMPLATES = f"{_TEMPLATE}, or a list of them"
@@ -65,8 +65,8 @@ class Unique:
     """A value that one item of the entity may have: ``Unique("USER_EMAIL#{email}")``.
 
     Keyplan keeps a claim item under this key, written and removed in the same transaction as the item; a second item
-    with the value is refused with UniqueValueTaken. While a field of the template is None, nothing is claimed. A claim also
-    answers ``-> Entity | None`` by the same fields, with strong consistency: two reads by key.
+    with the value is refused with UniqueValueTaken. While a field of the template is None, nothing is claimed. A claim
+    also answers ``-> Entity | None`` by the same fields, with strong consistency: two reads by key.
     """
 
     partition: str

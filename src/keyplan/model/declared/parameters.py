@@ -16,7 +16,7 @@ from typing_extensions import TypeVar
 from keyplan.errors import ArgumentError
 from keyplan.model.declared.entity import Entity
 
-__all__ = ["Cursor", "Each", "Page", "Prefix", "Range", "Through", "InvalidItem"]
+__all__ = ["Cursor", "Each", "InvalidItem", "Page", "Prefix", "Range", "Through"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -127,7 +127,7 @@ class InvalidItem(BaseModel):
     """An item whose key is the entity's, but whose attributes aren't: ``Page[Ticket | InvalidItem]`` gives it in its
     place, where ``Page[Ticket]`` raises InvalidItemError.
 
-    ``entity`` is the entity's name, ``key`` its primary key as it is stored, ``message`` what is wrong, ``faults`` each
+    ``entity`` is the entity's name, ``key`` its primary key as it is stored, ``message`` what is wrong, ``errors`` each
     attribute's.
     """
 
@@ -136,4 +136,4 @@ class InvalidItem(BaseModel):
     entity: str
     key: dict[str, str]
     message: str
-    faults: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()

@@ -60,10 +60,10 @@ class Load:
     ``per_second``: calls a second, on average. ``peak_per_second``: in the busiest second. ``items``: how many items
     the key condition names, before a limit and before a filter (a read), or how many one call writes (a write).
     ``item_bytes``: the size of one of them, attribute names included. ``kept``: the share of them that a filter lets
-    through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes
-    several keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter,
-    for a write that decides by them. ``fails``: the share of a write's calls that fail a condition. ``in_transaction``: whether
-    a write is carried out as one of several in a transaction (``transact``), and not by itself.
+    through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes several
+    keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter, for a
+    write that decides by them. ``fails``: the share of a write's calls that fail a condition. ``in_transaction``:
+    whether a write is carried out as one of several in a transaction (``transact``), and not by itself.
     """
 
     __pydantic_config__ = FORBID_OTHERS
@@ -76,7 +76,7 @@ class Load:
     hottest: Shares | None = None
     arguments: dict[str, Any] | None = None
     fails: Part | None = None
-    joined: Flag | None = None
+    in_transaction: Flag | None = None
 
     @property
     def peak(self) -> float | None:

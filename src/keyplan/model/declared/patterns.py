@@ -134,7 +134,7 @@ class BoundRead(Bound, Generic[P, R]):
         """The answer, awaited."""
         return cast("R", await self._runner.run_read_async(self._name, args, kwargs))
 
-    def ask(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
+    def read(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
         """The answer within a write: ``article = yield from self.article.read(article_id)``."""
         answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
         return cast("R", answer)
@@ -153,7 +153,7 @@ class BoundStream(Bound, Generic[P, T]):
         """The items, from asynchronous code: ``async for item in cms.all_tags.aio()``."""
         return self._runner.stream_async(self._name, args, kwargs)
 
-    def ask(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, list[T]]:
+    def read(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, list[T]]:
         """All the items, within a write."""
         answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
         return cast("list[T]", answer)
@@ -172,10 +172,10 @@ class BoundWrite(Bound, Generic[P, R]):
         """Carry it out, awaited."""
         return cast("R", await self._runner.run_write_async(self._name, args, kwargs))
 
-    def join(self, *args: P.args, **kwargs: P.kwargs) -> Joined[R]:
-        """Carry it out within another write, in its one transaction: ``yield from self.add_line.in_transaction(order)``; or
-        with writes of other designs: ``transact(shop.place.in_transaction(order), ledger.book.join(entry))``. Raises
-        ArgumentError.
+    def in_transaction(self, *args: P.args, **kwargs: P.kwargs) -> Joined[R]:
+        """Carry it out within another write, in its one transaction: ``yield from
+        self.add_line.in_transaction(order)``; or with writes of other designs:
+        ``transact(shop.place.in_transaction(order), ledger.book.in_transaction(entry))``. Raises ArgumentError.
         """
         runner: Any = self._runner
         return Joined(runner, self._name, runner.compiled.writes[self._name].signature.bind(args, kwargs))
@@ -210,7 +210,7 @@ class BoundAsyncRead(Bound, Generic[P, R]):
         """The answer."""
         return cast("R", await self._runner.run_read_async(self._name, args, kwargs))
 
-    def ask(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
+    def read(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Ask, Any, R]:
         """The answer within a write."""
         answer = yield Ask(self._name, {"args": args, "kwargs": kwargs})
         return cast("R", answer)
@@ -310,7 +310,7 @@ def read(
     scan: bool = False,
     scan_index: Index | None = None,
     segments: int = 1,
-    of: type[Entity] | Sequence[type[Entity]] = (),
+    entity: type[Entity] | Sequence[type[Entity]] = (),
     total: str | None = None,
     complete: bool = False,
     per_second: float | None = None,
@@ -320,15 +320,15 @@ def read(
     """An access pattern that reads: the method's parameters say what is known, its return type says what is wanted.
 
     ``id`` is the pattern's name in the design's list (``"AP1"``). ``newest_first=True`` reads in descending order of
-    the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) chooses among keys by that
-    field, and ``key=Ticket.by_project`` by its name. ``consistent=True`` asks for a strongly consistent read, twice the
-    price, and never of a global index.
-    ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
-    DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
-    answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``scan_index=OPEN_ORDERS`` gives all
-    that stands in an index; ``segments=8`` reads either in so many segments at a time, for jobs. ``entity=Order`` says
-    what an ``int`` counts, or what a ``bool`` looks for; with ``total="amount"`` the ``int`` is the sum of that field.
-    ``complete=True`` reads from the table what the index lacks of the answer, by BatchGetItem.
+    the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) chooses among keys by that field,
+    and ``key=Ticket.by_project`` by its name. ``consistent=True`` asks for a strongly consistent read, twice the price,
+    and never of a global index. ``where`` fixes fields to values (a key answers them where it can, and a filter the
+    rest), or is a filter in DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or
+    by several: then the answer is what any of them leads to, each item once. ``scan=True`` allows a scan.
+    ``scan_index=OPEN_ORDERS`` gives all that stands in an index; ``segments=8`` reads either in so many segments at a
+    time, for jobs. ``entity=Order`` says what an ``int`` counts, or what a ``bool`` looks for; with ``total="amount"``
+    the ``int`` is the sum of that field. ``complete=True`` reads from the table what the index lacks of the answer, by
+    BatchGetItem.
 
     ``per_second`` (calls, on average), ``items`` (how many the key names, before limit and filter) and ``item_bytes``
     say how much is expected; ``keyplan check`` and ``keyplan cost`` take them into account, and nothing else does.
@@ -340,7 +340,7 @@ def read(
         result: Any = ReadMethod(bare, Options(""))
         return result  # type: ignore[no-any-return] # no type checker gets there
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
-    given: Any = of  # where nothing checks types, it may be anything: then it is a fault of the design
+    given: Any = entity  # where nothing checks types, it may be anything: then it is a fault of the design
     told_of = (given,) if isinstance(given, type) or not isinstance(given, Iterable) else tuple(given)
     return ReadDecorator(
         Options(
@@ -354,7 +354,7 @@ def read(
             scan=scan,
             scan_index=scan_index,
             segments=segments,
-            of=told_of,
+            entity=told_of,
             total=total,
             complete=complete,
             load=load,
@@ -369,7 +369,7 @@ def write(
     per_second: float | None = None,
     items: float | None = None,
     item_bytes: int | None = None,
-    joined: bool = False,
+    in_transaction: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]], WriteMethod[P, R]]:
     """An access pattern that writes: a generator of actions. One action is one conditional request, several are one
     transaction; what the generator returns is the result.
@@ -377,14 +377,16 @@ def write(
     ``attempts`` above 1 runs the generator again, after a short random pause, when a condition of it doesn't hold: for
     writes that first read (``yield from self.article.read(...)``) and then expect that nothing has changed.
     ``per_second`` (calls, on average), ``items`` (written by one call) and ``item_bytes`` say how much is expected, for
-    ``keyplan check`` and ``keyplan cost``. So does ``in_transaction``: that it is carried out with writes of other designs, by
-    ``transact``, so that its actions are always part of a transaction.
+    ``keyplan check`` and ``keyplan cost``. So does ``in_transaction``: that it is carried out with writes of other
+    designs, by ``transact``, so that its actions are always part of a transaction.
     """
     bare: Any = id
     if callable(bare):  # as with read
         result: Any = WriteMethod(bare, Options(""), attempts)
         return result  # type: ignore[no-any-return] # no type checker gets there
-    options = Options(id, load=Load(per_second=per_second, items=items, item_bytes=item_bytes, joined=joined or None))
+    options = Options(
+        id, load=Load(per_second=per_second, items=items, item_bytes=item_bytes, in_transaction=in_transaction or None)
+    )
 
     def decorate(function: Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]) -> WriteMethod[P, R]:
         return WriteMethod(function, options, attempts)
@@ -406,7 +408,7 @@ class Options:
     scan: bool = False
     scan_index: Index | None = None
     segments: int = 1
-    of: tuple[type[Entity], ...] = ()
+    entity: tuple[type[Entity], ...] = ()
     total: str | None = None
     complete: bool = False
     load: Load = field(default_factory=Load)

@@ -568,7 +568,7 @@ class CompiledEntity:
                 f"the item's key is a {self.name}'s, but its attributes aren't",
                 place=f"{self.name}({self.describe_key(item)})",
                 hint="something else wrote it, or the entity has changed since: fix the item, or default the field",
-                faults=error_details_of(error, self.name),
+                errors=error_details_of(error, self.name),
             ) from None
 
     def describe_key(self, item: Mapping[str, Mapping[str, Any]]) -> str:

@@ -216,7 +216,7 @@ async function ask(form, cursor) {
   } catch (error) {
     const text = error.field ? "A field isn't JSON" : "The server doesn't answer. Is it still running?";
     const faults = error.field ? [{ place: error.field, message: error.message }] : [];
-    show(form, { status: error.field ? 400 : 503, error: { code: "NotSent", message: text, faults }, requests: [], milliseconds: 0 });
+    show(form, { status: error.field ? 400 : 503, error: { code: "NotSent", message: text, errors: faults }, requests: [], milliseconds: 0 });
   } finally {
     button.disabled = false;
     form.querySelector("[aria-invalid]")?.focus();

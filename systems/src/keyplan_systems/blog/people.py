@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from keyplan import Add, Batch, Check, Create, Delete, Field, SetAdd, Put, Update, Writes, now, write
+from keyplan import Add, Batch, Check, Create, Delete, Field, Put, SetAdd, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.entities import (
     Account,

@@ -257,7 +257,7 @@ class PostWrites(NamingWrites):
                 f"the slug {slug!r} is another post's",
                 place="Blog",
                 hint="choose another",
-                faults=[ErrorDetail("slug", "another post has it, or had it once", "choose another")],
+                errors=[ErrorDetail("slug", "another post has it, or had it once", "choose another")],
             )
 
     def _moved(
@@ -362,7 +362,7 @@ def _stale(before: PostContent, version: int) -> Refused:
         f"the post was edited meanwhile: it is at version {before.version}, the edit began from {version}",
         place="Blog.edit_post",
         hint="look at what has changed, and edit that",
-        faults=[
+        errors=[
             ErrorDetail(
                 "version", f"it is {before.version} by now, edited by {before.edited_by}", "begin from the new text"
             )

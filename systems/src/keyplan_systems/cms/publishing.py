@@ -70,7 +70,7 @@ class PublishingWrites(ArticleWrites):
                 "somebody has saved another version",
                 place="Cms.save_draft",
                 hint="read it, and save again",
-                faults=[ErrorDetail("based_on", message)],
+                errors=[ErrorDetail("based_on", message)],
             )
         moment = now()
         version = _version(article, body, created_by, moment, title=title, excerpt=excerpt)

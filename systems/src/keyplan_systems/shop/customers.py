@@ -44,7 +44,9 @@ class CustomerWrites(Reads):
 
     @write("W13")
     def sign_up(self, user: User, password_hash: Hash) -> Writes[User]:
-        """Register a user with what they sign in with. Raises ItemExists, UniqueValueTaken for a taken email address."""
+        """Register a user with what they sign in with. Raises ItemExists, UniqueValueTaken for a taken email
+        address.
+        """
         yield Create(user)
         yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
         return user

@@ -53,7 +53,7 @@ def load(design: Social, path: Path, progress: Progress) -> LoadReport:
     total = _lines_in(files)
     done = 0
     for file in sorted(files, key=lambda path: (_holds_posts(path), path.name)):
-        number = len(report.faults)
+        number = len(report.errors)
         with _binary(file) as opened:
             lines = _Lines(opened, file.name, report)
             progress(done, total)
@@ -61,7 +61,7 @@ def load(design: Social, path: Path, progress: Progress) -> LoadReport:
                 progress(done + read, total)
             done += lines.number
             progress(done, total)
-        report.faults[number:] = sorted(report.faults[number:], key=_line_of)
+        report.errors[number:] = sorted(report.errors[number:], key=_line_of)
     return report
 
 

@@ -5,8 +5,8 @@ connection that breaks) may have been carried out: the client doesn't repeat it,
 repeats it may count twice. Of a transaction that is known by its token, a repetition does nothing.
 
 Where the number must be right (money, stock), give the entity a field ``applied: Tokens = set()`` and the update a
-token that names the event: ``Update(Account, ...).set(balance=Add(amount)).idempotent(payment_id)`` is carried out once,
-however often it is sent or called. Or make the increment part of a transaction with an item for the event:
+token that names the event: ``Update(Account, ...).set(balance=Add(amount)).idempotent(payment_id)`` is carried out
+once, however often it is sent or called. Or make the increment part of a transaction with an item for the event:
 ``Create(Payment(payment_id=...))`` fails the second time. Where the number may be off by a few, silence it; views,
 likes and their like aren't reported.
 
@@ -43,12 +43,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if action.once:
                 continue
             entity = action.entity.name
-            field = "" if action.entity.tokens is not None else f"give {entity} a field applied: Tokens = set(), and "
+            field = (
+                "" if action.entity.tokens is not None else f"give {entity} a field applied: IdempotencyTokens, and "
+            )
             yield Remark(
                 account.pattern.place,
                 f"its one request adds to {entity}.{' and '.join(names)}: "
                 "when the answer is lost, nobody knows whether that was done",
-                f"where the number must be right: {field}end the Update with .idempotent(...), of what names the event; or "
+                f"if it must be exact: {field}end the Update with .idempotent(...), of what names the event; or "
                 "yield Create of an item for the event beside it, in one transaction",
                 line=action.line,
             )

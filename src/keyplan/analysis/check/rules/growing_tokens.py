@@ -1,9 +1,9 @@
 """Tokens of updates stay in their item until something takes them out.
 
-Each ``Update(...).idempotent(token)`` leaves its token in the item's field of type ``IdempotencyTokens``. An item is paid for whole, in
-each read and write, so it grows dearer with each event, and ends at 400 KB: then nothing can be added to it any more.
-It is reported where a write of the design leaves tokens in an entity's items, and none takes any out, by
-``SetRemove``, by a new value of the field or by deleting the item; items that expire (``Ttl``) are left out.
+Each ``Update(...).idempotent(token)`` leaves its token in the item's field of type ``IdempotencyTokens``. An item is
+paid for whole, in each read and write, so it grows dearer with each event, and ends at 400 KB: then nothing can be
+added to it any more. It is reported where a write of the design leaves tokens in an entity's items, and none takes any
+out, by ``SetRemove``, by a new value of the field or by deleting the item; items that expire (``Ttl``) are left out.
 
 Discard tokens that can't come again (``Update(account, applied=SetRemove(old))``), in a job or beside the next one; or
 let each event be an item of its own, ``Create(Payment(payment_id=...))`` beside the update. Where only few events

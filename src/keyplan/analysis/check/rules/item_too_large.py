@@ -1,9 +1,9 @@
 """An item can grow beyond 400 KB.
 
-DynamoDB refuses items over 400 KB (409,600 bytes, names included). Four things lead there: a text that holds a
-whole document and has no bound, or one beyond that; a list, set or map that writes add to without an end; the tokens of
-``Update(...).idempotent(token)``, which stay until a write takes them out (``SetRemove``); and items that are large already, by
-the traffic file. A write costs a unit for each KB of the whole item, whichever attribute changes.
+DynamoDB refuses items over 400 KB (409,600 bytes, names included). Four things lead there: a text that holds a whole
+document and has no bound, or one beyond that; a list, set or map that writes add to without an end; the tokens of
+``Update(...).idempotent(token)``, which stay until a write takes them out (``SetRemove``); and items that are large
+already, by the traffic file. A write costs a unit for each KB of the whole item, whichever attribute changes.
 
 Bound the field (``max_length``), refuse longer values before the request, or split the item: parts of their own
 under one partition key, or an object store with the address here.
@@ -89,7 +89,7 @@ def _growing(subject: Subject) -> Iterator[Remark]:
                 yield Remark(
                     written.pattern.place,
                     f"each call leaves a token in {entity.name}.{tokens.name}, and no write takes them out",
-                    f"take out old ones, {tokens.name}=SetRemove({{token}}), or Create an item for each event beside it",
+                    f"remove old ones, {tokens.name}=SetRemove({{token}}), or Create an item for each event beside it",
                     (f"an item holds {ITEM_BYTES_MAX:,} bytes, and each change is paid for by its whole size",),
                 )
 

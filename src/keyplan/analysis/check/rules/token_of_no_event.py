@@ -1,7 +1,7 @@
 """A token is the same for every event of an item.
 
-``Update(...).idempotent(token)`` is carried out where the token isn't in the item yet. A token that stands in the code, or is
-made of nothing but what names the item, is there from the first event on: every later one writes nothing, and the
+``Update(...).idempotent(token)`` is carried out where the token isn't in the item yet. A token that stands in the code,
+or is made of nothing but what names the item, is there from the first event on: every later one writes nothing, and the
 caller is told that all went well. It is reported where the update changes the item further (``Add``, ``Append``): a
 mark that is set once may well have such a token.
 
