@@ -7,6 +7,7 @@ is decided in ``retries.py``.
 from __future__ import annotations
 
 import inspect
+import re
 import zlib
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -16,6 +17,7 @@ import orjson
 
 from keyplan.client.transports.http1 import BODY_BYTES_MAX, Reply
 from keyplan.dynamodb import service_errors as wire_errors
+from keyplan.dynamodb.values.numbers import NumberError, canonical
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 
 __all__ = ["Failure", "Kind", "answer_of", "date_of"]
@@ -93,6 +95,10 @@ _TEXT_MAX = 200
 _MEMBER_TYPES: dict[str, type] = {"Attributes": dict, "Item": dict, "Items": list, "LastEvaluatedKey": dict}
 """Members that the client reads, whose JSON type is the same in the response of every operation."""
 
+_NUMBER = rb'"-?[0-9]{1,126}(?:\.[0-9]{1,130})?"'
+_UNUSUAL_NUMBER = re.compile(rb'"NS?"\s*:\s*(?!%s|\[(?:%s,?)+\])|\\u' % (_NUMBER, _NUMBER))
+"""A number, or a set of numbers, that isn't written as DynamoDB does; or an escape, which may hide one."""
+
 
 def answer_of(reply: Reply) -> dict[str, Any]:
     """DynamoDB's answer. Raises Failure."""
@@ -106,7 +112,9 @@ def answer_of(reply: Reply) -> dict[str, Any]:
     if reply.status != 200:
         raise _failure(reply, body)
     try:
-        answer = orjson.loads(body)
+        answer = _parsed(body)
+    except NumberError as error:
+        raise Failure(_garbled(f"an N is no number: {str(error)[:_TEXT_MAX]}"), Kind.TRANSIENT, lost=True) from None
     except orjson.JSONDecodeError:
         raise Failure(_garbled(f"it isn't JSON: {_shown(body)}"), Kind.TRANSIENT, lost=True) from None
     if answer.__class__ is not dict:
@@ -116,6 +124,29 @@ def answer_of(reply: Reply) -> dict[str, Any]:
             text = f"{name} is {type(answer[name]).__name__}, expected {expected.__name__}: {_shown(body)}"
             raise Failure(_garbled(text), Kind.TRANSIENT, lost=True)
     return answer
+
+
+def _parsed(body: bytes) -> Any:
+    """The JSON of a body. What reads numbers later would take seconds or gigabytes for the digits of 1e999999999, so
+    each must be one that DynamoDB can store.
+
+    Raises:
+        JSONDecodeError: it isn't JSON.
+        NumberError: a number isn't one of DynamoDB's.
+    """
+    parsed = orjson.loads(body)
+    values = [parsed] if _UNUSUAL_NUMBER.search(body) else []
+    while values:
+        value = values.pop()
+        if isinstance(value, list):
+            values += value
+        elif isinstance(value, dict):
+            values += value.values()
+            number, numbers = value.get("N"), value.get("NS")
+            for text in [number, *(numbers if isinstance(numbers, list) else [])]:
+                if isinstance(text, str):
+                    canonical(text)
+    return parsed
 
 
 def _unzip(encoding: bytes, body: bytes) -> bytes:
@@ -134,9 +165,9 @@ def _unzip(encoding: bytes, body: bytes) -> bytes:
 def _failure(reply: Reply, body: bytes) -> Failure:
     """The failure of a reply that isn't 200."""
     try:
-        members = orjson.loads(body)
+        members = _parsed(body)
         kind = str(members.pop("__type")).rpartition("#")[2].partition(":")[0]
-    except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError):
         return _foreign(reply, body)
     message = members.pop("message", None) or members.pop("Message", None) or ""
     error = _CLASSES.get(kind, DynamoDBError)

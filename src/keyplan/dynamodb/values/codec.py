@@ -70,6 +70,8 @@ def _encode_set(content: Set[Any]) -> AttributeValue:
 
 
 def _decode_number(text: str) -> int | Decimal:
+    if "e" in text or "E" in text:  # DynamoDB never writes one; other stores do
+        text = canonical(text)
     return Decimal(text) if "." in text else int(text)
 
 

@@ -17,7 +17,6 @@ from uuid import UUID
 from pydantic import BaseModel, RootModel
 
 from keyplan.dynamodb import values
-from keyplan.dynamodb.values.numbers import EXPONENT_MAX
 from keyplan.model.declared.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.model.stored.key_formats import as_utc, iso_text
 
@@ -134,9 +133,7 @@ def _decode_integer(tag: str, value: Any) -> Any:
     try:
         return int(value)
     except ValueError:
-        number = Decimal(value)
-        # Converting 1e10000000 to an integer takes seconds: pydantic rejects the text instead, with the field's name.
-        return number if number.is_finite() and abs(number.adjusted()) <= EXPONENT_MAX else value
+        return Decimal(value)
 
 
 def _decode_binary(tag: str, value: Any) -> Any:
