@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from itertools import count
 from types import ModuleType
@@ -91,6 +92,7 @@ def loaded(text: str) -> type[Design]:
     """The design in a text."""
     module = ModuleType(f"shop_{next(_numbers)}")
     sys.modules[module.__name__] = module
+    linecache.cache[module.__name__] = (len(text), None, text.splitlines(keepends=True), module.__name__)
     exec(compile(text, module.__name__, "exec", dont_inherit=True), vars(module))
     design: type[Design] = module.Shop
     return design

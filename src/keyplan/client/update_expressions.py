@@ -272,6 +272,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     if entity.siblings:
         idle = [key for key in touched if key in entity.siblings and not (key.member(before) or key.member(after))]
         touched = [key for key in touched if key not in idle]
+    made_anew: dict[str, Any] = {}
     wanted: dict[str, dict[str, str]] = {}
     for key in entity.index_keys:
         if key.member(after):
@@ -294,13 +295,31 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
             to_hold = after if claim.member(after) else None
             if held is None or to_hold is None or entity.item_key(claim, held) != entity.item_key(claim, to_hold):
                 update.claims.append((claim, held, to_hold))
+            else:  # set to what it is: an item older than the claim gets it
+                update.claims.append((claim, None, to_hold))
     _computed(entity, update, touched, after)
     if inputs[entity.primary] & names:
         touched.append(entity.primary)
     for key in (*touched, *idle):
         for name in sorted(inputs[key]):
             if name not in entity.fixed_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
-                update.pins[name] = before[name]
+                if entity.fields[name].made_anew and before[name] is not None:
+                    made_anew[name] = before[name]
+                else:
+                    update.pins[name] = before[name]
+    for name, value in made_anew.items():
+        _pin_made_anew(entity, update, entity.fields[name], value, changes)
+
+
+def _pin_made_anew(
+    entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, value: Any, changes: Values
+) -> None:
+    """Expect a value, or none: then the item was read with a default that each read makes anew, which is stored now."""
+    name = update.name(stored.attribute)
+    was = update.value(entity.encode_field(stored.name, stored.encode, value))
+    update.clauses.append(f"({name} = {was} OR attribute_not_exists({name}))")
+    if stored.name not in changes:
+        update.sets.append(f"{name} = {was}")
 
 
 def _moved(entity: CompiledEntity, key: CompiledKey, before: Values, after: Values) -> bool:

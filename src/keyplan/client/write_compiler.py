@@ -45,11 +45,12 @@ Item = dict[str, dict[str, Any]]
 
 @dataclass
 class Conditions:
-    """A condition expression while it is put together: what it says of fields, which holds as they are read, further
-    clauses, names, values.
+    """A condition expression while it is put together: what it says of fields as they are read (``as_was``: as an
+    instance that was read has them), further clauses, names, values.
     """
 
     entity: CompiledEntity
+    as_was: list[str] = field(default_factory=list[str])
     fields: list[str] = field(default_factory=list[str])
     clauses: list[str] = field(default_factory=list[str])
     names: dict[str, str] = field(default_factory=dict[str, str])
@@ -73,10 +74,12 @@ class Conditions:
         self.names["#pk"] = missing
         self.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(clauses)}))")
 
-    def equal(self, fields: Mapping[str, Any], prefix: str) -> None:
-        """Fields have these values."""
+    def equal(self, fields: Mapping[str, Any], prefix: str, target: Any = None) -> None:
+        """Fields have these values. Those that ``target``, an instance that was read, has are compared as it was."""
         clauses, names, values = translate_mapping(self.entity, fields, prefix)
-        self.fields.extend(clauses)
+        for clause, (name, value) in zip(clauses, fields.items(), strict=True):
+            was_read = isinstance(target, Entity) and getattr(target, name) == value
+            (self.as_was if was_read else self.fields).append(clause)
         self.names.update(names)
         self.values.update(values)
 
@@ -112,29 +115,29 @@ class Conditions:
         """What it says of fields, as they are read where an item lacks an attribute. With ``partition``, a missing item
         is met as if nothing were added. Raises RequestError where that is more than DynamoDB takes.
         """
-        text = " AND ".join(self.fields)
+        text = " AND ".join([*self.as_was, *self.fields])
         if "attribute_not_exists(#pk)" in self.clauses or not is_affected(text, self.names, (self.entity,)):
-            return self.fields
-        if "attribute_exists(#pk)" in self.clauses:
-            partition = None
-        elif partition is not None:
-            self.names["#pk"] = partition
+            return [*self.as_was, *self.fields]
+        item = None if partition is None or "attribute_exists(#pk)" in self.clauses else "#pk"
+        names = self.names if item is None or partition is None else {**self.names, item: partition}
+        entities = (self.entity,)
         try:
-            rewritten = as_read(text, self.names, self.values, (self.entity,), partition and "#pk")
-            if rewritten != text:
-                rewritten = f"({rewritten})" if self.clauses else rewritten
-                check_limits(" AND ".join([rewritten, *self.clauses]))
+            clauses = [as_read(clause, names, self.values, entities, item, held=()) for clause in self.as_was]
+            clauses += [as_read(clause, names, self.values, entities, item) for clause in self.fields]
+            given = (*self.as_was, *self.fields)
+            clauses = [new if new == old else f"({new})" for old, new in zip(given, clauses, strict=True)]
+            check_limits(" AND ".join([*clauses, *self.clauses]))
         except ExpressionFault as fault:
             raise RequestError(
                 f"the condition is too long: {fault}", place=self.entity.name, hint="expect fewer fields"
             ) from None
-        if partition and "(#pk)" not in rewritten:
-            del self.names["#pk"]
-        return [rewritten]
+        if item is None or any("(#pk)" in clause for clause in clauses):
+            self.names = names
+        return clauses
 
     def members(self, partition: str) -> dict[str, Any]:
         """The condition's members of a request on a table with this partition key. Raises RequestError."""
-        clauses = [*self.on_fields(partition), *self.clauses] if self.fields else self.clauses
+        clauses = [*self.on_fields(partition), *self.clauses] if self.fields or self.as_was else self.clauses
         if not clauses:
             return {}
         members: dict[str, Any] = {"ConditionExpression": " AND ".join(clauses)}
@@ -350,7 +353,7 @@ class WriteCompiler:
             conditions.exists(self._partition, wanted=True)
         if entity.labels:
             conditions.labelled(self._partition if action.creates else None)
-        conditions.equal(change.pins, "k")
+        conditions.equal(change.pins, "k", action.target)
         conditions.clauses.extend(change.clauses)
         parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
         operation = self._operation(
@@ -367,7 +370,7 @@ class WriteCompiler:
             if before is not None:
                 operations.append(self._release(entity, claim, before, key))
             if after is not None:
-                operations.append(self._claim(entity, claim, after))
+                operations.append(self._claim(entity, claim, after, owner=None if before else key))
         certain = certain_before if action.gives_previous else certain_outcome
         return Compiled(action, operations, partial(certain, entity, action, change.pins), action.gives_previous)
 
@@ -391,7 +394,7 @@ class WriteCompiler:
             pins = {name: field_values[name] for claim in entity.claims for name in entity.inputs_of(claim)}
             if entity.version is not None:
                 pins[entity.version.name] = field_values[entity.version.name] or None
-            self._unchanged_or_gone(conditions, pins)
+            self._unchanged_or_gone(conditions, pins, action.target)
             expected |= pins
             operations = [
                 self._release(entity, claim, field_values, key) for claim in entity.claims if claim.member(field_values)
@@ -426,25 +429,33 @@ class WriteCompiler:
     def _conditions(self, entity: CompiledEntity, action: Any) -> Conditions:
         conditions = Conditions(entity)
         reject_unknown(entity.cls, entity.fields, action.equals)
-        conditions.equal(action.equals, "e")
+        conditions.equal(action.equals, "e", getattr(action, "target", None))
         for number, condition in enumerate(action.conditions):
             conditions.text(condition, number)
         return conditions
 
-    def _unchanged_or_gone(self, conditions: Conditions, pins: Mapping[str, Any]) -> None:
+    def _unchanged_or_gone(self, conditions: Conditions, pins: Mapping[str, Any], target: Any) -> None:
         if not pins:
             return
         inner = Conditions(conditions.entity)
-        inner.equal(pins, "d")
+        inner.equal(pins, "d", target)
         unchanged = " AND ".join(inner.on_fields())
         conditions.names |= {**inner.names, "#pk": self._partition}
         conditions.values |= inner.values
         conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({unchanged}))")
 
-    def _claim(self, entity: CompiledEntity, claim: CompiledKey, field_values: Mapping[str, Any]) -> Operation:
+    def _claim(
+        self,
+        entity: CompiledEntity,
+        claim: CompiledKey,
+        field_values: Mapping[str, Any],
+        owner: Item | None = None,
+    ) -> Operation:
+        """The claim is new, or ``owner`` has it already."""
         item: Item = entity.claim_item(claim, field_values)
-        conditions = Conditions(entity)
-        conditions.exists(self._partition, wanted=False)
+        conditions = Conditions(entity) if owner is None else self._claimed_by(entity, owner)
+        if owner is None:
+            conditions.exists(self._partition, wanted=False)
         taken = {name: field_values[name] for _, template in claim.attributes for name in template.fields}
         return self._operation("Put", {"Item": item}, entity, conditions, "claim", item, taken)
 
@@ -452,11 +463,15 @@ class WriteCompiler:
         self, entity: CompiledEntity, claim: CompiledKey, field_values: Mapping[str, Any], owner: Item
     ) -> Operation:
         key = entity.item_key(claim, field_values)
+        return self._operation("Delete", {"Key": key}, entity, self._claimed_by(entity, owner), "item", key, {})
+
+    def _claimed_by(self, entity: CompiledEntity, owner: Item) -> Conditions:
+        """A claim is missing, or its owner's."""
         conditions = Conditions(entity)
         conditions.names = {"#pk": self._partition, "#claim": "claim_of"}
         conditions.values = {":owner": {"M": owner}}
         conditions.clauses = ["(attribute_not_exists(#pk) OR #claim = :owner)"]
-        return self._operation("Delete", {"Key": key}, entity, conditions, "item", key, {})
+        return conditions
 
     def _operation(
         self,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from keyplan.analysis.diff.changes import Change, Severity
-from keyplan.analysis.diff.field_changes import field_changes, plain_code
+from keyplan.analysis.diff.field_changes import copied, field_changes, plain_code
 from keyplan.model.compiled.compiled_design import CompiledDesign
 from keyplan.model.compiled.operands import stored_field
 from keyplan.model.declared.indexes import KeyAttribute
@@ -86,7 +86,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             f"{place}.{after.primary.name}",
             f"its key {_was_and_is(before.primary, after.primary)}",
             "items written before stand under the old key: they aren't found, and to write one again makes another",
-            "copy each item to its new key and delete the old one, before the new code reads",
+            f"before the new code reads, {copied(after, is_moved=True)}",
         )
     yield from _computed(place, before, after)
     for old, new in _pairs(before, after):
@@ -107,7 +107,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
                 f"{place}.{new.name}",
                 f"its key on {new.place} {_was_and_is(old, new)}",
                 _left_behind(new.place, old, new),
-                _anew(after, new),
+                _rewrite(after, new),
             )
 
 
@@ -145,19 +145,26 @@ def _left_behind(index: str, before: CompiledKey, after: CompiledKey) -> str:
     return f"items written before stand in {index} under the old key, where patterns don't look"
 
 
-def _anew(entity: CompiledEntity, key: CompiledKey) -> str:
-    """How each item gets a key anew, without losing what others write meanwhile: an update of a field of the key to the
-    value that it has makes the key, and what it expects keeps others' writes. A put keeps them by a version only.
+def _rewrite(entity: CompiledEntity, key: CompiledKey) -> str:
+    """How each item gets a key, without losing what others write meanwhile: an update of a field of the key to the
+    value that it has computes the key, and what it expects keeps others' writes. A put keeps them by a version only.
     """
     inputs = entity.inputs_of(key)
     names = [name for name in entity.fields if name in inputs and name not in entity.key_fields]
-    lead = f"write every {entity.name} anew: read it"
+    lead = f"read each {entity.name}, and"
     if entity.version is not None and not entity.claims:
-        return f"{lead} and put it; where its version has changed meanwhile, read it again"
+        return f"{lead} put it: `design.put(item)`; where its version has changed meanwhile, read it again"
     if names:
         same = f"{names[0]}=item.{names[0]}"
-        return f"{lead}, and Update(item, {same}).only_if({same}); where that fails, read it again"
-    return f"{lead} and put it while nothing else writes it, since a put overwrites what was written meanwhile"
+        if entity.fields[names[0]].made_anew:
+            condition = f'"attribute_not_exists({names[0]}) OR {names[0]} = :was", was=item.{names[0]}'
+        else:
+            condition = same
+        again = "where that fails, read it again"
+        return f"{lead} update it: `design.update(Update(item, {same}).only_if({condition}))`; {again}"
+    if entity.claims:
+        return f"{lead} create it again while nothing else writes it: `design.delete(item); design.create(item)`"
+    return f"{lead} put it while nothing else writes it, since a put overwrites other writes: `design.put(item)`"
 
 
 def _added(place: str, key: CompiledKey, before: CompiledEntity, after: CompiledEntity) -> Change:
@@ -175,7 +182,7 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
         place,
         what,
         f"items written before lack its attributes, so they aren't in {key.place}",
-        _anew(after, key),
+        _rewrite(after, key),
     )
 
 
@@ -187,8 +194,8 @@ def _stands(entity: CompiledEntity, attribute: KeyAttribute, template: Template)
             if held is not None:
                 return str(held) == str(template)
     field = next((each for each in entity.fields.values() if each.attribute == attribute.name), None)
-    if field is None or field.computed or str(template) != f"{{{field.name}}}":
-        return False
+    if field is None or not field.required or field.made_anew or str(template) != f"{{{field.name}}}":
+        return False  # items older than a field that has a default lack it
     return stored_field(entity, field.name).tag == attribute.type  # a bool isn't stored as the key would hold it
 
 
@@ -199,14 +206,14 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
         if not field.computed or other is None or not other.computed:
             continue
         if _code(before, name) != _code(after, name):
-            keys = ", ".join(key.name for key in (*after.keys, *after.claims) if name in key.fields)
+            keys = [key for key in (*after.keys, *after.claims) if name in key.fields]
             yield Change(
                 Severity.MIGRATE,
                 "computed-field-changed",
                 f"{place}.{name}",
-                f"its code is another, and it stands in {keys}",
+                f"its code is another, and it stands in {', '.join(key.name for key in keys)}",
                 "where it gives another value, items written before stand under the old one",
-                f"if it does, {_anew(after, next(key for key in (*after.keys, *after.claims) if name in key.fields))}",
+                f"if it does, {_rewrite(after, keys[0])}",
             )
 
 
@@ -285,9 +292,15 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
             f"{place}.{name}",
             what,
             "items written before have no such claim: others can take their value, and reads by it don't find them",
-            f"update every {after.name} to another value and back, which makes the claim; where two have one value, "
-            "decide first whose it is",
+            f"{_claimed(after, claim)}; that fails with UniqueValueTaken where two have one value: decide whose it is",
         )
+
+
+def _claimed(entity: CompiledEntity, claim: CompiledKey) -> str:
+    inputs = entity.inputs_of(claim)
+    name = next((name for name in entity.fields if name in inputs and name not in entity.key_fields), None)
+    code = "design.delete(item); design.create(item)" if name is None else f"design.update(item, {name}=item.{name})"
+    return f"read each {entity.name}, and make its claim: `{code}`"
 
 
 def _shape(key: CompiledKey) -> tuple[object, ...]:

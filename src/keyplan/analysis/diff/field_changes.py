@@ -22,7 +22,7 @@ from keyplan.model.stored.field_codec import plain
 from keyplan.model.stored.stored_entity import CompiledEntity
 from keyplan.model.stored.stored_fields import StoredField
 
-__all__ = ["field_changes", "plain_code"]
+__all__ = ["copied", "field_changes", "plain_code"]
 
 _SETS = (set, frozenset)
 _NARROWING: dict[str, Callable[[Any, Any], bool]] = {
@@ -90,7 +90,7 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
             what,
             "items written before have no value of their own: its default is made anew whenever they are read, and a "
             "change of what is stored (Add, Append, Include, Discard) fails on them",
-            f"write it into every {after.name} before; or give it a fixed default",
+            f"{_stored(field.name, after)}; or give it a fixed default",
         )
     if not after.cls.model_fields[field.name].is_required():
         return Change(Severity.SAFE, "field-added", place, what, "items written before read as its default")
@@ -108,6 +108,21 @@ def _added(place: str, field: StoredField, before: CompiledEntity, after: Compil
         "items written before don't have it, and can't be read (InvalidItemError)",
         f"give it a default, or write it into every {after.name} before",
     )
+
+
+def _stored(name: str, entity: CompiledEntity) -> str:
+    code = f'design.update(Update(item, {name}=item.{name}).only_if("attribute_not_exists({name})"))'
+    return f"read each {entity.name}, and write the field: `{code}`, which fails where an item has it"
+
+
+def copied(entity: CompiledEntity, *, is_moved: bool = False) -> str:
+    """How an item is read with the old design and written with the new one; ``is_moved``: under another key."""
+    code = f"{entity.name}.model_validate(item.model_dump(round_trip=True), by_name=True)"
+    if entity.claims:
+        code = f"old.delete(item); new.create({code})"
+    else:
+        code = f"new.create({code}); old.delete(item)" if is_moved else f"new.put({code})"
+    return f"read each {entity.name} with the old design and write it with the new one: `{code}`"
 
 
 def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> list[str]:
@@ -158,7 +173,7 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
             place,
             "the functions that write and read it are others",
             "whether they read what was written before can't be seen from here",
-            f"where they don't, read every {after.name} with the old design and put it with the new one",
+            f"where they don't, {copied(after)}",
         )
         return
     yield Change(
@@ -168,7 +183,7 @@ def _form_changes(place: str, old: StoredField, new: StoredField, after: Compile
         f"it was stored {_as(before)}, and is stored {_as(now)}",
         "items written before hold the old form: they can't be read, or read as another value, and stand under it in "
         "keys that hold the field",
-        f"read every {after.name} with the old design and write it with the new one, before the new code reads",
+        f"before the new code reads, {copied(after)}",
     )
 
 
@@ -194,7 +209,7 @@ def _lie_changes(
         f"it was stored as {_LIE.get(was.tag, was.tag)}, and is stored as {_LIE.get(now.tag, now.tag)}",
         "items written before are read, but hold the old type: no condition, filter, index or expiry that goes by the "
         "new one finds them, and Add, Append, Include and Discard fail on them",
-        f"write it anew in every {after.name}: read it, and Update(item, {new.name}=item.{new.name})",
+        f"read each {after.name}, and write the field: `design.update(item, {new.name}=item.{new.name})`",
     )
 
 
@@ -221,9 +236,7 @@ def _spelling_changes(place: str, old: StoredField, new: StoredField, after: Com
         what,
         f"items written before stand in {' and '.join(key.name for key in keys)} under the old spelling: "
         "questions by the new one don't find them",
-        "copy each item to its new key and delete the old one, before the new code reads"
-        if primary
-        else f"read every {after.name} with the old design and write it in the new spelling",
+        f"before the new code reads, {copied(after, is_moved=primary)}",
     )
 
 
@@ -448,7 +461,7 @@ def _default_changes(
             place,
             "its default is made anew each time now",
             "items that hold nothing read as another value each time",
-            f"write it into every {after.name} without it; or give it a fixed default",
+            f"{_stored(new.name, after)}; or give it a fixed default",
         )
         return
     if new.made_anew or plain(_read_as(old)) == plain(_read_as(new)):

@@ -241,14 +241,15 @@ class CompiledEntity:
     @cached_property
     def read_from_keys(self) -> dict[str, list[tuple[str, str | None]]]:
         """The attributes that are read from an index key where an item lacks them and has that key, as other programs
-        write it: the key's attributes, each with the text before the value; None: the value is all of it.
+        write it: the key's attributes, each with the text beside the value; None: the value is all of it.
         """
         found: dict[str, list[tuple[str, str | None]]] = {}
         for attribute, template in (pair for key in self.index_keys for pair in key.attributes):
-            for before, part in zip((None, *template.parts), template.parts, strict=False):
+            for position, part in enumerate(template.parts):
                 own = None if isinstance(part, Literal_) else self.fields[part.field].attribute
                 if own is not None and own != attribute.name:
-                    text = before.text if isinstance(before, Literal_) else None
+                    beside = (*template.parts[position - 1 : position], *template.parts[position + 1 : position + 2])
+                    text = next((each.text for each in beside if isinstance(each, Literal_)), None)
                     found.setdefault(own, []).append((attribute.name, text))
         return found
 
