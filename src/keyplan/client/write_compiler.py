@@ -119,7 +119,9 @@ class Conditions:
         if "attribute_not_exists(#pk)" in self.clauses or not is_affected(text, self.names, (self.entity,)):
             return [*self.as_was, *self.fields]
         item = None if partition is None or "attribute_exists(#pk)" in self.clauses else "#pk"
-        names = self.names if item is None or partition is None else {**self.names, item: partition}
+        names = self.names
+        if item is not None and partition is not None:
+            names[item] = partition
         entities = (self.entity,)
         try:
             clauses = [as_read(clause, names, self.values, entities, item, held=()) for clause in self.as_was]
@@ -131,8 +133,8 @@ class Conditions:
             raise RequestError(
                 f"the condition is too long: {fault}", place=self.entity.name, hint="expect fewer fields"
             ) from None
-        if item is None or any("(#pk)" in clause for clause in clauses):
-            self.names = names
+        if item is not None and not any("(#pk)" in clause for clause in (*clauses, *self.clauses)):
+            del names[item]
         return clauses
 
     def members(self, partition: str) -> dict[str, Any]:
