@@ -48,7 +48,6 @@ def test_values_of_one_parameter_may_be_any_number() -> None:
     many = range(COMBINATIONS_MAX + 1)
     assert len(value_sets(["a"], {"a": many})) == COMBINATIONS_MAX + 1
     assert value_sets(["a"], {"a": [1, 1], "b": 2}) == [{"a": 1, "b": 2}]
-    assert value_sets(["a"], {"a": [1, 1]}, once=False) == [{"a": 1}, {"a": 1}]
     assert value_sets([], {"a": 1}) == [{"a": 1}]
     assert len(value_sets(["a", "b"], {"a": range(COMBINATIONS_MAX), "b": [1, 1]})) == COMBINATIONS_MAX
     with pytest.raises(ArgumentError, match="combinations, and a call takes"):

@@ -147,9 +147,8 @@ def test_a_recipe_does_what_it_says(case: str) -> None:
                 with suppress(*[ConditionFailed] * ("fails where an item has it" in recipe)):
                     exec(code, {**names, "design": new, "new": new, "old": old, "User": entity, "item": item})
         read: Any = new_design.compiled.reads["found"]
-        found: Any = new.call(
-            "found", {"token": new.get(entity, user_id="1").token} if "token" in read.signature.by_name else {}
-        )
+        first: Any = new.get(entity, user_id="1")
+        found: Any = new.call("found", {"token": first.token} if "token" in read.signature.by_name else {})
         users = found if isinstance(found, list) else [found]
         assert "1" in {user.user_id for user in users}
         updated: Any = new.update(next(user for user in users if user.user_id == "1"), email="changed")

@@ -75,7 +75,8 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
     match plan:
         case GetPlan():
             key = plan.entity.item_key(plan.entity.primary, values)
-            return (yield from get_item(target, plan.entity, key, consistent=plan.consistent)) is not None
+            found = yield from get_item(target, plan.entity, key, consistent=plan.consistent, values=values)
+            return found is not None
         case ClaimPlan():  # a claim is there as long as its owner is
             request = base_request(target, consistent=plan.consistent) | projection_of(target.table.key_names)
             request["Key"] = plan.entity.item_key(plan.claim, values)

@@ -40,7 +40,8 @@ class Verbs:
         entity = self.compiler.entity(cls)
         if "consistent" in entity.key_fields:  # it names the item, then: such an item is read eventually consistent
             key, consistent = {**key, "consistent": consistent}, False
-        result = yield from get_item(self.target, entity, primary_key(entity, key), consistent=consistent)
+        made = primary_key(entity, key)
+        result = yield from get_item(self.target, entity, made, consistent=consistent, values=key)
         return cast("E | None", result)
 
     def get_many(
@@ -48,8 +49,9 @@ class Verbs:
     ) -> Conversation[list[E | None]]:
         """Many items by their key fields, in order."""
         entity = self.compiler.entity(cls)
-        wanted = [primary_key(entity, key) for key in several(keys, "keys")]
-        entities = yield from batch_entities(self.target, entity, wanted, consistent=consistent)
+        given = list(several(keys, "keys"))
+        wanted = [primary_key(entity, key) for key in given]
+        entities = yield from batch_entities(self.target, entity, wanted, consistent=consistent, values=given)
         return cast("list[E | None]", entities)
 
     def put(self, instance: E | Previous[E]) -> Conversation[E | None]:

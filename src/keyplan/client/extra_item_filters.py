@@ -15,6 +15,8 @@ from keyplan.client.key_conditions import Interval, interval_of
 from keyplan.model.compiled.plans import QueryPlan
 from keyplan.model.declared.entity import Entity
 from keyplan.model.declared.parameters import InvalidItem, Range
+from keyplan.model.stored.key_templates import Variable
+from keyplan.model.stored.stored_entity import CompiledEntity
 
 __all__ = ["AnswerFilter", "answer_filter_of"]
 
@@ -31,11 +33,17 @@ class AnswerFilter:
     """How items are read whose instances lack the fields of the ranges: those of views."""
     ranks: Mapping[str, Callable[[Any], int]] = field(default_factory=dict[str, Any])
     """The order of the fields that have none of their own."""
+    equal: Mapping[type[Entity], tuple[CompiledEntity, Mapping[str, Any]]] = field(default_factory=dict[Any, Any])
+    """The fields of keys without escapes, which other values can have, too."""
 
     def passes(self, instance: Any, item: Item) -> bool:
         """Whether an item of one of the plan's entities belongs to the answer."""
         if type(instance) is InvalidItem:
             return True  # its fields aren't known: the key condition let it through
+        if type(instance) in self.equal:
+            entity, values = self.equal[type(instance)]
+            if not entity.holds(item, values):
+                return False
         for attribute, interval in self.intervals.get(type(instance), ()):
             if not interval.holds(item[attribute][interval.kind]):
                 return False
@@ -53,12 +61,18 @@ class AnswerFilter:
 
 def answer_filter_of(plan: QueryPlan, values: Mapping[str, Any]) -> AnswerFilter | None:
     """The answer_filter for the values of one call; None where the key condition says everything."""
+    equal: dict[type[Entity], tuple[CompiledEntity, Mapping[str, Any]]] = {}
+    for match in plan.matches:
+        if match.key.is_raw:
+            known = [*(v.field for _, template in match.key.partition for v in template.variables)]
+            known += [v.field for part in match.sort for v in part.known if isinstance(v, Variable)]
+            equal[match.entity.gives] = (match.entity, {name: values[name] for name in known if name in values})
     if plan.one_interval:
-        return None
+        return AnswerFilter((), {}, equal=equal) if equal else None
     ranges = tuple((name, value) for name, value in values.items() if value.__class__ is Range)
     intervals: dict[type[Entity], tuple[tuple[str, Interval], ...]] = {}
     for match in plan.matches:
         own = tuple((part.attribute.name, interval_of(part, values)) for part in match.sort)
         if len(plan.matches) > 1 or any(interval.ends for _, interval in own):
             intervals[match.entity.gives] = own
-    return AnswerFilter(ranges, intervals, plan.sifted, plan.ranks) if ranges or intervals else None
+    return AnswerFilter(ranges, intervals, plan.sifted, plan.ranks, equal) if ranges or intervals or equal else None

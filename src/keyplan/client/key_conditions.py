@@ -290,16 +290,16 @@ COMBINATIONS_MAX = 1000
 that is read."""
 
 
-def value_sets(each: Sequence[str], values: Mapping[str, Any], *, once: bool = True) -> list[Mapping[str, Any]]:
-    """The values for each partition, or key, in the order of the parameters' values; ``once``: without repetitions.
-    Raises ArgumentError for more combinations than a question may have.
+def value_sets(each: Sequence[str], values: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The values for each partition, or key, in the order of the parameters' values, without repetitions. Raises
+    ArgumentError for more combinations than a question may have.
     """
     if not each:
         return [values]
     if len(each) == 1:
         (name,) = each
-        return [{**values, name: value} for value in (dict.fromkeys(values[name]) if once else values[name])]
-    lists: list[list[Any]] = [list(dict.fromkeys(values[name]) if once else values[name]) for name in each]
+        return [{**values, name: value} for value in dict.fromkeys(values[name])]
+    lists: list[list[Any]] = [list(dict.fromkeys(values[name])) for name in each]
     count = math.prod(map(len, lists))
     if count > COMBINATIONS_MAX:
         sizes = " × ".join(f"{len(value):,} of {name}" for name, value in zip(each, lists, strict=True))

@@ -95,8 +95,10 @@ def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[s
     return projection_of((*keys, *(name for entity in known for name in (*entity.labels, *(entity.asked or ())))))
 
 
-def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: bool) -> Conversation[Entity | None]:
-    """One item by its primary key."""
+def get_item(
+    target: Target, entity: CompiledEntity, key: Item, *, consistent: bool, values: Mapping[str, Any] | None = None
+) -> Conversation[Entity | None]:
+    """One item by its primary key, which was made of ``values``."""
     request = base_request(target, consistent=consistent)
     request["Key"] = key
     if entity.asked is not None:
@@ -105,8 +107,15 @@ def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: b
     item = response.get("Item")
     if item is None or (entity.labels and not entity.is_labelled(item)):
         return None
+    if values is not None and entity.primary.is_raw and not is_own(entity, item, values):
+        return None
     instance: Entity = read_leniently(entity, item) if target.lenient else entity.from_item(item)
     return instance
+
+
+def is_own(entity: CompiledEntity, item: Item, values: Mapping[str, Any]) -> bool:
+    """Whether an item under a key is that of the values which the key was made of."""
+    return entity.holds(item, entity.told_apart(entity.primary, values))
 
 
 def read_claimed(
@@ -457,12 +466,22 @@ class ScanReader:
 
 
 def batch_entities(
-    target: Target, entity: CompiledEntity, keys: list[Item], *, consistent: bool
+    target: Target,
+    entity: CompiledEntity,
+    keys: list[Item],
+    *,
+    consistent: bool,
+    values: Sequence[Mapping[str, Any]] | None = None,
 ) -> Conversation[list[Entity | None]]:
-    """Instances by their primary keys, in the order of the keys; None where there is none."""
+    """Instances by their primary keys, which were made of ``values``, in the order of the keys; None where there is
+    none.
+    """
     asked = {} if entity.asked is None else asked_of_table(target, (entity,))
     items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent, projection=asked)
     if entity.labels:
         items = [item if item is not None and entity.is_labelled(item) else None for item in items]
+    if values is not None and entity.primary.is_raw:
+        pairs = zip(items, values, strict=True)
+        items = [item if item is not None and is_own(entity, item, made_of) else None for item, made_of in pairs]
     whole = partial(read_leniently, entity) if target.lenient else entity.from_item
     return [None if item is None else whole(item) for item in items]

@@ -158,8 +158,9 @@ class Answer:
 
     def _get(self, plan: GetPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         entity = plan.entity
-        key = entity.item_key(entity.primary, arguments | self._constants)
-        result = yield from get_item(self.target, entity, key, consistent=plan.consistent)
+        values = arguments | self._constants
+        key = entity.item_key(entity.primary, values)
+        result = yield from get_item(self.target, entity, key, consistent=plan.consistent, values=values)
         return result if result is not None else self._missing(arguments)
 
     def _claimed(self, plan: ClaimPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
@@ -184,7 +185,7 @@ class Answer:
         if isinstance(plan.end, GetPlan):
             entity = plan.end.entity
             key = entity.item_key(entity.primary, known)
-            end = yield from get_item(self.target, entity, key, consistent=plan.end.consistent)
+            end = yield from get_item(self.target, entity, key, consistent=plan.end.consistent, values=known)
         else:
             end = yield from query_reader(plan.end, self.target).first(known)
         return end if end is not None else self._missing(arguments)
@@ -197,7 +198,8 @@ class Answer:
             claim = junction.entity.item_key(junction.claim, values)
             return (yield from read_claimed(self.target, junction.entity, claim, consistent=junction.consistent))
         key = junction.entity.item_key(junction.entity.primary, values)
-        return (yield from get_item(self.target, junction.entity, key, consistent=junction.consistent))
+        consistent = junction.consistent
+        return (yield from get_item(self.target, junction.entity, key, consistent=consistent, values=values))
 
     def _missing(self, arguments: Mapping[str, Any]) -> Any:
         """The answer when there is nothing: None where the pattern allows it."""
@@ -257,8 +259,11 @@ class Answer:
     def _batch(self, plan: BatchGetPlan, arguments: dict[str, Any]) -> Conversation[list[Any]]:
         values = arguments | self._constants
         entity = plan.entity
-        keys = [entity.item_key(entity.primary, element) for element in value_sets(plan.each, values, once=False)]
-        entities = yield from batch_entities(self.target, entity, keys, consistent=plan.consistent)
+        keys = {
+            str(key := entity.item_key(entity.primary, each)): (key, each) for each in value_sets(plan.each, values)
+        }
+        once, made_of = [key for key, _ in keys.values()], [each for _, each in keys.values()]
+        entities = yield from batch_entities(self.target, entity, once, consistent=plan.consistent, values=made_of)
         there = [element for element in entities if element is not None]
         return there if self._limit is None else there[: arguments[self._limit]]
 

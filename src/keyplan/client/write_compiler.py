@@ -137,6 +137,15 @@ class Conditions:
             del names[item]
         return clauses
 
+    def told_apart(self, values: Mapping[str, Any]) -> None:
+        """The item isn't one of other values that make the same key."""
+        for number, (name, value) in enumerate(self.entity.told_apart(self.entity.primary, values).items()):
+            encoded = self.entity.encode_fields({name: value})
+            if name in self.entity.fixed_fields:
+                for attribute, held in encoded.items():
+                    self.names[f"#t{number}"], self.values[f":t{number}"] = attribute, held
+                    self.clauses.append(f"(#t{number} = :t{number} OR attribute_not_exists(#t{number}))")
+
     def members(self, partition: str) -> dict[str, Any]:
         """The condition's members of a request on a table with this partition key. Raises RequestError."""
         clauses = [*self.on_fields(partition), *self.clauses] if self.fields or self.as_was else self.clauses
@@ -286,7 +295,8 @@ class WriteCompiler:
         compiled = self.compile(action)
         if len(compiled.operations) > 1 or "ConditionExpression" in compiled.operations[0].parameters:
             raise RequestError(
-                f"a {compiled.operations[0].entity.name} has claims or a version, which a batch can't keep",
+                f"a {compiled.operations[0].entity.name} has claims, a version or an ambiguous key, "
+                "which a batch can't keep",
                 hint="write it on its own or in a transaction",
             )
         operation = compiled.operations[0]
@@ -317,6 +327,8 @@ class WriteCompiler:
                 conditions.exists(self._partition, wanted=False)
             instance = instance.model_copy(update={version.name: before + 1})
         item = entity.to_item(instance)
+        if entity.primary.is_raw:
+            conditions.told_apart(entity.field_values(instance))
         expected = dict(action.equals)
         if version is not None:
             expected[version.name] = getattr(action.item, version.name)
@@ -355,6 +367,7 @@ class WriteCompiler:
             conditions.exists(self._partition, wanted=True)
         if entity.labels:
             conditions.labelled(self._partition if action.creates else None)
+        self._tell_apart(conditions, action)
         conditions.equal(change.pins, "k", action.target)
         conditions.clauses.extend(change.clauses)
         parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
@@ -389,6 +402,7 @@ class WriteCompiler:
             )
         if entity.shares_keys:
             conditions.labelled(self._partition)
+        self._tell_apart(conditions, action)
         operations: list[Operation] = []
         expected = dict(action.equals)
         if not by_class:
@@ -410,6 +424,7 @@ class WriteCompiler:
         conditions = self._conditions(entity, action)
         conditions.exists(self._partition, wanted=True)
         conditions.labelled()
+        self._tell_apart(conditions, action)
         operation = self._operation("ConditionCheck", {"Key": key}, entity, conditions, "item", key, action.equals)
         return Compiled(action, [operation], _nothing)
 
@@ -418,6 +433,11 @@ class WriteCompiler:
     def _checked(self, instance: Entity) -> tuple[CompiledEntity, Entity]:
         entity = self.entity(type(instance))
         return entity, entity.checked(instance)
+
+    def _tell_apart(self, conditions: Conditions, action: Update | Delete | Check) -> None:
+        entity, target = conditions.entity, action.target
+        if entity.primary.is_raw:
+            conditions.told_apart(action.key if isinstance(target, type) else entity.field_values(target))
 
     def _key(self, entity: CompiledEntity, target: Any, key: Mapping[str, Any]) -> Item:
         if not isinstance(target, type):

@@ -153,12 +153,15 @@ class Oracle:
         matching = self._matching(world, plan.entity, arguments)
         folds: list[Callable[[Any], Any]] = [self._folds.get((plan.entity.name, name), _as_it_is) for name in plan.each]
         given = [arguments.get(name, self.constants.get(name, ())) for name in plan.each]
-        for values in itertools.product(*given):
-            wanted = [fold(value) for fold, value in zip(folds, values, strict=True)]
+        keys = (
+            tuple(fold(value) for fold, value in zip(folds, values, strict=True))
+            for values in itertools.product(*given)
+        )
+        for wanted in dict.fromkeys(keys):
             groups.extend(
                 [row.instance]
                 for row in matching
-                if [fold(row.values[name]) for fold, name in zip(folds, plan.each, strict=True)] == wanted
+                if tuple(fold(row.values[name]) for fold, name in zip(folds, plan.each, strict=True)) == wanted
             )
         return groups
 

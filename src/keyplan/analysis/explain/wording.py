@@ -226,6 +226,9 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
         text += f"; {listed(match.entity.name for match in plan.matches)} stand in it together"
     if plan.filter is not None:
         text += "; the filter then drops items, which are read and paid for all the same"
+    omitted = dict.fromkeys(f"{match.entity.name}.{name}" for match in plan.matches for name in match.omits_without)
+    if omitted:
+        text += f"; items in which {listed(omitted)} is None are not in {key.place}, and are omitted"
     if plan.completed:
         text += f"; what {key.place} doesn't hold is read from the table by each entry's key, in batches of 100"
     if pattern.shape.kind is ShapeKind.COUNT:

@@ -106,6 +106,14 @@ class KeyMatch:
     """Whether the buckets come first in ``order``, since the sort key doesn't begin with their time."""
 
     @property
+    def omits_without(self) -> tuple[str, ...]:
+        """The fields of its order that may be None, and aren't asked for: items without them aren't in the index."""
+        if self.key.index is None or self.key.when or not any(template.fields for _, template in self.key.partition):
+            return ()  # the index is for what has them
+        names = (name for name, _ in self.order if name not in self.used)
+        return tuple(name for name in names if self.entity.fields[name].optional)
+
+    @property
     def sifts(self) -> bool:
         """Whether the sort key doesn't bound the time of the buckets: the first and the last one are read whole."""
         return self.buckets is not None and not any(

@@ -190,7 +190,15 @@ class CompiledEntity:
         """The same entity, whose items are read by another: as a view of it."""
         seen = copy(self)
         seen.gives = reader.cls
-        seen.asked = tuple(field.attribute for field in reader.fields.values())
+        told = self.key_fields if self.primary.is_raw else ()
+        seen.asked = tuple(
+            dict.fromkeys(
+                (
+                    *(field.attribute for field in reader.fields.values()),
+                    *(self.fields[name].attribute for name in told),
+                )
+            )
+        )
         seen.from_item = reader.from_item
         return seen
 
@@ -418,6 +426,26 @@ class CompiledEntity:
                 hint="give it another value; its keys have no escapes (KeyStyle(raw=True))",
             )
         return written
+
+    def told_apart(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields that tell an item of these values from others that can have the same key, since it has no escapes
+        (``KeyStyle(raw=True)``); none where its text can be of no other values.
+        """
+        if not key.is_raw or key.values(self.item_key(key, field_values)) is not None:
+            return {}
+        return {name: field_values[name] for _, template in key.attributes for name in template.fields}
+
+    def holds(self, item: Mapping[str, Mapping[str, Any]], field_values: Mapping[str, Any]) -> bool:
+        """Whether an item's attributes have these values, in the letters that its keys have; those that it lacks do."""
+        folds = {v.field: v.folded for key in self.keys for _, template in key.attributes for v in template.variables}
+        for name, value in field_values.items():
+            field = self.fields[name]
+            held = item.get(field.attribute)
+            if held is not None and name in folds:
+                stored = self._adapter(name).validate_python(self._decoded(field.decode, *next(iter(held.items()))))
+                if folds[name](stored) != folds[name](value):
+                    return False
+        return True
 
     def claim_item(self, claim: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The item that claims a unique value for the item with these field values. Raises KeyFieldError."""

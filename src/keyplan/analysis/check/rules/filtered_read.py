@@ -37,7 +37,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         kept = subject.load(pattern).kept
         if kept is not None and kept >= KEPT_WARNING:
             continue
-        names = ", ".join(dict.fromkeys(plan.filter.names.values()))
+        fields = {field.attribute for match in plan.matches for field in match.entity.fields.values()}
+        names = ", ".join(name for name in dict.fromkeys(plan.filter.names.values()) if name in fields)
         known = "" if kept is None else f", and keeps {kept:.0%}"
         yield Remark(
             pattern.place,
