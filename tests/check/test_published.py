@@ -65,6 +65,7 @@ KNOWN = [
 FOUND: dict[str, dict[str, str]] = {
     "battle_royale": {
         "KP303": "BattleRoyale.game BattleRoyale.games_of",
+        "KP407": "BattleRoyale.open_games_of_map",
     },
     "blog": {
         "KP102": "PostTagCombo.tags",

@@ -234,6 +234,8 @@ class PaperWithAuthors(NamedTuple):
 SILENCE = {
     "KP201 Collection.primary": "a collection is written once, and the front page reads a page of them",
     "KP315 new_version": "a version's number is one that no version had before, expired or not",
+    "KP407 papers_by_author": "a superseded draft has no date, and is in no listing",
+    "KP407 papers_in_collection": "a superseded draft has no date, and is in no listing",
     "KP602 Paper.expires_at": "a superseded draft says so, is in no listing, and does no harm until it is removed",
     "KP602 Membership.expires_at": "memberships expire with their paper; without it they lead to nothing",
     "KP602 PaperVersion.expires_at": "an old draft among a paper's versions does no harm until it is removed",
