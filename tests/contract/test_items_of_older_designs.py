@@ -261,7 +261,7 @@ def pattern(number: int, condition: Condition, given: Any, kind: str) -> Any:
     exec(f"def read{number}({parameters}): ...", made)
     function = made[f"read{number}"]
     function.__annotations__, function.__module__ = body.__annotations__, __name__
-    of: dict[str, Any] = {"of": given} if kind in {"count", "any"} else {}
+    of: dict[str, Any] = {"entity": given} if kind in {"count", "any"} else {}
     return read(f"R{number}", where=condition.constants or condition.text, scan=scan, **of)(function)
 
 

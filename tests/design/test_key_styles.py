@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -301,7 +302,7 @@ def test_an_item_of_other_values_under_the_same_key_is_left_alone() -> None:
             "gsi1sk": "1",
         }
         trees.store.transport.call("PutItem", {"TableName": "trees", "Item": {k: {"S": v} for k, v in other.items()}})
-        known = {"tree": "a", "branch": "b#c"}
+        known: dict[str, Any] = {"tree": "a", "branch": "b#c"}
         assert trees.leaf(**known, number="1") is None
         assert trees.get(Leaf, **known, number="1") is None
         assert trees.get_many(Leaf, [{**known, "number": "1"}]) == [None]

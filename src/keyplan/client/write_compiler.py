@@ -41,15 +41,17 @@ from keyplan.model.stored.update_outcomes import certain_before, certain_outcome
 __all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
 
 Item = dict[str, dict[str, Any]]
+_SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 
 
 @dataclass
 class Conditions:
     """A condition expression while it is put together: what it says of fields as they are read (``as_was``: as an
-    instance that was read has them), further clauses, names, values.
+    instance that was read has them; ``plain``: of those where no default counts), further clauses, names, values.
     """
 
     entity: CompiledEntity
+    plain: list[str] = field(default_factory=list[str])
     as_was: list[str] = field(default_factory=list[str])
     fields: list[str] = field(default_factory=list[str])
     clauses: list[str] = field(default_factory=list[str])
@@ -77,9 +79,17 @@ class Conditions:
     def equal(self, fields: Mapping[str, Any], prefix: str, target: Any = None) -> None:
         """Fields have these values. Those that ``target``, an instance that was read, has are compared as it was."""
         clauses, names, values = translate_mapping(self.entity, fields, prefix)
+        read_as = self.entity.read_as
         for clause, (name, value) in zip(clauses, fields.items(), strict=True):
-            was_read = isinstance(target, Entity) and getattr(target, name) == value
-            (self.as_was if was_read else self.fields).append(clause)
+            default = read_as.get(self.entity.fields[name].attribute)
+            held = values.get(clause.rpartition(" ")[2])  # none: attribute_not_exists
+            differs = default is None or (held != default and not default.keys().isdisjoint(_SCALARS))
+            if held is None or ("M" not in held and differs):
+                self.plain.append(clause)  # it means the same of an item that lacks the attribute
+            elif isinstance(target, Entity) and getattr(target, name) == value:
+                self.as_was.append(clause)
+            else:
+                self.fields.append(clause)
         self.names.update(names)
         self.values.update(values)
 
@@ -115,9 +125,11 @@ class Conditions:
         """What it says of fields, as they are read where an item lacks an attribute. With ``partition``, a missing item
         is met as if nothing were added. Raises RequestError where that is more than DynamoDB takes.
         """
-        text = " AND ".join([*self.as_was, *self.fields])
-        if "attribute_not_exists(#pk)" in self.clauses or not is_affected(text, self.names, (self.entity,)):
-            return [*self.as_was, *self.fields]
+        given = (*self.as_was, *self.fields)
+        if not given or "attribute_not_exists(#pk)" in self.clauses:
+            return [*self.plain, *given]
+        if not is_affected(" AND ".join(given), self.names, (self.entity,)):
+            return [*self.plain, *given]
         item = None if partition is None or "attribute_exists(#pk)" in self.clauses else "#pk"
         names = self.names
         if item is not None and partition is not None:
@@ -126,16 +138,15 @@ class Conditions:
         try:
             clauses = [as_read(clause, names, self.values, entities, item, held=()) for clause in self.as_was]
             clauses += [as_read(clause, names, self.values, entities, item) for clause in self.fields]
-            given = (*self.as_was, *self.fields)
             clauses = [new if new == old else f"({new})" for old, new in zip(given, clauses, strict=True)]
-            check_limits(" AND ".join([*clauses, *self.clauses]))
+            check_limits(" AND ".join([*self.plain, *clauses, *self.clauses]))
         except ExpressionFault as fault:
             raise RequestError(
                 f"the condition is too long: {fault}", place=self.entity.name, hint="expect fewer fields"
             ) from None
         if item is not None and not any("(#pk)" in clause for clause in (*clauses, *self.clauses)):
             del names[item]
-        return clauses
+        return [*self.plain, *clauses]
 
     def told_apart(self, values: Mapping[str, Any]) -> None:
         """The item isn't one of other values that make the same key."""
@@ -148,7 +159,7 @@ class Conditions:
 
     def members(self, partition: str) -> dict[str, Any]:
         """The condition's members of a request on a table with this partition key. Raises RequestError."""
-        clauses = [*self.on_fields(partition), *self.clauses] if self.fields or self.as_was else self.clauses
+        clauses = [*self.on_fields(partition), *self.clauses]
         if not clauses:
             return {}
         members: dict[str, Any] = {"ConditionExpression": " AND ".join(clauses)}
@@ -295,7 +306,7 @@ class WriteCompiler:
         compiled = self.compile(action)
         if len(compiled.operations) > 1 or "ConditionExpression" in compiled.operations[0].parameters:
             raise RequestError(
-                f"a {compiled.operations[0].entity.name} has claims, a version or an ambiguous key, "
+                f"a {compiled.operations[0].entity.name} has claims or a version, or an ambiguous key, "
                 "which a batch can't keep",
                 hint="write it on its own or in a transaction",
             )
