@@ -1,25 +1,24 @@
-"""The errors of Keyplan: one tree, and each error has a stable code.
+"""Errors of Keyplan: one tree of classes, each with a stable code.
 
 ::
 
     KeyplanError
-    ├── DesignError          a design that can't work, told when its class is made
-    ├── RequestError         a call that can't be made: told before anything is sent
+    ├── DesignError          an invalid design, raised when its class is defined
+    ├── RequestError         an invalid call, raised before anything is sent
     │   ├── UnknownDesign, UnknownPattern, ArgumentError, CursorError, KeyFieldError, ItemTooLarge, UpdateRejected
     │   ├── TrafficError, PriceError
-    ├── ResponseError          what came back isn't what the pattern promises
+    ├── ResponseError        a response that doesn't fit the access pattern
     │   ├── ItemNotFound, InvalidItemError
-    ├── WriteFailed          a condition of a write didn't hold; nothing was written
+    ├── WriteFailed          a condition failed; nothing was written
     │   ├── ItemExists, ConditionFailed, UniqueValueTaken, TransactionFailed
-    ├── Refused               a write that the design's own rules don't allow
-    ├── AccessDenied         a caller who may not do that
+    ├── Refused              a write rejected by the design's own rules
+    ├── AccessDenied         a request rejected by the application's policy
     │   ├── AuthenticationRequired, TooManyRequests
     ├── StoreError           the store can't be opened, read or written
-    └── DynamoDBError        an error of DynamoDB's API, with its type and its message
+    └── DynamoDBError        an error of DynamoDB's API, with its type and message
 
-Every error says what went wrong (``message``), where (``place``: ``Blog.latest_posts``, ``items[3].title``), and what
-to do (``hint``). The code is a promise: it stays when the words change. DynamoDB's own errors by type live in
-``keyplan.dynamodb.service_errors``; no error is made anywhere else.
+Each error says what is wrong (``message``), where (``place``: ``Blog.latest_posts``, ``items[3].title``) and what to do
+(``hint``). Codes are stable when messages change. DynamoDB's own errors are in ``keyplan.dynamodb.service_errors``.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class ErrorDetail:
 
 
 class KeyplanError(Exception):
-    """The base of all errors of Keyplan. ``code`` is stable; ``errors`` holds every fault of one input."""
+    """Base class of all Keyplan errors. ``code`` is stable; ``errors`` lists all problems of one input."""
 
     code: ClassVar[str] = "KeyplanError"
 
@@ -147,115 +146,117 @@ class KeyplanError(Exception):
 
 
 class DesignError(KeyplanError, TypeError):
-    """A design that can't work. Raised when its class is made, with every fault found."""
+    """An invalid design. Raised when its class is defined, with all problems."""
 
     code = "DesignError"
 
 
 class RequestError(KeyplanError, ValueError):
-    """A call that can't be made. Nothing was sent."""
+    """An invalid call. Nothing was sent to the store."""
 
     code = "RequestError"
 
 
 class UnknownDesign(RequestError, LookupError):
-    """No design of that name."""
+    """Unknown design."""
 
     code = "UnknownDesign"
 
 
 class UnknownPattern(RequestError, LookupError):
-    """The design has no access pattern of that name."""
+    """Unknown access pattern."""
 
     code = "UnknownPattern"
 
 
 class ArgumentError(RequestError):
-    """Missing, extra or wrong arguments of a pattern; all of them are in ``errors``."""
+    """Missing, unknown or invalid arguments of an access pattern; all of them are in ``errors``."""
 
     code = "ArgumentError"
 
 
 class CursorError(RequestError):
-    """A cursor that isn't of this pattern and these arguments, or that was cut short or changed."""
+    """A cursor of another access pattern or other arguments, or one that was truncated or changed."""
 
     code = "CursorError"
 
 
 class KeyFieldError(RequestError):
-    """A value that can't stand in a key: empty, too long, out of its format's range."""
+    """A value that is invalid in a key: empty, too long, or outside its format's range."""
 
     code = "KeyFieldError"
 
 
 class ItemTooLarge(RequestError):
-    """An item over DynamoDB's 400 KB."""
+    """An item larger than DynamoDB's limit of 400 KB."""
 
     code = "ItemTooLarge"
 
 
 class UpdateRejected(RequestError):
-    """An update that would leave a key, a claim or an index entry wrong, or that breaks a field's type."""
+    """An update that would leave a wrong key, claim or index entry, or that doesn't fit a field's type."""
 
     code = "UpdateRejected"
 
 
 class TrafficError(RequestError):
-    """A traffic file that can't be read, or that doesn't fit its design; all that is wrong is in ``errors``."""
+    """A traffic file that is unreadable or doesn't fit its design; all problems are in ``errors``."""
 
     code = "TrafficError"
 
 
 class PriceError(RequestError):
-    """A price list that there is none of, or that can't be read; all that is wrong with it is in ``errors``."""
+    """A price list that is missing or unreadable; all problems are in ``errors``."""
 
     code = "PriceError"
 
 
 class ResponseError(KeyplanError):
-    """What came back from the store isn't what the pattern promises."""
+    """A response that doesn't fit the access pattern."""
 
     code = "ResponseError"
 
 
 class ItemNotFound(ResponseError, LookupError):
-    """There is no such item, and the pattern promises one."""
+    """Item not found, and the access pattern requires one."""
 
     code = "ItemNotFound"
 
 
 class InvalidItemError(ResponseError):
-    """An item whose key fits the entity, but whose attributes don't."""
+    """An item whose attributes don't fit its entity, although its key does."""
 
     code = "InvalidItemError"
 
 
 class WriteFailed(KeyplanError):
-    """A condition of a write didn't hold. Nothing was written."""
+    """A condition of a write failed. Nothing was written."""
 
     code = "WriteFailed"
 
 
 class ItemExists(WriteFailed):
-    """An item to be created is there already."""
+    """An item to create already exists."""
 
     code = "ItemExists"
 
 
 class ConditionFailed(WriteFailed):
-    """An item isn't as the write expects it: ``only_if`` didn't hold, its version moved on, or it is missing."""
+    """An item doesn't meet the conditions of a write: ``only_if``, its version, or its existence."""
 
     code = "ConditionFailed"
 
 
 class UniqueValueTaken(WriteFailed):
-    """A unique value belongs to another item."""
+    """A unique value is owned by another item."""
 
     code = "UniqueValueTaken"
 
 
 class TransactionFailed(WriteFailed):
-    """A transaction was cancelled. ``errors`` says per action why; ``reasons`` are the errors of the actions."""
+    """A transaction was canceled. ``errors`` gives the reason per action; ``reasons`` lists the error of each
+    action.
+    """
 
     code = "TransactionFailed"
 
@@ -265,38 +266,42 @@ class TransactionFailed(WriteFailed):
 
 
 class Refused(KeyplanError):
-    """A write that the design's own rules don't allow, raised by the write itself: an archived article isn't edited."""
+    """A write rejected by the design's own rules, raised in the body of the write: an archived article can't be
+    edited.
+    """
 
     code = "Refused"
 
 
 class AccessDenied(KeyplanError, PermissionError):
-    """The caller may not do that, says the application's policy."""
+    """Access denied by the application's policy."""
 
     code = "AccessDenied"
 
 
 class AuthenticationRequired(AccessDenied):
-    """Only a caller who is known may do that."""
+    """The caller must be signed in."""
 
     code = "AuthenticationRequired"
 
 
 class TooManyRequests(AccessDenied):
-    """The caller did that too often of late. A policy may say how many seconds to wait: ``retry_after_s``."""
+    """Rate limit exceeded. ``retry_after_s``: seconds to wait, if the policy sets it."""
 
     code = "TooManyRequests"
     retry_after_s: int | None = None
 
 
 class StoreError(KeyplanError, OSError):
-    """The store can't be opened, read or written: no such file, a foreign or corrupt one, read-only, full, locked."""
+    """The store can't be opened, read or written: file missing, not a Keyplan file, damaged, read-only, full or
+    locked.
+    """
 
     code = "StoreError"
 
 
 class DynamoDBError(KeyplanError):
-    """An error of DynamoDB's API. ``type`` is its type; ``fields`` holds further members of the error's body."""
+    """An error of DynamoDB's API. ``type`` is its type; ``fields`` has the other members of the response."""
 
     code = "DynamoDBError"
     type: str = "InternalServerError"
