@@ -29,7 +29,7 @@ from tests.repository.examples import Program, programs_of
 from tests.repository.files import ROOT, written_files
 from tests.seeds import examples
 
-SYSTEMS = [Blog, Cms, Papers, Shop, Social]
+SYSTEMS: list[type[Design]] = [Blog, Cms, Papers, Shop, Social]
 
 
 @pytest.mark.parametrize("design", SYSTEMS)

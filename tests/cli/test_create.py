@@ -14,7 +14,7 @@ def test_it_makes_the_table_and_says_so_and_again_does_nothing() -> None:
     first = run("create", "cms", "--db", "x.db")
     assert (first.exit_code, first.output) == (
         0,
-        "Created the table cms in x.db, with GSI1.\nItems expire by expiresAt.\n",
+        "Created the table cms in x.db, with GSI1.\nItems expire by expires_at.\n",
     )
     with Cms.open("x.db", create=False) as cms:
         cms.create_article(Article(title="T", slug="t", author_id="a"))

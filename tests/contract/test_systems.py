@@ -9,6 +9,7 @@ store the same is tested of all, with more generated stores, in ``tests/systems/
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from tests.systems.blog.strategies import STRATEGIES as BLOG
 from tests.systems.cms.strategies import STRATEGIES as CMS
 from tests.systems.shop.strategies import STRATEGIES as SHOP
 
-STRATEGIES = {Blog: BLOG, Cms: CMS, Shop: SHOP}
+STRATEGIES: dict[type[Design], Any] = {Blog: BLOG, Cms: CMS, Shop: SHOP}
 STORES: dict[str, Callable[[], str]] = {"server": server_address, "dynamodb-local": local_address}
 
 

@@ -13,6 +13,7 @@ from tests.repository.walks import BEFORE, walks
 FUNCTION_LINES_MAX = 70
 
 LONG_FUNCTIONS = {
+    "tests/systems/social/test_readme.py:calls": "a call of each pattern of the network, in their order",
     "tests/rehearsal/spelt_within.py:painted": "classes that are made within one function, and their design",
     "tests/rehearsal/test_made_of.py:spelled": "one body that has all that a write can hold",
 }

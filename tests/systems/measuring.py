@@ -8,6 +8,7 @@ the sample, so that the numbers are the same each time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ from typing import Any
 
 from keyplan import Design, Entity, Put
 from keyplan.formatting.results import answer_json
+from keyplan_systems.sessions import Session
 from tests.seeds import NEW
 from tests.systems.support import Recorder, recorded
 
@@ -27,6 +29,7 @@ __all__ = [
     "measured",
     "name_of",
     "rows_of",
+    "session_calls",
     "text_of",
 ]
 
@@ -100,6 +103,17 @@ def check_rows(
     )
     assert not wrong, f"the README is to say:\n{lines}"
     assert shown.keys() == wanted.keys()
+
+
+def session_calls(design: Any) -> dict[str, Callable[[], object]]:
+    """A call of each pattern of sessions, which every system with accounts has."""
+    session = Session(user_id="ada", mark="0", expires_at=datetime(2030, 1, 1, tzinfo=UTC))
+    return {
+        "L1": lambda: design.session("ada", session.session_id),
+        "L2": lambda: design.sessions("ada"),
+        "L3": lambda: design.open_session(session),
+        "L4": lambda: design.end_session("ada", session.session_id),
+    }
 
 
 def name_of(design: type[Design], identity: str) -> str:

@@ -6,6 +6,7 @@ What each system writes and loads is tested in its own folder, as it is built.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from tests.systems.cms.strategies import STRATEGIES as CMS
 from tests.systems.shop.strategies import STRATEGIES as SHOP
 from tests.systems.social.support import STRATEGIES as SOCIAL
 
-STRATEGIES = {Blog: BLOG, Cms: CMS, Shop: SHOP, Social: SOCIAL}
+STRATEGIES: dict[type[Design], Any] = {Blog: BLOG, Cms: CMS, Shop: SHOP, Social: SOCIAL}
 DESIGNS: dict[type[Design], list[str]] = {
     Blog: [f"B{number}" for number in range(1, 16)],
     Cms: [f"AP{number}" for number in range(1, 9)],

@@ -9,10 +9,12 @@ from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Comment, Follow, Moderation, Upload, UserImpression
 from keyplan_systems.blog.essays import ESSAYS
 from keyplan_systems.blog.sample import sample_user, whole_post
+from keyplan_systems.sessions import Session
 
 __all__ = ["SAMPLED", "arguments", "completed"]
 
 SAMPLED = 60
+SESSION = Session(user_id=sample_user(1).user_id, mark="0", expires_at=datetime(2030, 1, 1, tzinfo=UTC))
 
 
 def completed(blog: Blog) -> None:
@@ -29,6 +31,7 @@ def completed(blog: Blog) -> None:
     blog.put(Moderation(log_id="l1", by=user_id, action="hid a comment", subject="c1", at=at))
     blog.lead("/2015/01/09/hello", post.post_id)
     blog.put(Upload(user_id=user_id, name="picture.png", at=at))
+    blog.put(SESSION)
     for followed in {post.user_id, user_id} - {sample_user(0).user_id}:
         blog.put(Follow(user_id=sample_user(0).user_id, author_id=followed, at=at))
 
@@ -66,7 +69,8 @@ def arguments() -> dict[str, dict[str, Any]]:
         "post": {"post_id": post.post_id},
         "user": {"user_id": user.user_id},
         "users": {"user_id": [user.user_id, sample_user(2).user_id]},
-        "account": {"user_id": user.user_id},
+        "session": {"user_id": user.user_id, "session_id": SESSION.session_id},
+        "sessions": {"user_id": user.user_id},
         "tag": {"tag": post.tags[0]},
         "tags": {"tag": list(post.tags)},
         "counters": {"kind": "post", "subject": post.post_id, "shard": [0, 1]},

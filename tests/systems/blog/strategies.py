@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from keyplan_systems.blog.entities import Byline, Credential, FrontPage, Post, Session, TagCount, User
+from keyplan_systems.blog.entities import Byline, Credential, FrontPage, Post, TagCount, User
 
 __all__ = ["STRATEGIES"]
 
@@ -45,15 +45,6 @@ _USERS = st.builds(
 )
 _EMAILS = st.sampled_from(["a@example.com", "b@example.com"])
 _CREDENTIALS = st.builds(Credential, user_id=_IDS, email=_EMAILS, changed_at=st.just(_DAY))
-_SESSIONS = st.builds(
-    Session,
-    user_id=_IDS,
-    session_id=_IDS,
-    secret_hash=st.just("s"),
-    created_at=st.just(_DAY),
-    rotated_at=st.just(_DAY),
-    expires_at=st.just(datetime(2027, 1, 1, tzinfo=UTC)),
-)
 _FRONT_PAGES = st.builds(
     FrontPage,
     replica=st.integers(0, 3),
@@ -67,7 +58,6 @@ STRATEGIES: dict[Any, SearchStrategy[Any]] = {
     Post: _POSTS,
     User: _USERS,
     Credential: _CREDENTIALS,
-    Session: _SESSIONS,
     FrontPage: _FRONT_PAGES,
     "user_id": _IDS,
     "viewed_id": _IDS,

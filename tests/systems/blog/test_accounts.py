@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,8 +13,10 @@ from keyplan.errors import ConditionFailed, ItemNotFound, Refused, UniqueValueTa
 from keyplan.testing.stored_world import scan
 from keyplan_systems.blog import accounts, people
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Credential, ProviderUser, RateLimit, Session, User
+from keyplan_systems.blog.entities import Credential, ProviderUser, RateLimit, User
+from keyplan_systems.sessions import Sessions
 from keyplan_systems.site import passwords
+from keyplan_systems.site.signing import Signer
 from tests.systems.blog.support import check_books, items_of, new_user, recorded
 
 PASSWORD = "seven quiet lamps"
@@ -165,140 +166,35 @@ def test_a_credential_belongs_to_its_user(blog: Blog, uma: User) -> None:
     assert blog.user(user.user_id) is None
 
 
-# Sessions
+# Sessions: those of all systems are tested in tests/systems/sites/test_sessions.py
 
 
-def test_a_session_from_its_beginning_to_its_end(blog: Blog, uma: User) -> None:
-    token = accounts.open_session(blog, uma.user_id, label="Firefox")
+@pytest.fixture
+def sessions(blog: Blog) -> Sessions[User]:
+    return accounts.sessions_of(blog, Signer(b"a secret of the tests"))
+
+
+def test_a_session_is_checked_with_two_consistent_reads(blog: Blog, uma: User, sessions: Sessions[User]) -> None:
+    token = sessions.open(uma, label="Firefox")
     requests = recorded(blog)
-    signed_in = accounts.session_of(blog, token)
+    signed_in = sessions.of(token)
     assert requests.operations == ["GetItem", "GetItem"]
     assert all(made[1]["ConsistentRead"] for made in requests.made)
     assert signed_in is not None
-    assert (signed_in.user, signed_in.session.label, signed_in.rotate) == (uma, "Firefox", False)
-    assert token.rpartition(".")[2] not in str(scan(blog).rows)
-    accounts.end_session(blog, uma.user_id, signed_in.session.session_id)
-    assert accounts.session_of(blog, token) is None
+    assert (signed_in.person, signed_in.session.label) == (uma, "Firefox")
 
 
-@pytest.mark.parametrize(
-    "token", ["", "a.b", "a.b.c", "\ud800.x.y", "x" * 5000, "nobody.none." + "s" * 43, "a.b.é" * 9]
-)
-def test_a_token_that_is_none(blog: Blog, uma: User, token: str) -> None:
-    assert accounts.session_of(blog, token) is None
-    assert accounts.rotate(blog, token) is None
-
-
-def test_neither_anothers_secret_nor_anothers_id_opens_a_session(blog: Blog, uma: User, eve: User) -> None:
-    mine, theirs = accounts.open_session(blog, uma.user_id), accounts.open_session(blog, eve.user_id)
-    _, session, secret = mine.split(".")
-    other_user, other_session, other_secret = theirs.split(".")
-    for forged in (
-        f"{uma.user_id}.{session}.{other_secret}",
-        f"{other_user}.{session}.{secret}",
-        f"{other_user}.{other_session}.{secret}",
-    ):
-        assert accounts.session_of(blog, forged) is None
-    assert accounts.session_of(blog, mine) is not None
-
-
-def test_a_session_expires(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    token = accounts.open_session(blog, uma.user_id, seconds=60)
-    later(monkeypatch, 61)
-    assert accounts.session_of(blog, token) is None
-    accounts.open_session(blog, uma.user_id)
-    assert len(items_of(blog, Session)) == 1  # what is over goes when the next begins
-
-
-def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Let time go by for accounts."""
-    for module in (accounts, people):
-        monkeypatch.setattr(module, "now", lambda: now() + timedelta(seconds=seconds))
-
-
-def test_a_user_has_so_many_sessions_and_no_more(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(people, "SESSIONS_MAX", 3)
-    tokens = [accounts.open_session(blog, uma.user_id) for _ in range(5)]
-    assert [accounts.session_of(blog, token) is not None for token in tokens] == [False, False, True, True, True]
-    assert len(items_of(blog, Session)) == 3
-
-
-def test_a_secret_is_rotated_and_the_old_one_holds_a_little(
-    blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = accounts.open_session(blog, uma.user_id)
-    later(monkeypatch, accounts.ROTATION_SECONDS + 1)
-    signed_in = accounts.session_of(blog, old)
-    assert signed_in is not None
-    assert signed_in.rotate
-    new = accounts.rotate(blog, old)
-    assert new is not None
-    assert accounts.rotate(blog, old) is None
-    for token in (old, new):
-        result = accounts.session_of(blog, token)
-        assert result is not None
-        assert not result.rotate
-    later(monkeypatch, accounts.ROTATION_SECONDS + accounts.GRACE_SECONDS + 2)
-    assert accounts.session_of(blog, new) is not None
-    assert accounts.session_of(blog, old) is None
-    assert accounts.session_of(blog, new) is None  # somebody has a copy of the old one: the session has ended
-
-
-def test_a_session_that_is_kept_while_others_end_is_good_at_every_moment(
-    blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its user is read after it: of the next epoch already."""
-    token = accounts.open_session(blog, uma.user_id)
-    get = blog.get
-
-    def ended_meanwhile(entity: type[Any], **given: Any) -> Any:
-        result = get(entity, **given)
-        if entity is Session:
-            monkeypatch.setattr(blog, "get", get)
-            accounts.end_sessions(blog, uma.user_id, keep=token.split(".")[1])
-        return result
-
-    monkeypatch.setattr(blog, "get", ended_meanwhile)
-    assert accounts.session_of(blog, token) is not None
-    assert accounts.session_of(blog, token) is not None
-
-
-def test_a_token_of_a_program_is_not_rotated(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    token = accounts.open_session(blog, uma.user_id, kind="token")
-    later(monkeypatch, accounts.ROTATION_SECONDS + 1)
-    signed_in = accounts.session_of(blog, token)
-    assert signed_in is not None
-    assert not signed_in.rotate
-
-
-def test_all_sessions_end_but_the_one_kept(blog: Blog, uma: User) -> None:
-    tokens = [accounts.open_session(blog, uma.user_id) for _ in range(4)]
-    kept = tokens[2].split(".")[1]
-    accounts.end_sessions(blog, uma.user_id, keep=kept)
-    assert [accounts.session_of(blog, token) is not None for token in tokens] == [False, False, True, False]
-    account = blog.account(uma.user_id)
-    assert account is not None
-    assert [session.session_id for session in account.sessions] == [kept]
-    accounts.end_sessions(blog, uma.user_id)
-    assert accounts.session_of(blog, tokens[2]) is None
-    with pytest.raises(ItemNotFound):
-        accounts.end_sessions(blog, "nobody")
-
-
-def test_who_is_suspended_is_out_at_once_and_stays_out(blog: Blog, uma: User) -> None:
-    token = accounts.open_session(blog, uma.user_id)
-    session = items_of(blog, Session)[0]
+def test_a_suspension_ends_all_sessions(blog: Blog, uma: User, sessions: Sessions[User]) -> None:
+    token = sessions.open(uma)
     assert accounts.moderate(blog, uma.user_id, "suspended").status == "suspended"
     assert accounts.moderate(blog, uma.user_id, "suspended").status == "suspended"
-    assert accounts.session_of(blog, token) is None
+    assert sessions.of(token) is None
     with pytest.raises(Refused, match="suspended"):
         accounts.sign_in(blog, "uma", PASSWORD)
     assert places(lambda: accounts.sign_in(blog, "uma", "wrong password")) == ["password"]
-    with pytest.raises(Refused):
-        accounts.open_session(blog, uma.user_id)
-    blog.put(session)  # one that was written at the same moment
+    late = sessions.open(uma)  # by a sign-in that read the user before
     accounts.moderate(blog, uma.user_id, "active")
-    assert accounts.session_of(blog, token) is None
+    assert (sessions.of(token), sessions.of(late)) == (None, None)
     assert accounts.sign_in(blog, "uma", PASSWORD).user_id == uma.user_id
     with pytest.raises(ItemNotFound):
         accounts.moderate(blog, "nobody", "active")
@@ -307,14 +203,13 @@ def test_who_is_suspended_is_out_at_once_and_stays_out(blog: Blog, uma: User) ->
 # Changes
 
 
-def test_a_password_is_changed_and_other_sessions_end(blog: Blog, uma: User) -> None:
-    here, there = (accounts.open_session(blog, uma.user_id) for _ in range(2))
+def test_a_password_is_changed_and_sessions_end(blog: Blog, uma: User, sessions: Sessions[User]) -> None:
+    token = sessions.open(uma)
     change = accounts.change_password
     assert places(lambda: change(blog, uma.user_id, "wrong", "another good one")) == ["old"]
     assert places(lambda: change(blog, uma.user_id, PASSWORD, "short")) == ["new"]
-    change(blog, uma.user_id, PASSWORD, "another good one", keep=here.split(".")[1])
-    assert accounts.session_of(blog, here) is not None
-    assert accounts.session_of(blog, there) is None
+    change(blog, uma.user_id, PASSWORD, "another good one")
+    assert sessions.of(token) is None
     assert accounts.sign_in(blog, "uma", "another good one").user_id == uma.user_id
     with pytest.raises(Refused):
         accounts.sign_in(blog, "uma", PASSWORD)

@@ -19,8 +19,9 @@ from argon2 import PasswordHasher
 from keyplan.errors import KeyplanError, Refused, WriteFailed
 from keyplan_systems.blog import accounts, counting
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Counter, Credential, PostSlug, Session, User
+from keyplan_systems.blog.entities import Counter, Credential, PostSlug, User
 from keyplan_systems.site import passwords
+from keyplan_systems.site.signing import Signer
 from tests.systems.blog.support import check_books, counted, items_of, new_post, new_user, published
 from tests.systems.support import in_processes
 
@@ -230,23 +231,13 @@ def test_authors_publish_and_edit_together(shared: Blog) -> None:
 
 
 def test_a_user_who_is_suspended_while_signing_in_has_no_session(shared: Blog) -> None:
+    sessions = accounts.sessions_of(shared, Signer(b"a secret of the tests"))
     for number in range(5):
         user = new_user(shared, f"user-{number}")
-        tokens = [accounts.open_session(shared, user.user_id)]
-        signing_in = [partial(accounts.open_session, shared, user.user_id)] * 3
-        *opened, _ = at_once([*signing_in, partial(accounts.moderate, shared, user.user_id, "suspended")])
-        tokens += [value for value in opened if isinstance(value, str)]
+        suspend = partial(accounts.moderate, shared, user.user_id, "suspended")
+        *opened, _ = at_once([*[partial(sessions.open, user)] * 3, suspend])
         accounts.moderate(shared, user.user_id, "active")
-        assert [token for token in tokens if accounts.session_of(shared, token) is not None] == []
-
-
-def test_one_browser_rotates_once(shared: Blog) -> None:
-    user = new_user(shared, "ada")
-    token = accounts.open_session(shared, user.user_id)
-    outcomes = at_once([lambda: accounts.rotate(shared, token)] * THREADS)
-    (new,) = [outcome for outcome in outcomes if outcome is not None]
-    assert accounts.session_of(shared, new) is not None
-    assert len(items_of(shared, Session)) == 1
+        assert [sessions.of(str(token)) for token in opened] == [None] * 3
 
 
 def test_attempts_are_counted_together(shared: Blog) -> None:

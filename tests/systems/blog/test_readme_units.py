@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from keyplan_systems.blog import accounts
-from keyplan_systems.blog.design import Blog, ContactMessage, Session
+from keyplan_systems.blog.design import Blog, ContactMessage
 from keyplan_systems.blog.sample import sample, whole_post
 from tests.seeds import NEW
 from tests.systems.blog.asked import SAMPLED, arguments, completed
 from tests.systems.blog.support import new_user, published, recorded, silent
 from tests.systems.blog.test_readme import rows
+from tests.systems.measuring import session_calls
 
 LARGE = 5_000
 """Posts that are 100,000 items together."""
@@ -73,14 +73,6 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
     at = datetime(2026, 11, 1, tzinfo=UTC)
     message = ContactMessage(message_id="m", name="n", email="a@example.com", text="t", at=at)
     first: list[Any] = []
-    session: list[Session] = []
-
-    def open_session() -> None:
-        token = accounts.open_session(blog, eve.user_id)
-        signed_in = accounts.session_of(blog, token)
-        assert signed_in is not None
-        session.append(signed_in.session)
-
     return {
         "W8": lambda: blog.edit_profile(eve.user_id, "Eve", "Reads."),
         "W9": lambda: blog.set_role(eve.user_id, "author"),
@@ -90,9 +82,8 @@ def writes(blog: Blog) -> dict[str, Callable[[], object]]:
         "W14": lambda: blog.unlike_post(post.post_id, eve.user_id),
         "W15": lambda: blog.rate_post(post.post_id, eve.user_id, 4),
         "W16": lambda: blog.view_user(eve.user_id, ada.user_id),
-        "W21": open_session,
-        "W22": lambda: blog.rotate_session(session[0], "new", session[0].expires_at),
-        "W23": lambda: blog.end_session(eve.user_id, session[0].session_id),
+        **{identity: call for identity, call in session_calls(blog).items() if identity > "L2"},
+        "W24": lambda: blog.end_sessions(eve.user_id),
         "W26": lambda: blog.link_provider(eve.user_id, "github", "7"),
         "W27": lambda: blog.send_message(message),
         "W28": lambda: blog.handle_message("2026-11", at, "m"),

@@ -9,6 +9,7 @@ from keyplan_systems.blog.entities import Counter, Post, User
 from keyplan_systems.blog.removing import delete_account, delete_post, export_of
 from keyplan_systems.blog.searching import search_of
 from keyplan_systems.site.files import MemoryFiles, name_of
+from keyplan_systems.site.signing import Signer
 from tests.systems.blog.support import check_books, new_user, published
 
 KEPT = {"PostTag", "Counter"}
@@ -60,7 +61,7 @@ def test_a_deleted_account_leaves_what_is_said_to_stay(blog: Blog, ada: User) ->
     files.put(picture, b"picture")
     blog.note_upload(ada.user_id, picture)
     said = blog.add_comment(filled_by(blog, reader).post_id, ada.user_id, "Mine.")
-    accounts.open_session(blog, ada.user_id)
+    accounts.sessions_of(blog, Signer(b"a secret of the tests")).open(ada)
     taken = export_of(blog, ada.user_id)
     assert [value["content"] for value in taken["posts"]] == ["x"]
     assert {comment["text"] for comment in taken["comments"]} == {"Mine.", "No."}

@@ -19,6 +19,7 @@ from keyplan_systems.blog.entities import FrontPage
 from keyplan_systems.blog.files import FILES_VARIABLE
 from keyplan_systems.blog.sample import sample
 from keyplan_systems.site import passwords
+from keyplan_systems.site.signing import Signer
 from tests.contract.remote import local_address, new_table, server_address
 from tests.systems.blog.asked import SAMPLED, arguments, completed
 from tests.systems.blog.support import check_books, new_post, new_user, silent
@@ -114,13 +115,12 @@ def test_one_of_two_wins(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_sessions_and_limits(store: Blog) -> None:
     user = new_user(store, "ada")
-    token = accounts.open_session(store, user.user_id)
-    assert accounts.session_of(store, token) is not None
-    new = accounts.rotate(store, token)
-    assert new is not None
+    sessions = accounts.sessions_of(store, Signer(b"a secret of the tests"))
+    token = sessions.open(user)
+    assert sessions.of(token) is not None
     accounts.moderate(store, user.user_id, "suspended")
     accounts.moderate(store, user.user_id, "active")
-    assert accounts.session_of(store, new) is None
+    assert sessions.of(token) is None
     for _ in range(2):
         accounts.limit(store, "sign-in", "a", most=2, seconds=7 * 24 * 3600)
     with pytest.raises(accounts.TooMany):

@@ -249,7 +249,6 @@ READS: dict[str, tuple[Callable[[Blog, Any], Any], dict[str, int], float]] = {
     "seen": (lambda blog, post: blog.post_seen(post.post_id, "reader-1"), {"GetItem": 1}, 0.5),
     "who saw it": (lambda blog, post: blog.who_saw_post(post.post_id), {"Query": READER_SHARDS}, 16),
     "authors": (lambda blog, post: blog.users([post.user_id]), {"BatchGetItem": 1}, 0.5),
-    "account": (lambda blog, post: blog.account(post.user_id), {"Query": 1}, 1),
     "sign-in": (lambda blog, post: blog.user_by_email("ada@example.com"), {"GetItem": 3}, 3),
 }
 

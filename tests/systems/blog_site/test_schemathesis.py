@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, Phase, settings
 from starlette.types import ASGIApp
 
 from keyplan.web import app
-from keyplan_systems.blog import accounts
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.site import Site
@@ -38,8 +37,7 @@ def headers(request: pytest.FixtureRequest, site: Site, ada: User, mona: User) -
     if who is None:
         yield {}
     else:
-        token = accounts.open_session(site.blog, who.user_id, kind="token")
-        yield {"Authorization": f"Bearer {site.visitors.signed(token)}"}
+        yield {"Authorization": f"Bearer {site.visitors.sessions.open(who, kind='token')}"}
 
 
 def test_no_request_breaks_the_api_or_its_promises(api: ASGIApp, headers: dict[str, str]) -> None:

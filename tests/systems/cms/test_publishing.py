@@ -42,7 +42,7 @@ def _event(item: dict[str, Any]) -> dict[str, Any]:
     event = {"event_id": "eventId", "kind": "kind", "article_id": "articleId", "slug": "slug", "title": "title"}
     result: dict[str, Any] = {name: item[attribute]["S"] for name, attribute in event.items()}
     version = item.get("version")
-    at, expires = datetime.fromisoformat(item["at"]["S"]), datetime.fromtimestamp(int(item["expiresAt"]["N"]), UTC)
+    at, expires = datetime.fromisoformat(item["at"]["S"]), datetime.fromtimestamp(int(item["expires_at"]["N"]), UTC)
     return {**result, "version": version and int(version["N"]), "at": at, "next_at": at, "expires_at": expires}
 
 

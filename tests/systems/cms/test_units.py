@@ -16,7 +16,7 @@ from keyplan_systems.cms.entities import MAIN, Event, Member
 from keyplan_systems.cms.publishing import token_hash
 from keyplan_systems.cms.sample import sample
 from tests.seeds import NEW
-from tests.systems.measuring import check_rows, text_of
+from tests.systems.measuring import check_rows, session_calls, text_of
 from tests.systems.support import silent
 
 README = text_of(keyplan_systems.cms)
@@ -120,7 +120,8 @@ def calls_beside(cms: Cms) -> dict[str, Callable[[], object]]:
         "Q8": lambda: cms.founded("cms"),
         "W17": lambda: cms.join(member, "hash"),
         "W18": lambda: cms.set_role("u_m", "editor"),
-        "W19": lambda: cms.set_password("u_m", "hash"),
+        "W19": lambda: cms.set_password("u_m", "hash", "new hash"),
+        **session_calls(cms),
         "W20": lambda: cms.take_event(event, at),
         "W21": lambda: cms.settle_event(events[1], {"hook"}),
         "W22": lambda: cms.postpone_event(events[2], at, {"hook"}, "502"),

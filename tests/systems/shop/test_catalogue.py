@@ -185,7 +185,9 @@ def test_who_signs_up_has_a_credential(shop: Shop) -> None:
     with pytest.raises(UniqueValueTaken):
         shop.sign_up(User(user_id="eva", email="EVE@example.com", name="Eva"), "hash 2")
     assert shop.credential("eva") is None
-    shop.set_password("eve", "hash 3")
+    with pytest.raises(ConditionFailed):
+        shop.set_password("eve", "another hash", "hash 3")
+    shop.set_password("eve", "hash 1", "hash 3")
     credential = shop.credential("eve")
     assert credential is not None
     assert credential.password_hash == "hash 3"

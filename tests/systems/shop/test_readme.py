@@ -12,7 +12,7 @@ from keyplan import Entity, Range
 from keyplan_systems.shop import Merchant, OrderEvent, PostalAddress, Product, Reading, Shop, User
 from keyplan_systems.shop.entities import EVENT_SHARDS, LINES_MAX, READING_KEPT, TOKEN_KEPT, Listing, OrderLine, Related
 from keyplan_systems.shop.sample import sample
-from tests.systems.measuring import AMONG, add_others, check_rows, measured, rows_of, text_of
+from tests.systems.measuring import AMONG, add_others, check_rows, measured, rows_of, session_calls, text_of
 from tests.systems.support import silent, stored
 
 README = text_of(keyplan_systems.shop)
@@ -109,7 +109,8 @@ def calls_around_orders(shop: Shop) -> dict[str, Callable[[], object]]:
     shop.request_return("o-000009", "r1", {"small-chisel": 1})
     return {
         "W13": lambda: shop.sign_up(User(user_id="newer", email="newer@example.com", name="New"), "hash"),
-        "W14": lambda: shop.set_password("newer", "hash"),
+        "W14": lambda: shop.set_password("newer", "hash", "new hash"),
+        **session_calls(shop),
         "W15": lambda: shop.rename_user("newer", "Newer"),
         "W16": lambda: shop.save_address("newer", "home", HOME),
         "W17": lambda: shop.remove_address("newer", "home"),

@@ -8,8 +8,6 @@ import re
 from html import unescape
 from typing import Any
 
-from starlette.applications import Starlette
-
 from keyplan.systems import SiteOptions
 from tests.systems.letters import Box
 from tests.web.support import TestClient
@@ -22,7 +20,7 @@ OPTIONS = SiteOptions(b"a secret of the tests, and nobody else's", ("testserver"
 class Visit:
     """A browser of somebody's own."""
 
-    def __init__(self, application: Starlette) -> None:
+    def __init__(self, application: Any) -> None:
         self.application = application
         self.client = TestClient(application, follow_redirects=True)
         self.path = "/"

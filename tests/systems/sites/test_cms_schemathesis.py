@@ -4,7 +4,6 @@ document says. Callers are nobody, an author and an editor.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -17,8 +16,6 @@ from keyplan_systems.cms import Cms
 from keyplan_systems.cms.sample import sample
 from keyplan_systems.cms.site.making import make_site
 from keyplan_systems.cms.site.people import CmsPeople
-from keyplan_systems.pages.people import Sessions
-from keyplan_systems.site.signing import Signer
 from tests.seeds import examples
 from tests.systems.sites.support import OPTIONS
 from tests.systems.support import silent
@@ -45,7 +42,7 @@ def test_no_request_breaks_the_api_or_its_promises(cms: Cms, who: str) -> None:
     policy = make_site(cms, OPTIONS).policy
     people = CmsPeople(cms)
     person = people.known(WHO[who]) if who in WHO else None
-    token = "" if person is None else Sessions(people, Signer(OPTIONS.secret)).open(person, time.time())
+    token = "" if person is None else policy.site.visitors.sessions.open(person)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     schema = schemathesis.openapi.from_asgi("/openapi.json", app(cms, hosts=("testserver",), policy=policy))
     checks = [

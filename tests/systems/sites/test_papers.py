@@ -110,7 +110,9 @@ def test_the_api_shows_what_is_published(papers: Papers, site: ServedSite) -> No
         assert client.get("/api/paper?paper_id=draft").status_code == 404
         assert client.get("/api/paper_with_authors?paper_id=draft").status_code == 404
         assert client.get("/api/published_in_collection?collection=ethics").status_code == 200
-        for pattern in ("papers_in_collection", "add_paper", "publish", "edit_paper"):
+        for pattern in ("papers_by_author?handle=ada", "papers_on_topic?topic=none"):
+            assert client.get(f"/api/{pattern}").status_code == 200
+        for pattern in ("add_paper", "publish", "edit_paper"):
             assert client.get(f"/api/{pattern}").status_code == 404
 
 

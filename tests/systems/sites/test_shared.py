@@ -50,8 +50,8 @@ def test_the_apis_page_can_send_the_sessions_form_token(application: Starlette) 
     visit.get("/sign-up")
     assert visit.send("/sign-up", login="ada", name="Ada", password="long enough") == 200
     site = application.state.site
-    person = Visitor(site.signer, session=visit.client.cookies["social_session"].strip('"'))
-    assert person.knows(visit.client.cookies["social_form_token"].strip('"'))
+    signed_in = site.visitors.sessions.of(visit.client.cookies["social_session"].strip('"'))
+    assert Visitor(site.signer, signed_in=signed_in).knows(visit.client.cookies["social_form_token"].strip('"'))
     visit.get("/")
     visit.send("/sign-out")
     assert "social_form_token" not in visit.client.cookies

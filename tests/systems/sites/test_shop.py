@@ -384,8 +384,9 @@ def test_a_session_ends_with_its_password(shop: Shop, site: ServedSite) -> None:
     somebody = visit(site)
     somebody.join("ends@example.com")
     user = shop.user_by_email("ends@example.com")
-    assert user is not None
-    shop.set_password(user.user_id, "another hash")
+    credential = None if user is None else shop.credential(user.user_id)
+    assert credential is not None
+    shop.set_password(credential.user_id, credential.password_hash, "another hash")
     somebody.get("/orders")
     assert somebody.path == "/sign-in"
 

@@ -101,11 +101,12 @@ def test_a_block_holds(people: dict[str, Visit]) -> None:
     assert eve.post(f"{post}/like", {"csrf": eve.csrf()}) == 404
     eve.get("/")
     assert not eve.says("Another")
-    eve.get("/people/ada")
-    assert not eve.says("Another")
-    assert eve.send("/people/ada/follow") == 409
-    eve.get("/messages/ada")
-    assert eve.send("/messages/ada", text="No") == 409
+    for path in ("/people/ada", "/messages/ada", "/people/ada/followers"):
+        assert eve.get(path) == 404
+    assert eve.post("/people/ada/follow", {"csrf": eve.csrf()}) == 404
+    assert eve.post("/messages/ada", {"csrf": eve.csrf(), "text": "No"}) == 404
+    assert eve.get("/people?handle=ada") == 200
+    assert eve.path == "/people"
     ada.get("/people/eve")
     ada.send("/people/eve/unblock")
     eve.get("/people/ada")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
+from itertools import permutations
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
@@ -26,7 +27,7 @@ from keyplan_systems.social import (
     User,
     UserTally,
 )
-from keyplan_systems.social.entities import preview_of
+from keyplan_systems.social.entities import Block, preview_of
 from tests.systems.support import stored
 
 __all__ = ["STRATEGIES", "assert_whole", "everything", "people"]
@@ -75,6 +76,8 @@ def assert_whole(social: Social) -> None:
 
 def _follows(there: dict[type[Entity], list[Any]], users: dict[str, User]) -> None:
     following: list[Following] = there[Following]
+    blocked = {pair for block in there[Block] for pair in permutations((block.user_id, block.blocked_id))}
+    assert not [link for link in following if (link.user_id, link.followed_id) in blocked]
     assert {(element.user_id, element.followed_id) for element in following} == {
         (value.follower_id, value.user_id) for value in there[Follower]
     }

@@ -36,7 +36,7 @@ with Social.open(sys.argv[1], create=False) as social:
         post = next(iter(social.posts_of_user(other, limit=1)), None)
         post_id = post.post_id if post else "none"
         try:
-            match chance.randrange(9):
+            match chance.randrange(10):
                 case 0 | 1: social.publish(who, f"by {who}")
                 case 2 | 3: social.follow(who, other)
                 case 4: social.unfollow(who, other)
@@ -45,6 +45,7 @@ with Social.open(sys.argv[1], create=False) as social:
                 case 7: social.comment(post_id, who, "hm")
                 case 8 if step % 4: social.send_message(who, other, "hi")
                 case 8: social.delete_post(post_id)
+                case 9: social.block(who, other) if step % 3 else social.unblock(who, other)
             done += 1
         except (Refused, ItemNotFound, ConditionFailed):
             pass  # the last: the post was deleted between the reads and the transaction

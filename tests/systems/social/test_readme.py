@@ -13,7 +13,7 @@ from keyplan import Entity, Range
 from keyplan_systems.social import Delivery, Social, limits
 from keyplan_systems.social.entities import Comment, Follower, Following, Like, Message, Post
 from keyplan_systems.social.sample import NEWEST, READER, sample, user_id
-from tests.systems.measuring import AMONG, add_others, check_rows, measured, rows_of, text_of
+from tests.systems.measuring import AMONG, add_others, check_rows, measured, rows_of, session_calls, text_of
 from tests.systems.support import silent
 
 README = text_of(keyplan_systems.social)
@@ -52,6 +52,7 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
     quiet, other = user_id(COUNT - 1), social.posts_of_user(star, limit=2).items[1]
     delivery = Delivery(user_id=quiet, reader_id=reader)
     leaver = social.join("leaver", "Leaver", "hash").user_id
+    joined = social.join("joined", "Joined", "hash")
     return {
         "S1": lambda: social.feed(reader),
         "S2": lambda: social.profile(star),
@@ -77,13 +78,16 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
         "R10": lambda: social.comment_of(said.post_id, said.created_at, said.comment_id),
         "W15": lambda: social.join("newer", "Newer", "hash"),
         "W16": lambda: social.edit_profile("new", "Newer", "About me."),
-        "W20": lambda: social.set_password(star, "hash"),
+        "W20": lambda: social.set_password(joined.user_id, "hash", "new hash"),
+        **session_calls(social),
         "W17": lambda: social.block("new", star),
         "W18": lambda: social.unblock("new", star),
         "W19": lambda: social.delete_comment(said.post_id, said.created_at, said.comment_id),
         "R7": lambda: social.credential(quiet),
         "R8": lambda: social.block_of(quiet, star),
         "R9": lambda: social.blocks(quiet),
+        "R12": lambda: social.blocked_by([quiet, star], reader),
+        "R13": lambda: social.blocked_of(quiet, [reader, star]),
         "W21": lambda: social.set_private(user_id(1), True),
         "W22": lambda: social.see_notifications(star, NEWEST),
         "W24": lambda: social.ask_to_follow("new", user_id(1)),

@@ -279,10 +279,33 @@ def test_a_private_account_is_asked_first(social: Social) -> None:
     assert "doesn't follow" in refused(social.remove_follower, "ann", "ben")
     social.ask_to_follow("ben", "ann")
     social.block("ann", "ben")
-    assert "has blocked the other" in refused(social.accept_request, "ann", "ben")
+    assert social.follow_requests("ann").items == []
+    assert "has blocked the other" in refused(social.ask_to_follow, "ben", "ann")
     social.set_private("ann", False)
     assert social.follow("cid", "ann")
     assert "no user" in refused(social.set_private, "zoe", True, kind=ItemNotFound)
+    assert_whole(social)
+
+
+@pytest.mark.parametrize("on_write", [False, True])
+def test_a_block_ends_followings_in_both_directions(
+    social: Social, monkeypatch: pytest.MonkeyPatch, on_write: bool
+) -> None:
+    if on_write:
+        monkeypatch.setattr(limits, "READ_MAX", 0)
+    for reader, author in (("ann", "ben"), ("ben", "ann"), ("cid", "ann"), ("ben", "cid")):
+        social.publish(author, "hello")
+        social.follow(reader, author)
+    social.block("ann", "ben")
+    assert [(link.follower_id, link.user_id) for name in ("ann", "ben", "cid") for link in social.followers(name)] == [
+        ("cid", "ann"),
+        ("ben", "cid"),
+    ]
+    assert [post.user_id for post in social.feed("ben")] == ["cid"]
+    assert social.feed("ann").items == []
+    assert_whole(social)
+    social.block("ann", "ben")
+    assert "has blocked the other" in refused(social.follow, "ann", "ben")
     assert_whole(social)
 
 

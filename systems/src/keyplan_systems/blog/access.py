@@ -77,7 +77,8 @@ WHO: Mapping[str, Audience] = {
     "set_role": "moderator",
     "set_status": "moderator",
     # what only the system's own functions call
-    "account": "nobody",
+    "session": "nobody",
+    "sessions": "nobody",
     "counters": "nobody",
     "addresses_of": "nobody",
     "comment": "nobody",
@@ -104,7 +105,6 @@ WHO: Mapping[str, Audience] = {
     "publish_as_of": "nobody",
     "register": "nobody",
     "open_session": "nobody",
-    "rotate_session": "nobody",
     "set_password": "nobody",
     "link_provider": "nobody",
     "count_view": "nobody",

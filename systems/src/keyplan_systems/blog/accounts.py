@@ -1,70 +1,49 @@
-"""Accounts: registering, signing in, passwords, sessions, external identities, limits; what a site calls.
+"""Accounts: registering, signing in, passwords, external identities, limits; what a site calls.
 
-Passwords are hashed (``site/passwords.py``), and secrets of sessions; the store never sees either. What is written is
+Passwords are hashed (``site/passwords.py``); the store never sees them. What is written is
 in ``people.py``. Everything that a person may type wrong is told with its field, as faults of one ``Refused``.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import re
-import secrets
-from datetime import datetime, timedelta
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from keyplan import Delete, SetRemove, Update, now, ulid
+from keyplan import Delete, SetRemove, Update, now
 from keyplan.errors import ConditionFailed, ErrorDetail, ItemNotFound, Refused, UniqueValueTaken, WriteFailed
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Credential, ProviderUser, Session, User, UserStatus
+from keyplan_systems.blog.entities import Credential, ProviderUser, User, UserStatus
 from keyplan_systems.blog.people import identity
+from keyplan_systems.sessions import Sessions
 from keyplan_systems.site.passwords import hash_password, needs_rehash, password_fits
+from keyplan_systems.site.signing import Signer
 
 __all__ = [
-    "SESSION_SECONDS",
-    "SignedIn",
     "TooMany",
     "change_email",
     "change_password",
     "check_email_change",
     "check_joining",
-    "end_session",
-    "end_sessions",
     "hash_password",
     "limit",
     "moderate",
     "needs_rehash",
-    "open_session",
     "password_fits",
     "register",
     "reset_password",
-    "rotate",
-    "session_of",
+    "sessions_of",
     "sign_in",
     "sign_in_by_provider",
     "unlink",
     "verify_email",
 ]
 
-SESSION_SECONDS = 14 * 24 * 3600
-ROTATION_SECONDS = 3600
-"""A browser's session gets a new secret after so long."""
-GRACE_SECONDS = 60
-"""So long the secret before is still good, for requests that were on their way."""
 PASSWORD_MIN = 10
 PASSWORD_MAX = 200
 
 _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_][\w-]{0,61}[^\W_]")
 _USERNAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,39}")
-_TOKEN = re.compile(r"([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{20,100})")
-
-
-class SignedIn(NamedTuple):
-    """A user who is signed in, by which session, and whether its secret is due to be changed (``rotate``)."""
-
-    user: User
-    session: Session
-    rotate: bool
 
 
 class TooMany(Refused):
@@ -225,98 +204,6 @@ def _check_active(user: User) -> None:
         raise _refused([ErrorDetail("password", f"this account is {user.status}", "write to the moderators")])
 
 
-# Sessions
-
-
-def open_session(
-    blog: Blog,
-    user_id: str,
-    *,
-    seconds: int = SESSION_SECONDS,
-    kind: Literal["browser", "token"] = "browser",
-    label: str = "",
-) -> str:
-    """Begin a session of a user: its token, which only its owner has. Raises Refused for a user who isn't active."""
-    secret = secrets.token_urlsafe(32)
-    session = Session(
-        user_id=user_id,
-        session_id=ulid(),
-        secret_hash=_digest(secret),
-        kind=kind,
-        label=label[:200],
-        expires_at=_after(seconds),
-    )
-    blog.open_session(session)
-    return f"{user_id}.{session.session_id}.{secret}"
-
-
-def session_of(blog: Blog, token: str) -> SignedIn | None:
-    """Who is signed in by a token: two items, strongly consistent, however many sessions they have. None for a token
-    that isn't good (any more).
-
-    A secret that was rotated away is good for GRACE_SECONDS; whoever comes with it later has a copy, so the session
-    ends.
-    """
-    parts = _TOKEN.fullmatch(token)
-    if parts is None:
-        return None
-    user_id, session_id, secret = parts.groups()
-    session = blog.get(Session, user_id=user_id, session_id=session_id, consistent=True)
-    user = None if session is None else blog.get(User, user_id=user_id, consistent=True)
-    if session is not None and user is not None and session.epoch < user.session_epoch:
-        # It may be the one that was kept when all others ended at this moment.
-        session = blog.get(Session, user_id=user_id, session_id=session_id, consistent=True)
-    moment = now()
-    if session is None or session.expires_at <= moment:
-        return None
-    if user is None or user.status != "active" or session.epoch != user.session_epoch:
-        return None
-    age = (moment - session.rotated_at).total_seconds()
-    digest = _digest(secret)
-    if hmac.compare_digest(session.secret_hash, digest):
-        return SignedIn(user, session, session.kind == "browser" and age > ROTATION_SECONDS)
-    if hmac.compare_digest(session.previous_hash or "", digest):
-        if age <= GRACE_SECONDS:
-            return SignedIn(user, session, rotate=False)
-        blog.end_session(user_id, session_id)
-    return None
-
-
-def rotate(blog: Blog, token: str, *, seconds: int = SESSION_SECONDS) -> str | None:
-    """Give a session a new secret, and time to its end: the new token. None when the token's secret isn't the newest:
-    another request of the same browser was quicker, and has the new one.
-    """
-    signed_in = session_of(blog, token)
-    head, _, old = token.rpartition(".")
-    if signed_in is None or not hmac.compare_digest(signed_in.session.secret_hash, _digest(old)):
-        return None
-    secret = secrets.token_urlsafe(32)
-    try:
-        blog.rotate_session(signed_in.session, _digest(secret), _after(seconds))
-    except ConditionFailed:
-        return None
-    return f"{head}.{secret}"
-
-
-def end_session(blog: Blog, user_id: str, session_id: str) -> None:
-    """End one session."""
-    blog.end_session(user_id, session_id)
-
-
-def end_sessions(blog: Blog, user_id: str, keep: str | None = None) -> None:
-    """End all sessions of a user, but for the one with the id ``keep``. Raises ItemNotFound."""
-    blog.end_sessions(user_id, keep)
-
-
-def _digest(secret: str) -> str:
-    """A hash of a secret that is long and random, so that it needs neither salt nor slowness."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def _after(seconds: int) -> datetime:
-    return (now() + timedelta(seconds=seconds)).replace(microsecond=0)
-
-
 # Changes
 
 
@@ -325,8 +212,18 @@ def moderate(blog: Blog, user_id: str, status: UserStatus) -> User:
     return blog.set_status(user_id, status)
 
 
-def change_password(blog: Blog, user_id: str, old: str, new: str, keep: str | None = None) -> None:
-    """Change a password; the user's sessions end, but for the one with the id ``keep``.
+def sessions_of(blog: Blog, signer: Signer) -> Sessions[User]:
+    """The sessions of a blog's active users."""
+
+    def active(user_id: str) -> User | None:
+        user = blog.get(User, user_id=user_id, consistent=True)
+        return user if user is not None and user.status == "active" else None
+
+    return Sessions(blog, active, signer)
+
+
+def change_password(blog: Blog, user_id: str, old: str, new: str) -> None:
+    """Change a password; all of the user's sessions end.
 
     Without a password until now, ``old`` isn't asked for. Raises Refused at ``old`` or ``new``, ItemNotFound.
     """
@@ -336,15 +233,17 @@ def change_password(blog: Blog, user_id: str, old: str, new: str, keep: str | No
     faults = _password_faults(new, credential.email, user.username, "new")
     if faults:
         raise _refused(faults)
-    blog.set_password(user_id, hash_password(new), keep)
+    blog.set_password(user_id, credential.password_hash, hash_password(new))
 
 
 def reset_password(blog: Blog, user: User, credential: Credential, new: str) -> None:
-    """Set the password of a user who has shown who they are; all of their sessions end. Raises Refused at ``new``."""
+    """Set the password of a user who has shown who they are; all of their sessions end. Raises Refused at ``new``, and
+    ConditionFailed if the password was changed after ``credential`` was read.
+    """
     faults = _password_faults(new, credential.email, user.username, "new")
     if faults:
         raise _refused(faults)
-    blog.set_password(user.user_id, hash_password(new))
+    blog.set_password(user.user_id, credential.password_hash, hash_password(new))
 
 
 def verify_email(blog: Blog, user_id: str, email: str) -> None:

@@ -11,7 +11,6 @@ from keyplan_systems.blog.comments import CommentWrites
 from keyplan_systems.blog.counting import CountingWrites
 from keyplan_systems.blog.entities import (
     INDEXES,
-    Account,
     Byline,
     CoAuthor,
     Comment,
@@ -32,7 +31,6 @@ from keyplan_systems.blog.entities import (
     ProviderUser,
     RateLimit,
     Redirect,
-    Session,
     TagCount,
     Upload,
     User,
@@ -43,7 +41,6 @@ from keyplan_systems.blog.people import PeopleWrites
 from keyplan_systems.blog.posts import PostWrites
 
 __all__ = [
-    "Account",
     "Blog",
     "Byline",
     "CoAuthor",
@@ -65,7 +62,6 @@ __all__ = [
     "ProviderUser",
     "RateLimit",
     "Redirect",
-    "Session",
     "TagCount",
     "Upload",
     "User",
@@ -88,11 +84,12 @@ _REASONS = {
     "KP209 Blog.refresh_tag": "this is the refresh at a bounded rate",
     "KP304 followed_posts": "a reader follows FOLLOWS_MAX authors at most: see docs/decisions/0084",
     "KP304 followed_co_authors": "as many as followed_posts",
+    "KP314 Blog.end_sessions": "sessions end as well when the epoch is counted twice",
     "KP306 Blog.ask_co_authors": "who agrees at the same moment changes the post, which this write expects as it was",
     "KP306 Blog.lead": "an import says anew where its addresses lead",
     "KP405": "index names are the document's, so that its readers find them",
     "KP602 Counter.expires_at": "what expires is closed, and counts nothing",
-    "KP602 Session.expires_at": "accounts.session_of compares it with the time",
+    "KP602 Session.expires_at": "Sessions.of compares it with the time",
 }
 """Findings of ``keyplan check`` that are right so, and why."""
 

@@ -27,7 +27,6 @@ __all__ = [
     "INDEXES",
     "READER_SHARDS",
     "STATUS_SHARDS",
-    "Account",
     "Byline",
     "CoAuthor",
     "CoAuthorStatus",
@@ -56,7 +55,6 @@ __all__ = [
     "RateLimit",
     "Redirect",
     "Role",
-    "Session",
     "Slug",
     "Stars",
     "Tag",
@@ -167,8 +165,8 @@ class User(Entity):
 
     ``drafts``, ``published`` and ``archived`` count the user's posts by status. ``rating`` is the sum of their posts'
     ratings, ``views`` counts their profile's and ``followers`` those who follow them, all gathered now and then.
-    ``co_authored`` counts the published posts of others that name them. A session is valid while it has the user's
-    ``session_epoch``.
+    ``co_authored`` counts the published posts of others that name them. A session is valid while its mark is the
+    user's ``session_epoch``.
     """
 
     user_id: Id = Field(default_factory=ulid)
@@ -194,6 +192,11 @@ class User(Entity):
         """Rating, then time."""
         return rating_key(self.rating, self.created_at)
 
+    @property
+    def session_mark(self) -> str:
+        """The mark of the user's sessions: they end when ``session_epoch`` changes."""
+        return str(self.session_epoch)
+
     primary = Key("USER#{user_id}", "META")
     by_username = Key("{username}", index=USERS_BY_USERNAME)
     by_status_rating = Key("USER#{status}", "{rating_sk}", index=USERS_BY_STATUS_RATING)
@@ -217,33 +220,6 @@ class Credential(Entity):
 
     primary = Key("USER#{user_id}", "CREDENTIAL")
     email_claim = Unique("USER_EMAIL#{email}", "META")
-
-
-class Session(Entity):
-    """A user who is signed in somewhere. The secret itself is in the user's cookie, its hash is here.
-
-    ``previous_hash`` is that of the secret before the last rotation, for requests that were on their way.
-    """
-
-    user_id: Id
-    session_id: Id = Field(default_factory=ulid)
-    secret_hash: str = Field(repr=False)
-    previous_hash: str | None = Field(default=None, repr=False)
-    kind: Literal["browser", "token"] = "browser"
-    label: str = Field(default="", max_length=200)
-    epoch: int = 0
-    created_at: datetime = Field(default_factory=now)
-    rotated_at: datetime = Field(default_factory=now)
-    expires_at: Ttl
-
-    primary = Key("USER#{user_id}", "META#SESSION#{session_id}")
-
-
-class Account(NamedTuple):
-    """A user and where they are signed in: one query."""
-
-    user: User
-    sessions: list[Session]
 
 
 class ProviderUser(Entity):

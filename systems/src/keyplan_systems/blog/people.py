@@ -8,10 +8,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from keyplan import Add, Batch, Check, Create, Delete, Field, Put, SetAdd, Update, Writes, now, write
+from keyplan import Add, Check, Create, Delete, Field, Put, SetAdd, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.entities import (
-    Account,
     ContactMessage,
     Credential,
     Moderation,
@@ -20,19 +19,17 @@ from keyplan_systems.blog.entities import (
     ProviderUser,
     RateLimit,
     Role,
-    Session,
     Upload,
     User,
     UserStatus,
 )
 from keyplan_systems.blog.reads import Reads
+from keyplan_systems.sessions import SessionPatterns
 
-__all__ = ["SESSIONS_MAX", "PeopleWrites", "identity"]
+__all__ = ["PeopleWrites", "identity"]
 
 
 Bio = Annotated[str, Field(max_length=1000)]
-SESSIONS_MAX = 30
-"""Sessions of one user: whoever begins one, and the page that shows them, reads them all in one query."""
 Seconds = Annotated[int, Field(ge=1, le=7 * 24 * 3600)]
 Most = Annotated[int, Field(ge=1)]
 
@@ -54,7 +51,7 @@ _DONE: dict[UserStatus, str] = {
 """What the log says of a moderator who gives an account a status."""
 
 
-class PeopleWrites(Reads):
+class PeopleWrites(SessionPatterns, Reads):
     """The writes about people."""
 
     @write("W1")
@@ -91,12 +88,13 @@ class PeopleWrites(Reads):
 
     @write("W10", attempts=30)
     def set_status(self, user_id: str, status: UserStatus, by: str | None = None) -> Writes[User]:
-        """Suspend a user, or make them active again. Whoever isn't active has no sessions: all end in the same write.
+        """Suspend a user, or make them active again. All of their sessions end, by the user's ``session_epoch``.
 
-        What a moderator (``by``) does is in the log of the same transaction. Sessions end by the user's
-        ``session_epoch``; the items are removed after that.
+        What a moderator (``by``) does is logged in the same transaction. Raises ItemNotFound.
         """
-        user, sessions = yield from self._account(user_id)
+        user = yield from self.user.read(user_id)
+        if user is None:
+            raise _unknown(user_id)
         if user.status == status:
             return user
         epoch = user.session_epoch + 1
@@ -105,81 +103,23 @@ class PeopleWrites(Reads):
         )
         if by is not None:
             yield Create(Moderation(by=by, action=_DONE[status], subject=user_id, about=user.name))
-        yield Batch(Delete(Session, user_id=user_id, session_id=session.session_id) for session in sessions)
         return user.model_copy(update={"status": status, "session_epoch": epoch})  # its counters may have moved
 
-    # Sessions
-
-    @write("W21", attempts=10)
-    def open_session(self, session: Session) -> Writes[Session]:
-        """Begin a session of an active user. Those of theirs that are over are removed, and beyond SESSIONS_MAX those
-        that were used least lately. Raises Refused.
-        """
-        user, sessions = yield from self._account(session.user_id)
-        if user.status != "active":
-            raise Refused(f"the user is {user.status}", place="Blog.open_session")
-        begun = yield from Create(session.model_copy(update={"epoch": user.session_epoch}))
-        yield Check(User, user_id=user.user_id).only_if(status="active", session_epoch=user.session_epoch)
-        good = [element for element in sessions if element.epoch == user.session_epoch and element.expires_at > now()]
-        kept = sorted(good, key=lambda session: session.rotated_at)[-(SESSIONS_MAX - 1) :]
-        yield Batch(
-            Delete(Session, user_id=user.user_id, session_id=element.session_id)
-            for element in sessions
-            if element not in kept
-        )
-        return begun
-
-    @write("W22")
-    def rotate_session(self, session: Session, new_hash: str, expires_at: datetime) -> Writes[Session]:
-        """Give a session a new secret. Raises ConditionFailed when its secret isn't the one that was read any more."""
-        rotated = yield from Update(
-            session,
-            secret_hash=new_hash,
-            previous_hash=session.secret_hash,
-            rotated_at=now(),
-            expires_at=expires_at,
-        ).only_if(secret_hash=session.secret_hash)
-        return rotated
-
-    @write("W23")
-    def end_session(self, user_id: str, session_id: str) -> Writes:
-        """End one session."""
-        yield Delete(Session, user_id=user_id, session_id=session_id)
+    # Sessions and passwords
 
     @write("W24", attempts=30)
-    def end_sessions(self, user_id: str, keep: str | None = None) -> Writes:
-        """End all sessions of a user, but for the one named by ``keep``."""
-        user, sessions = yield from self._account(user_id)
-        yield from self._ended(user, sessions, keep)
+    def end_sessions(self, user_id: str) -> Writes:
+        """End all sessions of a user. Raises ItemNotFound."""
+        yield Update(User, user_id=user_id).set(session_epoch=Add(1)).if_missing(_unknown(user_id))
 
-    @write("W25", attempts=30)
-    def set_password(self, user_id: str, password_hash: str, keep: str | None = None) -> Writes:
-        """Give a user another password; their sessions end, but for the one named by ``keep``."""
-        user, sessions = yield from self._account(user_id)
-        yield Update(Credential, user_id=user_id).set(password_hash=password_hash, changed_at=now())
-        yield from self._ended(user, sessions, keep)
-
-    def _account(self, user_id: str) -> Writes[Account]:
-        account = yield from self.account.read(user_id)
-        if account is None:
-            raise _unknown(user_id)
-        return account
-
-    def _ended(self, user: User, sessions: list[Session], keep: str | None) -> Writes:
-        """The sessions of an epoch that is over, one taken along into the next."""
-        epoch = user.session_epoch + 1
-        yield Update(User, user_id=user.user_id).set(session_epoch=epoch).only_if(session_epoch=user.session_epoch)
-        kept = next(
-            (session for session in sessions if session.session_id == keep and session.epoch == user.session_epoch),
-            None,
-        )
-        if kept is not None:
-            yield Update(kept, epoch=epoch).only_if(epoch=kept.epoch)
-        yield Batch(
-            Delete(Session, user_id=user.user_id, session_id=session.session_id)
-            for session in sessions
-            if session is not kept
-        )
+    @write("W25")
+    def set_password(self, user_id: str, old_hash: str | None, password_hash: str) -> Writes:
+        """Replace a password, or set the first one; all sessions of the user end. Raises ConditionFailed if the stored
+        hash isn't ``old_hash``.
+        """
+        update = Update(Credential, user_id=user_id).set(password_hash=password_hash, changed_at=now())
+        yield update.only_if(password_hash=old_hash)
+        yield Update(User, user_id=user_id).set(session_epoch=Add(1)).if_missing(_unknown(user_id))
 
     # External identities
 

@@ -11,7 +11,6 @@ from datetime import datetime
 
 from keyplan import Cursor, Each, Page, Prefix, Range, Through, read
 from keyplan_systems.blog.entities import (
-    Account,
     CoAuthor,
     CoAuthorStatus,
     Comment,
@@ -243,11 +242,6 @@ class Reads:
     @read("R3")
     def users(self, user_id: Each[str]) -> list[User]:
         """Several users by their ids: the authors of a page of posts."""
-        ...
-
-    @read("R4", consistent=True, items=6)
-    def account(self, user_id: str) -> Account | None:
-        """A user with their sessions: one query, strongly consistent."""
         ...
 
     @read("R5")

@@ -23,7 +23,6 @@ from keyplan_systems.blog.entities import (
     PostStatus,
     ProviderUser,
     Redirect,
-    Session,
     User,
 )
 from keyplan_systems.paging import as_json, items_of, pages_of
@@ -105,11 +104,10 @@ def _uncount(blog: Blog, delete: Delete, subject: str, changes: Mapping[str, int
 
 def _remove_user(blog: Blog, user: User) -> None:
     """The user, their credential with its claims, and their identities: one transaction."""
-    account = blog.account(user.user_id)
-    sessions = [] if account is None else account.sessions
-    _all(blog, [Delete(Session, user_id=user.user_id, session_id=session.session_id) for session in sessions])
+    _all(blog, [Delete(session) for session in blog.sessions(user.user_id)])
+    stored = blog.get(User, user_id=user.user_id, consistent=True)
     credential = blog.get(Credential, user_id=user.user_id, consistent=True)
-    actions: list[Any] = [] if account is None else [Delete(account.user)]
+    actions: list[Any] = [] if stored is None else [Delete(stored)]
     if credential is not None:
         actions.append(Delete(credential))
         identities = [named.partition(":") for named in sorted(credential.providers)]
@@ -122,9 +120,9 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
     """All that is stored of a user, as JSON: profile, posts with their texts, posts of others that name them, comments,
     follows, pictures, sign-ins.
     """
-    account = blog.account(user_id)
+    user = blog.get(User, user_id=user_id, consistent=True)
     credential = blog.get(Credential, user_id=user_id, consistent=True)
-    if account is None or credential is None:
+    if user is None or credential is None:
         raise ItemNotFound(f"there is no user {user_id!r}", place="account")
     posts: list[dict[str, Any]] = []
     for page in _posts_of(blog, user_id):
@@ -136,12 +134,12 @@ def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
     since = {follow.author_id: follow.at for follow in blog.follows_of(user_id)}
     authors = blog.users(list(since)) if since else []
     return {
-        "profile": as_json(account.user),
+        "profile": as_json(user),
         "email": credential.email,
         "providers": sorted(credential.providers),
         "sessions": [
             {"label": session.label, "kind": session.kind, "since": session.created_at.isoformat()}
-            for session in account.sessions
+            for session in blog.sessions(user_id)
         ],
         "posts": posts,
         "named_on": [{"title": post.title, "slug": post.slug, "status": post.status} for post in named_on],

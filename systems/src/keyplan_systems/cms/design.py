@@ -24,6 +24,7 @@ from keyplan_systems.cms.entities import (
 )
 from keyplan_systems.cms.members import MemberWrites
 from keyplan_systems.cms.placing import check_body, word_count
+from keyplan_systems.sessions import SessionPatterns
 
 __all__ = [
     "BODY_BYTES_MAX",
@@ -50,15 +51,15 @@ SILENCE = {
     "KP202 Founded.primary": "one item, written once",
     "KP202 StateArticle.primary": "written when people publish, take back or archive, and read by editors alone",
     "KP303 article_history": "it is asked for when a whole history is exported, not for a page; AP4 pages",
-    "KP306 set_password": "another password takes the place of the one before, as it should",
     "KP315 share_preview": "a token is random, so no other preview has it, expired or not",
     "KP602 Event.expires_at": "an event is as true as before: it expires so that they don't grow for ever",
     "KP602 Preview.expires_at": "whoever shows a preview looks at its time (reading.py)",
+    "KP602 Session.expires_at": "Sessions.of compares it with the time",
 }
 """What ``keyplan check`` finds and is right so."""
 
 
-class Cms(MemberWrites, Design, ignore=SILENCE):
+class Cms(MemberWrites, SessionPatterns, Design, ignore=SILENCE):
     """Articles, their versions, tags, addresses and translations, what readers see of them, and who writes them."""
 
     table = Table("cms", indexes=[GSI1])

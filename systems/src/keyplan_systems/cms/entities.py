@@ -276,7 +276,7 @@ class Preview(CmsEntity):
     version: int = Field(ge=1)
     created_by: Id
     created_at: datetime = Field(default_factory=now)
-    expires_at: Ttl
+    expires_at: Ttl = Field(alias="expires_at")
 
     primary = Key("PREVIEW#{token_hash}", "PREVIEW")
 
@@ -320,7 +320,7 @@ class Event(CmsEntity):
     delivered: set[str] = Field(default_factory=set)
     told: str | None = None
     """What was answered last where a webhook didn't take it."""
-    expires_at: Ttl
+    expires_at: Ttl = Field(alias="expires_at")
 
     primary = Key("EVENT#{event_id}", "EVENT")
     waiting = Key("OUTBOX", "{next_at}#{event_id}", index=GSI1, when={"state": "waiting"})

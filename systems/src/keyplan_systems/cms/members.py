@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Check, Create, Delete, Put, Update, Writes, write
+from keyplan import Create, Delete, Update, Writes, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.cms.entities import Credential, Event, Founded, Id, Member, Role
 from keyplan_systems.cms.publishing import PublishingWrites
@@ -46,11 +46,9 @@ class MemberWrites(PublishingWrites):
         return member
 
     @write("W19")
-    def set_password(self, member_id: Id, password_hash: Hash) -> Writes:
-        """Another password from now on. Raises ItemNotFound for an unknown member."""
-        missing = ItemNotFound(f"there is no member {member_id!r}", place="Cms.set_password", hint="join first")
-        yield Check(Member, member_id=member_id).if_missing(missing)
-        yield Put(Credential(member_id=member_id, password_hash=password_hash))
+    def set_password(self, member_id: Id, old_hash: Hash, password_hash: Hash) -> Writes:
+        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+        yield Update(Credential, member_id=member_id).set(password_hash=password_hash).only_if(password_hash=old_hash)
 
     @write("W24", attempts=10)
     def leave(self, member_id: Id) -> Writes:

@@ -113,12 +113,12 @@ def _sign_in(turn: Turn[Any]) -> Response:
             person = people.known(login)
             fits = password_fits(person.password_hash if person is not None else None, password)
         if person is not None and fits:
-            turn.site.sign_in(turn.visitor, person)
+            turn.sign_in(person)
             return turn.go(form["next"] or "/")
         form.fault("login", "that isn't known with this password")
     return turn.page("sign_in.html", 422)
 
 
 def _sign_out(turn: Turn[Any]) -> Response:
-    turn.site.visitors.leave(turn.visitor)
+    turn.site.visitors.sign_out(turn.visitor)
     return turn.go("/")

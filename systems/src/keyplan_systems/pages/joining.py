@@ -54,7 +54,7 @@ def _join(turn: Turn[Any], login: str, name: str, password: str) -> Response:
     """Join, and be signed in. Raises Refused with a fault of ``login``."""
     with turn.site.hashing:
         person = turn.people.join(login, name, hash_password(password))
-    turn.site.sign_in(turn.visitor, person)
+    turn.sign_in(person)
     return turn.go("/", "welcome")
 
 

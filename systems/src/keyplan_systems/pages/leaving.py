@@ -67,8 +67,8 @@ class _Pages:
             except Refused as error:
                 form.fault("", error.message)
             else:
-                turn.visitor.person = None
-                turn.site.visitors.leave(turn.visitor)
+                turn.site.visitors.sign_out(turn.visitor)
+                turn.site.visitors.sessions.forget(person.user_id)
                 return turn.page("gone.html", stays=stays)
         return turn.page("account.html", 422, stays=self.leaving.stays)
 

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.responses import Response
 
 from keyplan.errors import ConditionFailed
-from keyplan_systems.pages.people import PASSWORD_MIN, Person, mark_of
+from keyplan_systems.pages.people import PASSWORD_MIN, Person
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.passwords import hash_password, password_fits
@@ -39,10 +39,10 @@ def change(turn: Turn[Any]) -> Response:
     if form:
         with turn.site.hashing:
             if password_fits(person.password_hash, old):
-                turn.people.replace_password(person, hash_password(new))
+                turn.people.set_password(person.user_id, person.password_hash, hash_password(new))
                 fresh = turn.people.person(person.user_id)
                 if fresh is not None:
-                    turn.site.sign_in(turn.visitor, fresh)
+                    turn.sign_in(fresh)
                 return turn.go("/password", "password")
         form.fault("old", "the password is wrong")
     return turn.page("password.html", 422, password_min=PASSWORD_MIN)
@@ -67,7 +67,7 @@ def _write(turn: Turn[Any], login: str, origin: str) -> None:
     person = turn.people.known(login)
     if person is None:
         return
-    text = f"{int(time.time()) + LINK_SECONDS}.{mark_of(person)}.{person.user_id}"
+    text = f"{int(time.time()) + LINK_SECONDS}.{person.session_mark}.{person.user_id}"
     title = turn.site.look.title
     turn.site.joining.mail.send(
         person.email,
@@ -96,10 +96,10 @@ def reset(turn: Turn[Any]) -> Response:
         return turn.page("reset.html", 422, field="password", password_min=PASSWORD_MIN)
     with turn.site.hashing:
         try:
-            turn.people.replace_password(person, hash_password(password))
+            turn.people.set_password(person.user_id, person.password_hash, hash_password(password))
         except ConditionFailed:  # another request used the link first
             raise _over() from None
-    turn.site.visitors.leave(turn.visitor)
+    turn.site.visitors.sign_out(turn.visitor)
     return turn.go("/sign-in", "reset")
 
 
@@ -108,7 +108,7 @@ def _whose(turn: Turn[Any], token: str) -> Person:
     text = turn.site.signer.unsign("reset", token) if len(token) <= 1000 else None
     until, mark, user_id = ("0", "", "") if text is None else text.split(".", 2)
     person: Person | None = turn.people.person(user_id) if int(until) > time.time() else None
-    if person is None or mark_of(person) != mark:
+    if person is None or person.session_mark != mark:
         raise _over()
     return person
 

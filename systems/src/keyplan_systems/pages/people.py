@@ -1,27 +1,18 @@
-"""Who signs in: people behind one interface, passwords, and the signed sessions that browsers and programs hold.
-
-A session is a signed text: whose it is, until when, and a mark of the password that it was made with. So nothing is
-stored for it, and all of a person's sessions end when the password changes.
-"""
+"""The people who sign in to a small site, behind one interface. Their sessions are in ``keyplan_systems.sessions``."""
 
 from __future__ import annotations
 
 import hashlib
-import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
-from urllib.parse import quote, unquote
 
 from keyplan.errors import ErrorDetail, Refused, UniqueValueTaken
-from keyplan_systems.site.signing import Signer
 
-__all__ = ["PASSWORD_MIN", "People", "Person", "Sessions", "StoredPeople", "mark_of"]
+__all__ = ["PASSWORD_MIN", "People", "Person", "StoredPeople"]
 
 PASSWORD_MIN = 10
-SESSION_SECONDS = 14 * 24 * 3600
-_TOKEN_CHARACTERS_MAX = 2000
 
 
 @dataclass(frozen=True)
@@ -34,6 +25,11 @@ class Person:
     roles: Collection[str] = ()
     email: str = ""
     """The stored email address, which mail goes to; empty where people sign in with something else."""
+
+    @property
+    def session_mark(self) -> str:
+        """A hash of the password's hash: sessions and links by mail end when the password changes."""
+        return hashlib.sha256(self.password_hash.encode()).hexdigest()[:16]
 
 
 class People(Protocol):
@@ -56,8 +52,8 @@ class People(Protocol):
         """Raises Refused with a fault of ``login`` for what can't be one, whoever has it."""
         ...
 
-    def replace_password(self, person: Person, password_hash: str) -> None:
-        """Replace the password. Raises ConditionFailed if it changed after ``person`` was read."""
+    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
+        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
         ...
 
     def join(self, login: str, name: str, password_hash: str) -> Person:
@@ -111,10 +107,8 @@ class StoredPeople(ABC, Generic[U]):
         """Store somebody new. Raises UniqueValueTaken where somebody has the login."""
 
     @abstractmethod
-    def replace_password(self, person: Person, password_hash: str) -> None:
-        """Store another password hash; sessions of the old one end. Raises ConditionFailed if the stored hash isn't
-        ``person.password_hash``.
-        """
+    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
+        """Replace a password; its sessions end. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
 
     def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have none
         """What a user may do besides."""
@@ -152,33 +146,3 @@ class StoredPeople(ABC, Generic[U]):
         if user is None or kept is None:
             return None
         return Person(user.user_id, user.name, kept, self.roles(user), self.email(user))
-
-
-class Sessions:
-    """Makes sessions, and reads them."""
-
-    def __init__(self, people: People | None, signer: Signer) -> None:
-        self._people = people
-        self._signer = signer
-
-    def open(self, person: Person, now_seconds: float, seconds: int = SESSION_SECONDS) -> str:
-        """A session of so many seconds, as a signed text."""
-        until = int(now_seconds) + seconds
-        text = f"{quote(person.user_id, safe='')}.{until}.{mark_of(person)}.{secrets.token_urlsafe(9)}"
-        return self._signer.sign("session", text)
-
-    def person(self, signed: str, now_seconds: float) -> Person | None:
-        """Whose session it is; None for one that is forged, over, or of a password that was changed."""
-        text = self._signer.unsign("session", signed) if len(signed) <= _TOKEN_CHARACTERS_MAX else None
-        if text is None or self._people is None:
-            return None
-        user_id, until, mark, _ = text.split(".")
-        if int(until) <= now_seconds:
-            return None
-        result = self._people.person(unquote(user_id))
-        return result if result is not None and secrets.compare_digest(mark_of(result), mark) else None
-
-
-def mark_of(person: Person) -> str:
-    """What tells a person's password from any other they had or will have."""
-    return hashlib.sha256(person.password_hash.encode()).hexdigest()[:16]

@@ -11,7 +11,8 @@ from starlette.requests import Request
 
 from keyplan import Design
 from keyplan.systems import SiteOptions
-from keyplan_systems.pages.people import SESSION_SECONDS, People, Person, Sessions
+from keyplan_systems.pages.people import People, Person
+from keyplan_systems.sessions import SessionPatterns, Sessions
 from keyplan_systems.site.incoming import Form, query_of
 from keyplan_systems.site.joining import Joining
 from keyplan_systems.site.limits import Limit
@@ -20,7 +21,7 @@ from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.serving import BaseSite, BaseTurn
 from keyplan_systems.site.signing import Signer
 from keyplan_systems.site.templating import environment
-from keyplan_systems.site.visitors import BaseVisitor, BaseVisitors, CookieNames
+from keyplan_systems.site.visitors import BaseVisitor, CookieNames, Visitors
 
 __all__ = ["Look", "SmallSite", "Turn", "Visitor"]
 
@@ -32,6 +33,7 @@ LIMITS = {
     "sign-up": Limit(attempts=10, seconds=3600),
     "write": Limit(attempts=120, seconds=600),
     "search": Limit(attempts=120, seconds=60),
+    "read": Limit(attempts=600, seconds=60),
     "mail": Limit(attempts=5, seconds=3600),
 }
 NOTICES = {
@@ -63,38 +65,12 @@ class Look:
     """What people sign in with."""
 
 
-@dataclass
-class Visitor(BaseVisitor):
-    """Who makes a request. ``person`` is None for those who aren't signed in."""
-
-    person: Person | None = None
-    session: str | None = None
-
-    @property
-    def session_id(self) -> str | None:
-        """The session's signed text."""
-        return self.session
+class Visitor(BaseVisitor[Person]):
+    """The visitor who makes a request."""
 
     def may(self, role: str) -> bool:
-        """Whether somebody is signed in who has this role."""
+        """Whether a person is signed in who has this role."""
         return self.person is not None and role in self.person.roles
-
-
-class Visitors(BaseVisitors[Visitor]):
-    """People with sessions that are signed texts."""
-
-    def __init__(self, system: str, sessions: Sessions, signer: Signer, *, secure: bool) -> None:
-        super().__init__(signer, CookieNames(system), secure=secure, session_seconds=SESSION_SECONDS)
-        self.sessions = sessions
-
-    def nobody(self) -> Visitor:
-        """A visitor of whom nothing is known."""
-        return Visitor(self.signer)
-
-    def know(self, visitor: Visitor, signed: str) -> None:
-        """Let a visitor be who the session's signed text says."""
-        visitor.person = self.sessions.person(signed, time.time())
-        visitor.session = None if visitor.person is None else signed
 
 
 @dataclass
@@ -120,6 +96,10 @@ class Turn(BaseTurn["SmallSite[D]", Visitor], Generic[D]):
             raise Problem(403, "Sign in first", "This page is for those who are signed in.", (("Sign in", "/sign-in"),))
         return self.visitor.person
 
+    def sign_in(self, person: Person) -> None:
+        """Open a session for the visitor's browser."""
+        self.site.visitors.sign_in(self.visitor, person, self.request.headers.get("user-agent", ""))
+
 
 class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
     """A site's pages on an open design."""
@@ -133,10 +113,14 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         mail: Mail | None = None,
     ) -> None:
         signer = Signer(options.secret)
+        secure = options.origin is not None and options.origin.startswith("https:")
+        patterns = design if isinstance(design, SessionPatterns) else None
+        sessions = Sessions(patterns, _nobody if people is None else people.person, signer)
         super().__init__(
             design=design,
             public=options.origin,
             signer=signer,
+            visitors=Visitors(Visitor, sessions, signer, CookieNames(look.system), secure=secure),
             templates=environment((look.package, "keyplan_systems.pages"), look.filters),
             notices={**NOTICES, **look.notices},
             limits=LIMITS,
@@ -149,14 +133,7 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         self.can_leave = False
         """Whether there is a page to take one's data along, and to delete one's account."""
         self.joining = Joining(look.title, signer, mail or LoggedMail(), time.time)
-        self.secure = options.origin is not None and options.origin.startswith("https:")
-        self.sessions = Sessions(people, signer)
-        self._visitors = Visitors(look.system, self.sessions, signer, secure=self.secure)
-
-    @property
-    def visitors(self) -> Visitors:
-        """Reads visitors from requests."""
-        return self._visitors
+        self.secure = secure
 
     def turn(self, request: Request, visitor: Visitor, form: Form) -> Turn[D]:
         """A request at its handler."""
@@ -177,6 +154,6 @@ class SmallSite(BaseSite[Visitor, Turn[D]], Generic[D]):
         if sent:
             turn.limit("write", turn.visitor.person.user_id if turn.visitor.person else turn.address)
 
-    def sign_in(self, visitor: Visitor, person: Person) -> None:
-        """Let the visitor's browser hold a new session."""
-        self.visitors.keep(visitor, self.sessions.open(person, time.time()))
+
+def _nobody(_user_id: str) -> Person | None:
+    return None

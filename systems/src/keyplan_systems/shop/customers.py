@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from keyplan import Batch, Check, Create, Delete, Put, Update, Writes, now, write
+from keyplan import Batch, Create, Delete, Put, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.shop.entities import (
     ADDRESSES_MAX,
@@ -52,10 +52,10 @@ class CustomerWrites(Reads):
         return user
 
     @write("W14")
-    def set_password(self, user_id: Id, password_hash: Hash) -> Writes:
-        """Another password from now on, or a first one. Raises ItemNotFound for an unknown user."""
-        yield Check(User, user_id=user_id).if_missing(_unknown(user_id, "Shop.set_password"))
-        yield Put(Credential(user_id=user_id, password_hash=password_hash))
+    def set_password(self, user_id: Id, old_hash: Hash, password_hash: Hash) -> Writes:
+        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+        update = Update(Credential, user_id=user_id).set(password_hash=password_hash, changed_at=now())
+        yield update.only_if(password_hash=old_hash)
 
     @write("W15")
     def rename_user(self, user_id: Id, name: Name) -> Writes[User]:

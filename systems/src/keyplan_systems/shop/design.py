@@ -8,6 +8,7 @@ README.md says why.
 from __future__ import annotations
 
 from keyplan import Design, Table
+from keyplan_systems.sessions import SessionPatterns
 from keyplan_systems.shop.catalogue import CatalogueWrites
 from keyplan_systems.shop.customers import CustomerWrites
 from keyplan_systems.shop.entities import GSI1, GSI2
@@ -18,18 +19,18 @@ __all__ = ["Shop"]
 SILENCE = {
     "KP313 save_address": "the bound keeps an address book short: two at once may make it 21",
     "KP201 Merchant.every": "merchants are few, and written when one begins to sell",
-    "KP306 set_password": "another password takes the place of the one before, as it should",
     "KP315 order_cart": "a token that is there counts, expired or not: the same order isn't placed twice",
     "KP315 put_in_cart": "a cart that is there is read first, expired or not, and changed; nothing else creates it",
     "KP602 Cart.expires_at": "a cart that somebody comes back to is as good as before, and kept again",
     "KP314 restock": "a delivery is counted by people, who look at the stock when the answer was lost",
     "KP315 place_order": "a token that is there counts, expired or not: the same order isn't placed twice",
     "KP602 OrderToken.expires_at": "a token that is remembered longer refuses other items longer, as it should",
+    "KP602 Session.expires_at": "Sessions.of compares it with the time",
     "KP602 Reading.expires_at": "a reading is as true as before: it expires so that a partition doesn't grow for ever",
 }
 
 
-class Shop(CatalogueWrites, CustomerWrites, ReturnWrites, Design, ignore=SILENCE):
+class Shop(CatalogueWrites, CustomerWrites, ReturnWrites, SessionPatterns, Design, ignore=SILENCE):
     """A shop: products, carts, orders, refunds, stock, events, readings; one table, two indexes."""
 
     table = Table("shop", partition="PK", sort="SK", indexes=[GSI1, GSI2])

@@ -31,9 +31,9 @@ from keyplan_systems.site.incoming import BadRequest, Form, local_path, read_bod
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan_systems.site.problems import Problem, SignInFirst, expired_form, foreign_form, problem_of
 from keyplan_systems.site.signing import Signer
-from keyplan_systems.site.visitors import BaseVisitor, BaseVisitors
+from keyplan_systems.site.visitors import BaseVisitor, Visitors
 
-__all__ = ["BaseSite", "BaseTurn"]
+__all__ = ["BaseSite", "BaseTurn", "address_of"]
 
 _LOG = logging.getLogger("keyplan.site")
 
@@ -44,7 +44,7 @@ HASHES_WAITING = 8
 KEPT = ("title", "content", "tags", "bio", "subject", "text")
 """The fields that are worth keeping when a form can't be taken; never a password."""
 
-V = TypeVar("V", bound=BaseVisitor)
+V = TypeVar("V", bound=BaseVisitor[Any])
 S = TypeVar("S", bound="BaseSite[Any, Any]")
 T = TypeVar("T", bound="BaseTurn[Any, Any]")
 
@@ -95,12 +95,17 @@ class BaseTurn(Generic[S, V]):
 
     @property
     def address(self) -> str:
-        """Where the request comes from, for rate limits. Whoever has one IPv6 address has a network of them (/64)."""
-        host = self.request.client.host if self.request.client is not None else "unknown"
-        try:
-            return str(ip_network((host, 64), strict=False)) if ":" in host else host
-        except ValueError:
-            return host
+        """The address of the request, for rate limits."""
+        return address_of(self.request)
+
+
+def address_of(request: HTTPConnection) -> str:
+    """The address of a request, for rate limits; of an IPv6 address its network (/64), which one client has."""
+    host = request.client.host if request.client is not None else "unknown"
+    try:
+        return str(ip_network((host, 64), strict=False)) if ":" in host else host
+    except ValueError:
+        return host
 
 
 class BaseSite(ABC, Generic[V, T]):
@@ -112,6 +117,7 @@ class BaseSite(ABC, Generic[V, T]):
         design: Design,
         public: str | None,
         signer: Signer,
+        visitors: Visitors[V, Any],
         templates: Environment,
         notices: Mapping[str, str],
         limits: Mapping[str, Limit],
@@ -120,17 +126,13 @@ class BaseSite(ABC, Generic[V, T]):
         self._design: Design = design
         self.public = public
         self.signer = signer
+        self.visitors = visitors
         self.templates = templates
         self.notices = notices
         self.limiters = {name: RateLimiter(limit, clock) for name, limit in limits.items()}
         self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
 
     # What a site of its own says
-
-    @property
-    @abstractmethod
-    def visitors(self) -> BaseVisitors[V]:
-        """Reads visitors from requests."""
 
     @abstractmethod
     def turn(self, request: Request, visitor: V, form: Form) -> T:
@@ -146,10 +148,6 @@ class BaseSite(ABC, Generic[V, T]):
 
     def begin(self, turn: T, *, sent: bool) -> None:
         """What is done before a handler; ``sent`` says that it is a form's. May raise Problem."""
-
-    def visitor(self, request: HTTPConnection) -> V:
-        """Who makes a request for a page."""
-        return self.visitors.of(request)
 
     def wait_seconds(self, action: str, *subjects: str, cost: float = 1) -> float:
         """Count an attempt for each subject: 0, or how long to wait where there were too many."""
@@ -207,7 +205,7 @@ class BaseSite(ABC, Generic[V, T]):
         visitor = self.visitors.nobody()
         after: list[Callable[[], None]] = []
         try:
-            visitor = self.visitor(request)
+            visitor = self.visitors.of(request)
             if form is not None:
                 self._check(request, visitor, form)
             self._admit(visitor, role, request)
@@ -235,7 +233,7 @@ class BaseSite(ABC, Generic[V, T]):
         """Raises Problem where the page isn't for this visitor."""
         if role == "anyone":
             return
-        if visitor.session_id is None:
+        if visitor.signed_in is None:
             if request.method == "POST":
                 raise expired_form()
             target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
@@ -245,7 +243,7 @@ class BaseSite(ABC, Generic[V, T]):
     def refused(self, request: Request, problem: Problem) -> Response:
         """The page of a problem that was met before a handler was."""
         try:
-            visitor = self.visitor(request)
+            visitor = self.visitors.of(request)
         except KeyplanError:
             visitor = self.visitors.nobody()
         return self.visitors.finish(visitor, self._problem(request, problem, visitor))

@@ -8,13 +8,16 @@ document, README.md says why.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from keyplan import Add, Batch, Create, Cursor, Delete, Design, Put, Table, Update, Writes, now, write
 from keyplan.errors import ConditionFailed, ItemNotFound, Refused
+from keyplan_systems.sessions import SessionPatterns
 from keyplan_systems.social.entities import (
     GSI1,
+    Block,
     Comment,
     Delivery,
     Follower,
@@ -50,13 +53,18 @@ __all__ = ["Social"]
 
 _REASONS = {
     "KP602 Notification.expires_at": "what somebody did may be heard of some days longer: it is true, and does no harm",
+    **dict.fromkeys(
+        ("KP316 block", "KP316 unfollow", "KP316 remove_follower"),
+        "of the two users of a block each may follow the other; otherwise one following ends",
+    ),
+    "KP602 Session.expires_at": "Sessions.of compares it with the time",
     "KP303 deliveries_of": "a delivery ends within seconds, so an author has one or two that haven't",
     "KP304 feed": "the rule is up to 200 read in rounds of 20; who follows more gets the others' posts on write",
 }
 """Findings of ``keyplan check`` that are right so, and why."""
 
 
-class Social(PeopleWrites, Design, ignore=_REASONS):
+class Social(PeopleWrites, SessionPatterns, Design, ignore=_REASONS):
     """A social network: feeds, profiles, posts, comments, likes, follows, messages."""
 
     table = Table("social-media", indexes=[GSI1])
@@ -79,12 +87,12 @@ class Social(PeopleWrites, Design, ignore=_REASONS):
     @write("W8", attempts=30)
     def unfollow(self, user_id: str, followed_id: str) -> Writes:
         """Stop following a user. Raises Refused for whom one doesn't follow."""
-        yield from self._end(user_id, followed_id, "Social.unfollow")
+        yield from self._end([(yield from self._link(user_id, followed_id, "Social.unfollow"))])
 
     @write("W23", attempts=30)
     def remove_follower(self, user_id: str, follower_id: str) -> Writes:
         """Let somebody follow a user no longer. Raises Refused for who doesn't."""
-        yield from self._end(follower_id, user_id, "Social.remove_follower")
+        yield from self._end([(yield from self._link(follower_id, user_id, "Social.remove_follower"))])
 
     @write("W24", attempts=10)
     def ask_to_follow(self, user_id: str, followed_id: str) -> Writes[FollowRequest]:
@@ -118,6 +126,28 @@ class Social(PeopleWrites, Design, ignore=_REASONS):
         """Don't let somebody follow who has asked; they hear nothing. No error where nobody has."""
         yield Delete(FollowRequest, user_id=user_id, follower_id=follower_id)
 
+    @write("W17", attempts=30)
+    def block(self, user_id: str, blocked_id: str) -> Writes[Block]:
+        """Block a user: neither of the two can read, follow, like, comment or write to the other. Followings and
+        requests between them end in the same transaction. Raises Refused for oneself, ItemNotFound.
+        """
+        if user_id == blocked_id:
+            raise Refused("nobody blocks themselves", place="Social.block", hint="give two users")
+        user = yield from self._user(user_id)
+        blocked = yield from self._user(blocked_id)
+        block = Block(user_id=user_id, blocked_id=blocked_id)
+        yield Put(block)
+        ends: list[tuple[Following, User]] = []
+        for reader, author in ((user, blocked), (blocked, user)):
+            link = yield from self.follows.read(reader.user_id, author.user_id)
+            if link is not None:
+                ends.append((link, author))
+            else:
+                yield _absent(Delete(Following, user_id=reader.user_id, followed_id=author.user_id))
+            yield Delete(FollowRequest, user_id=author.user_id, follower_id=reader.user_id)
+        yield from self._end(ends)
+        return block
+
     def _strangers(self, user_id: str, followed_id: str, place: str) -> Writes[tuple[User, User]]:
         """Two users of whom the first may come to follow the second."""
         if user_id == followed_id:
@@ -136,28 +166,46 @@ class Social(PeopleWrites, Design, ignore=_REASONS):
         link = Following(user_id=user_id, followed_id=followed_id, since=moment, delivery=delivery)
         yield Create(link)
         yield Create(Follower(user_id=followed_id, follower_id=user_id, since=moment))
+        for blocker, blocked in ((user_id, followed_id), (followed_id, user_id)):
+            yield _absent(Delete(Block, user_id=blocker, blocked_id=blocked))
         yield Update(User, user_id=user_id).set(following=Add(1))
-        yield from self._count_followers(author, user_id, 1, stored=delivery == "write")
+        changes, expected = yield from self._count_followers(author, user_id, 1, stored=delivery == "write")
+        if changes:
+            yield Update(User, user_id=followed_id).set(**changes).only_if(**expected)
         if delivery == "write":
             yield Create(Subscription(user_id=followed_id, reader_id=user_id))
-            yield from self._rewrite(followed_id, user_id, wanted=True)
+            yield from (yield from self._rewrite(followed_id, user_id, wanted=True))
         return link
 
-    def _end(self, user_id: str, followed_id: str, place: str) -> Writes:
-        """One user doesn't follow another any more."""
+    def _link(self, user_id: str, followed_id: str, place: str) -> Writes[tuple[Following, User]]:
+        """A following, and who is followed. Raises Refused where there is none."""
         link = yield from self.follows.read(user_id, followed_id)
         if link is None:
             raise Refused(f"{user_id!r} doesn't follow {followed_id!r}", place=place)
-        author = yield from self._user(followed_id)
-        yield Delete(link).only_if(delivery=link.delivery)
-        yield Delete(Follower, user_id=followed_id, follower_id=user_id)
-        yield Update(User, user_id=user_id).set(following=Add(-1))
-        yield from self._count_followers(author, user_id, -1, stored=link.delivery == "write")
-        if not author.shards:
-            yield Delete(Notification.of_follow(link))
-        if link.delivery == "write":
-            yield Delete(Subscription, user_id=followed_id, reader_id=user_id)
-            yield from self._rewrite(followed_id, user_id, wanted=False)
+        return link, (yield from self._user(followed_id))
+
+    def _end(self, links: Sequence[tuple[Following, User]]) -> Writes:
+        """End followings, each given with who is followed. Each user is updated once: two may follow each other."""
+        users: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        batches: list[Batch] = []
+        for link, author in links:
+            user_id, followed_id = link.user_id, author.user_id
+            yield Delete(link).only_if(delivery=link.delivery)
+            yield Delete(Follower, user_id=followed_id, follower_id=user_id)
+            users.setdefault(user_id, ({}, {}))[0]["following"] = Add(-1)
+            counted = yield from self._count_followers(author, user_id, -1, stored=link.delivery == "write")
+            for total, more in zip(users.setdefault(followed_id, ({}, {})), counted, strict=True):
+                total.update(more)
+            if not author.shards:
+                yield Delete(Notification.of_follow(link))
+            if link.delivery == "write":
+                yield Delete(Subscription, user_id=followed_id, reader_id=user_id)
+                batches += yield from self._rewrite(followed_id, user_id, wanted=False)
+        for user_id, (changes, expected) in users.items():
+            if changes:
+                update = Update(User, user_id=user_id).set(**changes)
+                yield update.only_if(**expected) if expected else update
+        yield from batches
 
     # Posts
 
@@ -373,8 +421,8 @@ class Social(PeopleWrites, Design, ignore=_REASONS):
             if cursor is None:
                 return posts
 
-    def _rewrite(self, author_id: str, reader_id: str, *, wanted: bool) -> Writes:
-        """All of an author's posts into a reader's timeline, or out of it, after the transaction.
+    def _rewrite(self, author_id: str, reader_id: str, *, wanted: bool) -> Writes[list[Batch]]:
+        """The batches that write an author's posts into a reader's timeline, or out of it, after the transaction.
 
         What else writes these entries must have ended, or it could undo this: then the write fails, to be tried again.
         """
@@ -388,8 +436,7 @@ class Social(PeopleWrites, Design, ignore=_REASONS):
         delivery = Delivery(user_id=author_id, reader_id=reader_id)
         entries = [TimelineEntry.of(post, reader_id) for post in posts]
         yield Create(delivery)
-        yield Batch(Put(entry) if wanted else Delete(entry) for entry in entries)
-        yield Batch([Delete(delivery)])
+        return [Batch(Put(entry) if wanted else Delete(entry) for entry in entries), Batch([Delete(delivery)])]
 
     def _leftovers(self, post_id: str) -> Writes[list[Like | Comment]]:
         likes = yield from self.likes_of_post.read(post_id, limit=SWEEP)
@@ -403,8 +450,12 @@ class Social(PeopleWrites, Design, ignore=_REASONS):
         tallies = yield from self.post_tallies.read(post_id)
         return {"likes": sum(tally.likes for tally in tallies), "comments": sum(tally.comments for tally in tallies)}
 
-    def _count_followers(self, author: User, who: str, by: int, *, stored: bool) -> Writes:
-        """Count a follower more or less, and a timeline more or less where the author's posts are delivered to it."""
+    def _count_followers(
+        self, author: User, who: str, by: int, *, stored: bool
+    ) -> Writes[tuple[dict[str, Any], dict[str, Any]]]:
+        """Count a follower more or less, and a timeline more or less where the author's posts are delivered to it.
+        Returns what is to change on the author, and what is expected of them.
+        """
         changes: dict[str, Any] = {}
         expected: dict[str, Any] = {}
         if stored:
@@ -422,8 +473,7 @@ class Social(PeopleWrites, Design, ignore=_REASONS):
         else:
             changes["followers"] = Add(by)
             expected["shards"] = 0
-        if changes:
-            yield Update(User, user_id=author.user_id).set(**changes).only_if(**expected)
+        return changes, expected
 
     def _count_post(self, post: Post, who: str, what: str, by: int) -> Writes:
         """Count a like or a comment more or less: on the post, or in one of its tallies."""
@@ -450,6 +500,11 @@ class Social(PeopleWrites, Design, ignore=_REASONS):
 
 def _no_post(post_id: str) -> ItemNotFound:
     return ItemNotFound(f"there is no post {post_id!r}", place="Social.post_by_id")
+
+
+def _absent(delete: Delete) -> Delete:
+    """Expect that an item isn't there: a Check expects one that is."""
+    return delete.only_if("attribute_not_exists(user_id)")
 
 
 def _spread(first: UserTally | PostTally) -> Writes:

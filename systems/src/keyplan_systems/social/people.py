@@ -46,22 +46,9 @@ class PeopleWrites(Reads):
         return user
 
     @write("W20")
-    def set_password(self, user_id: str, password_hash: PasswordHash) -> Writes:
-        """Another password from now on. Raises ItemNotFound for who has none, and doesn't sign in."""
-        yield Update(Credential, user_id=user_id).set(password_hash=password_hash).if_missing(no_user(user_id))
-
-    @write("W17", attempts=10)
-    def block(self, user_id: str, blocked_id: str) -> Writes[Block]:
-        """Block a user: neither of the two can read, follow, like, comment or write to the other. Followings between
-        them stay stored until ``unfollow``, and show nothing. Raises Refused for oneself, ItemNotFound.
-        """
-        if user_id == blocked_id:
-            raise Refused("nobody blocks themselves", place="Social.block", hint="give two users")
-        yield from self._user(user_id)
-        yield from self._user(blocked_id)
-        block = Block(user_id=user_id, blocked_id=blocked_id)
-        yield Put(block)
-        return block
+    def set_password(self, user_id: str, old_hash: PasswordHash, password_hash: PasswordHash) -> Writes:
+        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+        yield Update(Credential, user_id=user_id).set(password_hash=password_hash).only_if(password_hash=old_hash)
 
     @write("W18")
     def unblock(self, user_id: str, blocked_id: str) -> Writes:

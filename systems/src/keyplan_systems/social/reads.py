@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from keyplan import Cursor, Page, Range, Through, read
+from keyplan import Cursor, Each, Page, Range, Through, read
 from keyplan_systems.social.entities import (
     Block,
     Comment,
@@ -157,6 +157,16 @@ class Reads:
     @read("R9")
     def blocks(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Block]:
         """Whom a user blocks."""
+        ...
+
+    @read("R12")
+    def blocked_by(self, user_id: Each[str], blocked_id: str) -> list[Block]:
+        """Which of several users block one."""
+        ...
+
+    @read("R13")
+    def blocked_of(self, user_id: str, blocked_id: Each[str]) -> list[Block]:
+        """Which of several users one blocks."""
         ...
 
     @read("R10")

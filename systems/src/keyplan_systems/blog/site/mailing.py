@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import quote
 
-from keyplan.errors import Refused, WriteFailed
+from keyplan.errors import ConditionFailed, Refused, WriteFailed
 from keyplan_systems.blog.accounts import change_email, reset_password, verify_email
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, Post, User
@@ -140,14 +140,18 @@ class Mailing:
         return self._opened("reset", token)
 
     def reset(self, token: str, password: str) -> bool:
-        """Set the password of whoever the link was sent to: whether the token was good. All their sessions end.
+        """Set the password of the user that the link was sent to. All of their sessions end. Returns False for a token
+        that is invalid, has expired or was used.
 
         Whoever follows such a link reads mail at the address. Raises Refused, at ``new``, for a password that can't be.
         """
         known = self._opened("reset", token)
         if known is None:
             return False
-        reset_password(self.blog, known.user, known.credential, password)
+        try:
+            reset_password(self.blog, known.user, known.credential, password)
+        except ConditionFailed:  # another request used the link first
+            return False
         self._mark_verified(known)
         return True
 

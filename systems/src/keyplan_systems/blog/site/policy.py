@@ -1,8 +1,7 @@
 """Who may call which pattern of the API, and as whom: what ``keyplan.web`` asks of an application.
 
-A caller is known by the session's cookie, as pages are, or by a bearer token that the account's page made. With the
-cookie a write also needs the form token of that session, in the header ``X-CSRF-Token``: a page of another site can't
-send it. Whose post, profile or impression it is, is filled in or looked up here, and never taken from the caller.
+Whose post, profile or impression it is, is filled in or looked up here, and never taken from the caller. How callers
+are named and counted is in ``keyplan_systems.site.policy``.
 """
 
 from __future__ import annotations
@@ -12,23 +11,20 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
-from starlette.requests import HTTPConnection
 
 from keyplan import Page
-from keyplan.errors import AccessDenied, ErrorDetail, ItemNotFound, Refused, TooManyRequests
+from keyplan.errors import AccessDenied, ErrorDetail, ItemNotFound, Refused
 from keyplan_systems.blog.access import WHO, Audience
-from keyplan_systems.blog.accounts import session_of
 from keyplan_systems.blog.entities import Comment, Post, PostSlug, PostWithContent, User
 from keyplan_systems.blog.site.cards import active_authors
 from keyplan_systems.blog.site.pages.writing import CONTENT_CHARACTERS_MAX
 from keyplan_systems.blog.site.site import Site
-from keyplan_systems.blog.site.visitors import Visitor
+from keyplan_systems.site.policy import BasePolicy
 from keyplan_systems.words import is_line, is_tag, slug_from, tag_from
 
 __all__ = ["BlogPolicy"]
 
 _RANKS: Mapping[Audience, int] = {"anyone": 0, "reader": 1, "author": 2, "moderator": 3}
-_SAFE = {"GET", "HEAD", "OPTIONS"}
 
 _FILLED: Mapping[str, Collection[str]] = {
     "post_seen": ("user_id",),
@@ -65,54 +61,21 @@ _GIVEN_POST = ("slug", "title", "excerpt", "tags")
 """What a caller says of a new post; the rest of it is the server's."""
 
 
-class BlogPolicy:
+class BlogPolicy(BasePolicy[User]):
     """The blog's word on its API (``keyplan.web.policy.Policy``)."""
 
     patterns: ClassVar[frozenset[str]] = frozenset(name for name, who in WHO.items() if who != "nobody")
     closed: ClassVar[frozenset[str]] = frozenset(name for name in patterns if WHO[name] != "anyone")
 
     def __init__(self, site: Site) -> None:
+        super().__init__(site)
         self.site = site
         self.blog = site.blog
-        self.visitors = site.visitors
         self.writes = frozenset(site.blog.compiled.writes)
-
-    @property
-    def security(self) -> Mapping[str, Mapping[str, Any]]:
-        """How a caller makes itself known."""
-        return {
-            "bearer": {"type": "http", "scheme": "bearer", "description": "A token of the account's page."},
-            "session": {
-                "type": "apiKey",
-                "in": "cookie",
-                "name": self.visitors.session_cookie,
-                "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
-                "x-form-token-cookie": self.visitors.names.form_token,
-            },
-        }
 
     def filled(self, pattern: str) -> Collection[str]:
         """The parameters that the caller doesn't give."""
         return _FILLED.get(pattern, ())
-
-    def caller(self, request: HTTPConnection) -> User | None:
-        """The user who makes a request. Raises AccessDenied for a token or a session that isn't one."""
-        if not self.visitors.is_named(request):
-            return None
-        claim = request.headers.get("authorization")
-        if claim is not None:
-            scheme, _, signed = claim.partition(" ")
-            token = self.visitors.session_token(signed.strip()) if scheme.lower() == "bearer" else None
-            result = None if token is None else session_of(self.blog, token)
-            if result is None:
-                raise AccessDenied("the token isn't one, or is over", hint="make one on the account's page")
-            return result.user
-        visitor = self.visitors.of(request)
-        if visitor.user is not None and request.scope["method"] not in _SAFE and not _knows(visitor, request):
-            raise AccessDenied(
-                "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
-            )
-        return visitor.user
 
     def fill(self, pattern: str, caller: User | None) -> Mapping[str, Any]:
         """The caller's id wherever it is asked for."""
@@ -126,7 +89,7 @@ class BlogPolicy:
         if rank < _RANKS[WHO[pattern]]:
             raise AccessDenied(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
         if caller is not None and WHO[pattern] != "anyone" and pattern in self.writes:
-            self._count(WHO[pattern], caller)
+            self.count("respond" if WHO[pattern] == "reader" else "write", caller.user_id)
         if pattern == "posts_of_user" and arguments["status"] != "published":
             self._own(caller, str(arguments["user_id"]), pattern)
         if pattern == "co_authored_posts" and {*arguments["status"]} != {"published"}:
@@ -151,14 +114,6 @@ class BlogPolicy:
         if pattern == "create_post" and caller is not None:
             return {**arguments, "post": _new_post(arguments["post"], caller)}
         return arguments
-
-    def _count(self, who: Audience, caller: User) -> None:
-        """Count a write as the site counts its forms. Raises TooManyRequests."""
-        wait = self.site.wait_seconds("respond" if who == "reader" else "write", caller.user_id)
-        if wait:
-            error = TooManyRequests("too many of them", hint=f"wait {wait:.0f} seconds")
-            error.retry_after_s = max(1, round(wait + 0.5))
-            raise error
 
     def _own(self, caller: User | None, user_id: str, pattern: str) -> None:
         if caller is None or (caller.user_id != user_id and caller.role != "moderator"):
@@ -221,10 +176,6 @@ class BlogPolicy:
     def _author_is_there(self, post: Post, caller: User | None) -> bool:
         own = caller is not None and (caller.role == "moderator" or caller.user_id == post.user_id)
         return own or bool(active_authors(self.blog, [post]))
-
-
-def _knows(visitor: Visitor, request: HTTPConnection) -> bool:
-    return visitor.knows(request.headers.get("x-csrf-token", ""))
 
 
 def _visible(post: Post, caller: User | None) -> bool:

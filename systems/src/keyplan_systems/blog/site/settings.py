@@ -45,7 +45,6 @@ class Settings:
     """Count what is seldom done (signing in and up, messages) in the store, for all processes together."""
     mail: Mail = field(default_factory=LoggedMail)
     """How mail is sent; into the log, unless a server is set."""
-    session_seconds: int = 14 * DAY_SECONDS
     token_seconds: int = 90 * DAY_SECONDS
     clock: Callable[[], float] = field(default=time, repr=False)
     """Seconds since 1970; tests move it."""

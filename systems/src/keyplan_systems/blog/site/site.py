@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from keyplan.errors import KeyplanError
@@ -22,13 +22,14 @@ from keyplan_systems.blog.site.mailing import Mailing
 from keyplan_systems.blog.site.rendering import blog_environment, post_path
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.views import Views
-from keyplan_systems.blog.site.visitors import Visitor, Visitors
+from keyplan_systems.blog.site.visitors import Visitor
 from keyplan_systems.site.incoming import Form, query_of
 from keyplan_systems.site.limits import Gate, Limit
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.searching import Search
 from keyplan_systems.site.serving import HASHES_WAITING, BaseSite, BaseTurn
 from keyplan_systems.site.signing import Signer
+from keyplan_systems.site.visitors import CookieNames, Visitors
 from keyplan_systems.words import address_key
 
 __all__ = ["NOTICES", "Site", "Turn"]
@@ -70,6 +71,7 @@ LIMITS = {
     "sign-up": Limit(attempts=10, seconds=3600),
     "contact": Limit(attempts=5, seconds=3600),
     "search": Limit(attempts=120, seconds=60),
+    "read": Limit(attempts=600, seconds=60),
     "export": Limit(attempts=5, seconds=3600),
     "comment": Limit(attempts=20, seconds=600),
     "respond": Limit(attempts=60, seconds=60),
@@ -79,7 +81,7 @@ LIMITS = {
     "mail": Limit(attempts=5, seconds=3600),
     "ask": Limit(attempts=1, seconds=24 * 3600),
 }
-SHARED = frozenset(LIMITS) - {"comment", "search", "respond", "preview", "upload", "write", "ask"}
+SHARED = frozenset(LIMITS) - {"comment", "search", "read", "respond", "preview", "upload", "write", "ask"}
 """What is counted for all processes together: a write each time, of what is seldom done."""
 PICTURES_AT_ONCE = 1
 """A large picture takes some hundred megabytes while it is written anew."""
@@ -114,6 +116,9 @@ class Site(BaseSite[Visitor, Turn]):
             design=blog,
             public=settings.origin,
             signer=signer,
+            visitors=Visitors(
+                Visitor, accounts.sessions_of(blog, signer), signer, CookieNames("blog"), secure=settings.secure
+            ),
             templates=blog_environment(),
             notices=NOTICES,
             limits=LIMITS,
@@ -121,25 +126,15 @@ class Site(BaseSite[Visitor, Turn]):
         )
         self.blog = blog
         self.settings = settings
-        self._visitors = Visitors(blog, settings, signer)
         self.mailing = Mailing(blog, settings, signer, settings.mail)
         self.views = Views(blog)
         self.files = files_of(blog, settings.files)
         self.search: Search = search_of(blog)
         self.pictures = Gate(PICTURES_AT_ONCE, HASHES_WAITING)
 
-    @property
-    def visitors(self) -> Visitors:
-        """Reads visitors from requests."""
-        return self._visitors
-
     def turn(self, request: Request, visitor: Visitor, form: Form) -> Turn:
         """A request at its handler."""
         return Turn(self, request, visitor, query_of(request), form)
-
-    def visitor(self, request: HTTPConnection) -> Visitor:
-        """Who makes a request for a page, whose session is renewed now and then."""
-        return self.visitors.rotated(self.visitors.of(request))
 
     def context(self, request: Request) -> Mapping[str, Any]:
         """What every template knows."""

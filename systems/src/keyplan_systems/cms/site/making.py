@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -131,18 +132,22 @@ def rules(cms: Cms) -> dict[str, Rule]:
         if not (may_publish(caller) or (caller is not None and authors == {caller.user_id})):
             raise ItemNotFound("an author creates articles of their own", place="Cms.create_article")
 
-    def is_shown(caller: Person | None, answer: Any) -> bool:
-        return isinstance(answer, Article) and (answer.shown_version is not None or may_write(caller, answer))
+    def shown(caller: Person | None, articles: Sequence[Article]) -> list[Article]:
+        return [article for article in articles if article.shown_version is not None or may_write(caller, article)]
 
-    def version_is_shown(caller: Person | None, answer: Any) -> bool:
-        article = cms.article(answer.article_id) if isinstance(answer, ArticleVersion) else None
-        return article is not None and (article.shown_version == answer.version or may_write(caller, article))
+    def shown_versions(caller: Person | None, versions: Sequence[ArticleVersion]) -> list[ArticleVersion]:
+        articles = [(version, cms.article(version.article_id)) for version in versions]
+        return [
+            version
+            for version, article in articles
+            if article is not None and (article.shown_version == version.version or may_write(caller, article))
+        ]
 
-    public = Rule("anyone", shown=is_shown)
+    public = Rule("anyone", shown=shown)
     return {
         **dict.fromkeys(("published_articles", "published_by_tag", "published_by_author"), Rule("anyone")),
         **dict.fromkeys(("article", "article_by_slug", "article_in_locale"), public),
-        "article_version": Rule("anyone", shown=version_is_shown),
+        "article_version": Rule("anyone", shown=shown_versions),
         "articles_by_author": Rule("author", check=lists),
         **dict.fromkeys(_OF_WRITERS, Rule("author", check=writes)),
         **dict.fromkeys(("save_draft", "restore_version", "share_preview"), Rule("author", ("created_by",), writes)),
@@ -150,6 +155,7 @@ def rules(cms: Cms) -> dict[str, Rule]:
         "translate": Rule("editor"),
         "publish": Rule("editor", ("created_by",)),
         **dict.fromkeys(_OF_EDITORS, Rule("editor")),
+        "end_session": Rule(own=("user_id",)),
     }
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from keyplan import Update
 from keyplan_systems.cms.design import Cms
-from keyplan_systems.cms.entities import Article, Credential, Member, Role
+from keyplan_systems.cms.entities import Article, Member, Role
 from keyplan_systems.pages.people import Person, StoredPeople
 
 __all__ = ["CmsPeople", "may_publish", "may_write"]
@@ -52,10 +51,9 @@ class CmsPeople(StoredPeople[Member]):
         """A new member: the first administers the CMS, others wait for a role."""
         return self._cms.join(Member(email=login, name=name), password_hash)
 
-    def replace_password(self, person: Person, password_hash: str) -> None:
-        """Replace a password, unless it changed after ``person`` was read."""
-        update = Update(Credential, member_id=person.user_id).set(password_hash=password_hash)
-        self._cms.transact([update.only_if(password_hash=person.password_hash)])
+    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
+        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+        self._cms.set_password(user_id, old_hash, password_hash)
 
     def email(self, user: Member) -> str:
         """The address of a user, as stored."""

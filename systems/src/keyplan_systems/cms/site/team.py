@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import get_args
 
 from starlette.responses import Response
@@ -45,5 +44,5 @@ def token_form(turn: CmsTurn) -> Response:
 def token(turn: CmsTurn) -> Response:
     """A new token, shown once. All of a member's tokens end when their password changes."""
     site: SmallSite[Cms] = turn.site
-    made = site.sessions.open(turn.person, time.time(), TOKEN_DAYS * 86_400)
+    made = site.visitors.sessions.open(turn.person, seconds=TOKEN_DAYS * 86_400, kind="token")
     return turn.page("token.html", token=made, days=TOKEN_DAYS)

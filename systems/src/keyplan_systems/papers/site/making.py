@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -49,13 +50,29 @@ def make_site(papers: Papers, options: SiteOptions) -> ServedSite:
             ("/papers/{paper_id:path}", pages.paper, "anyone"),
         ),
     )
-    public = Rule("anyone", shown=_is_public)
-    rules = {"published_in_collection": Rule("anyone"), "author": Rule("anyone"), "authors": Rule("anyone")}
-    rules |= {"collections": Rule("anyone"), "collection": Rule("anyone"), "papers": public}
-    rules |= {"paper": public, "paper_with_authors": public}
-    return ServedSite(application, TablePolicy(site, rules), ())
+    return ServedSite(application, TablePolicy(site, RULES), ())
 
 
-def _is_public(_caller: Person | None, answer: Any) -> bool:
-    paper = answer.paper if isinstance(answer, PaperWithAuthors) else answer
-    return isinstance(paper, Paper) and paper.status != "draft" and paper.published_at is not None
+def _public(_caller: Person | None, answers: Sequence[Any]) -> list[Any]:
+    """Published papers, and papers that were published before another one superseded them."""
+    papers = [answer.paper if isinstance(answer, PaperWithAuthors) else answer for answer in answers]
+    return [
+        answer
+        for answer, paper in zip(answers, papers, strict=True)
+        if isinstance(paper, Paper) and paper.status != "draft" and paper.published_at is not None
+    ]
+
+
+_OPEN = ("published_in_collection", "author", "authors", "collections", "collection")
+_OF_PAPERS = (
+    *("paper", "paper_with_authors", "papers", "papers_in_collection", "papers_by_author", "papers_on_topic"),
+    *("references", "cited_by"),
+)
+RULES = {
+    **dict.fromkeys(_OPEN, Rule("anyone")),
+    **dict.fromkeys(_OF_PAPERS, Rule("anyone", shown=_public)),
+    "paper_versions": Rule(
+        "anyone", shown=lambda _, versions: [version for version in versions if version.was == "published"]
+    ),
+}
+"""Who may call what of the REST API: everybody reads what is published."""

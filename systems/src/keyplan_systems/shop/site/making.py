@@ -108,7 +108,7 @@ _READING = (
 )
 _OWN = (
     *("orders_of_user", "carts", "cart", "addresses", "address", "user", "place_order", "order_cart", "put_in_cart"),
-    *("save_address", "remove_address", "rename_user", "order_token", "order"),
+    *("save_address", "remove_address", "rename_user", "order_token", "order", "end_session"),
 )
 _LISTING = ("pending_orders", "orders_to_ship", "orders_of_merchant", "awaited_returns", "describe_merchant")
 _OF_PRODUCT = ("restock", "reprice", "describe_product", "list_product", "unlist_product")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from keyplan import Update, now
 from keyplan_systems.pages.people import Person, StoredPeople
 from keyplan_systems.shop.design import Shop
-from keyplan_systems.shop.entities import Credential, User
+from keyplan_systems.shop.entities import User
 
 __all__ = ["ShopPeople", "merchant_of"]
 
@@ -47,10 +46,9 @@ class ShopPeople(StoredPeople[User]):
         self._shop.sign_up(user, password_hash)
         return user
 
-    def replace_password(self, person: Person, password_hash: str) -> None:
-        """Replace a password, unless it changed after ``person`` was read."""
-        update = Update(Credential, user_id=person.user_id).set(password_hash=password_hash, changed_at=now())
-        self._shop.transact([update.only_if(password_hash=person.password_hash)])
+    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
+        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+        self._shop.set_password(user_id, old_hash, password_hash)
 
     def email(self, user: User) -> str:
         """The address of a user, as stored."""

@@ -8,6 +8,7 @@ from keyplan import Range
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.site.problems import not_found
 from keyplan_systems.social.design import Social
+from keyplan_systems.social.site.seeing import Seeing
 
 __all__ = ["answer", "notifications", "unheard"]
 
@@ -27,12 +28,14 @@ def notifications(turn: Turn[Social]) -> Response:
     social, me = turn.design, turn.person.user_id
     seen = social.notifications_seen(me)
     page = social.notifications(me, cursor=turn.cursor)
-    requests = social.follow_requests(me).items if turn.cursor is None else []
+    seeing = Seeing(social)
+    listed = seeing.listed(turn.person, page.items)
+    requests = seeing.listed(turn.person, social.follow_requests(me).items) if turn.cursor is None else []
     unread = [part for part in social.conversations(me).items if part.unread] if turn.cursor is None else []
     ids = [
         *(request.follower_id for request in requests),
         *(part.with_user_id for part in unread),
-        *(heard.by_user_id for heard in page.items),
+        *(heard.by_user_id for heard in listed),
     ]
     if page.items and turn.cursor is None and (seen is None or seen.until < page.items[0].at):
         social.see_notifications(me, page.items[0].at)
@@ -40,7 +43,7 @@ def notifications(turn: Turn[Social]) -> Response:
         "notifications.html",
         requests=requests,
         unread=unread,
-        heard=page.items,
+        heard=listed,
         cursor=page.cursor,
         seen=None if seen is None else seen.until,
         users={name: user for name in dict.fromkeys(ids) if (user := social.profile(name)) is not None},

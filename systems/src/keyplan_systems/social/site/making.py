@@ -37,13 +37,11 @@ LOOK = Look(
     },
     login="Handle",
 )
-_OF_POSTS = ("post_by_id", "comments_on_post", "likes_of_post")
-_OF_USERS = ("posts_of_user", "followers", "following", "follows")
 _OWN = (
     *("conversations", "membership", "mark_read", "publish", "unlike", "like_of", "follow"),
     *("unfollow", "send_message", "edit_profile", "set_private", "block", "unblock", "blocks", "block_of"),
-    *("ask_to_follow", "follow_requests", "accept_request", "decline_request", "remove_follower"),
-    *("notifications", "notifications_seen", "see_notifications"),
+    *("ask_to_follow", "accept_request", "decline_request", "remove_follower", "end_session"),
+    *("notifications_seen", "see_notifications", "feed"),
 )
 
 
@@ -110,11 +108,13 @@ def rules(social: Social) -> dict[str, Rule]:
 
     seeing = Seeing(social)
     return {
-        **dict.fromkeys(("profile", "user_by_handle"), Rule("anyone")),
-        **dict.fromkeys(_OF_POSTS, Rule("anyone", check=seeing.post)),
-        **dict.fromkeys(_OF_USERS, Rule("anyone", check=seeing.user)),
+        **dict.fromkeys(("profile", "user_by_handle"), Rule("anyone", shown=seeing.profiles)),
+        "post_by_id": Rule("anyone", check=seeing.post),
+        **dict.fromkeys(("comments_on_post", "likes_of_post"), Rule("anyone", check=seeing.post, shown=seeing.listed)),
+        **dict.fromkeys(("posts_of_user", "follows"), Rule("anyone", check=seeing.user)),
+        **dict.fromkeys(("followers", "following"), Rule("anyone", check=seeing.user, shown=seeing.listed)),
+        **dict.fromkeys(("notifications", "follow_requests"), Rule(own=("user_id",), shown=seeing.listed)),
         **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
-        "feed": Rule("person", own=("user_id",), shown=seeing.entry),
         **dict.fromkeys(("comment", "like"), Rule("person", own=("user_id",), check=seeing.post)),
         "request_of": Rule("person", own=("follower_id",)),
         "messages": Rule("person", check=in_conversation),

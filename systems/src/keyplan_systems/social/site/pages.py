@@ -14,7 +14,7 @@ from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Comment, Post, User, conversation_of
 from keyplan_systems.social.site.people import HANDLE_CHARACTERS_MAX
-from keyplan_systems.social.site.seeing import may_see
+from keyplan_systems.social.site.seeing import Seeing, may_see, unblocked
 
 __all__ = [
     "act",
@@ -43,9 +43,7 @@ def feed(turn: SocialTurn) -> Response:
         return turn.page("welcome.html")
     social = turn.design
     page = social.feed(turn.person.user_id, cursor=turn.cursor)
-    shown = {name: may_see(social, turn.person, name) for name in {entry.user_id for entry in page.items}}
-    posts = [entry for entry in page.items if shown[entry.user_id]]
-    return turn.page("feed.html", posts=posts, cursor=page.cursor, users=_users(social, posts))
+    return turn.page("feed.html", posts=page.items, cursor=page.cursor, users=_users(social, page.items))
 
 
 def _users(social: Social, things: Iterable[Post | Comment]) -> dict[str, User]:
@@ -69,10 +67,9 @@ def post(turn: SocialTurn) -> Response:
     comments = social.comments_on_post(result.post_id, cursor=turn.cursor)
     person = turn.visitor.person
     liked = person is not None and social.like_of(result.post_id, person.user_id) is not None
-    users = _users(social, [result, *comments.items])
-    return turn.page(
-        "post.html", post=result, comments=comments.items, cursor=comments.cursor, users=users, liked=liked
-    )
+    said = unblocked(social, person, comments.items, lambda comment: comment.user_id)
+    users = _users(social, [result, *said])
+    return turn.page("post.html", post=result, comments=said, cursor=comments.cursor, users=users, liked=liked)
 
 
 def _post(turn: SocialTurn) -> Post:
@@ -165,6 +162,7 @@ def links(turn: SocialTurn) -> Response:
     else:
         following = social.following(user.user_id, cursor=turn.cursor)
         ids, cursor = [link.followed_id for link in following.items], following.cursor
+    ids = unblocked(social, turn.visitor.person, ids, str)
     users = [follower for name in ids if (follower := social.profile(name)) is not None]
     own = turn.visitor.person is not None and turn.visitor.person.user_id == user.user_id
     return turn.page("links.html", user=user, which=which, users=users, own=own, cursor=cursor)
@@ -174,7 +172,7 @@ def find(turn: SocialTurn) -> Response:
     """Somebody's page, by their handle; a form to ask for another where nobody has it."""
     handle = turn.query.get("handle", "").strip().removeprefix("@").lower()[:HANDLE_CHARACTERS_MAX]
     user = turn.design.user_by_handle(handle) if handle else None
-    if user is not None:
+    if user is not None and not Seeing(turn.design).is_blocked(turn.visitor.person, user):
         return turn.go(f"/people/{quote(user.handle, safe='')}")
     return turn.page("find.html", handle=handle)
 
@@ -182,7 +180,7 @@ def find(turn: SocialTurn) -> Response:
 def _user(turn: SocialTurn) -> User:
     handle = turn.path("handle").lower()
     user = turn.design.user_by_handle(handle) if len(handle) <= HANDLE_CHARACTERS_MAX else None
-    if user is None:
+    if user is None or Seeing(turn.design).is_blocked(turn.visitor.person, user):
         raise not_found()
     return user
 
@@ -206,9 +204,6 @@ def act(turn: SocialTurn) -> Response:
                 return turn.go(f"/people/{turn.form['of']}/followers")
             case "block":
                 social.block(me, user.user_id)
-                for reader, author in ((me, user.user_id), (user.user_id, me)):
-                    if social.follows(reader, author) is not None:
-                        social.unfollow(reader, author)
             case "unblock":
                 social.unblock(me, user.user_id)
             case _:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from keyplan import Update
-from keyplan_systems.pages.people import Person, StoredPeople
+from keyplan_systems.pages.people import StoredPeople
 from keyplan_systems.social.design import Social
-from keyplan_systems.social.entities import Credential, User
+from keyplan_systems.social.entities import User
 
 __all__ = ["HANDLE_CHARACTERS_MAX", "SocialPeople"]
 
@@ -43,10 +42,9 @@ class SocialPeople(StoredPeople[User]):
         """A new user."""
         return self._social.join(_handle(login), name, password_hash)
 
-    def replace_password(self, person: Person, password_hash: str) -> None:
-        """Replace a password, unless it changed after ``person`` was read."""
-        update = Update(Credential, user_id=person.user_id).set(password_hash=password_hash)
-        self._social.transact([update.only_if(password_hash=person.password_hash)])
+    def set_password(self, user_id: str, old_hash: str, password_hash: str) -> None:
+        """Replace a password. Raises ConditionFailed if the stored hash isn't ``old_hash``."""
+        self._social.set_password(user_id, old_hash, password_hash)
 
 
 def _handle(login: str) -> str:

@@ -9,8 +9,13 @@ from starlette.responses import Response
 
 from keyplan.errors import Refused
 from keyplan_systems.blog import accounts, removing
-from keyplan_systems.blog.entities import Credential
-from keyplan_systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, NAME_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from keyplan_systems.blog.entities import Credential, User
+from keyplan_systems.blog.site.pages.signing import (
+    EMAIL_CHARACTERS_MAX,
+    NAME_CHARACTERS_MAX,
+    PASSWORD_CHARACTERS_MIN,
+    open_visit,
+)
 from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.problems import Problem, not_found
@@ -39,11 +44,9 @@ def show(turn: Turn) -> Response:
 
 def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | None = None) -> Response:
     user = turn.user
-    account = turn.blog.account(user.user_id)
     credential = turn.blog.get(Credential, user_id=user.user_id, consistent=True)
-    if account is None or credential is None:
+    if credential is None:
         raise not_found()
-    sessions = sorted(account.sessions, key=lambda session: session.created_at, reverse=True)
     return turn.page(
         "account.html",
         status,
@@ -53,7 +56,7 @@ def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | 
         has_password=credential.password_hash is not None,
         linked={named.partition(":")[0] for named in credential.providers},
         providers=turn.site.settings.providers,
-        sessions=sessions,
+        sessions=turn.site.visitors.sessions.listed(user),
         token=token,
     )
 
@@ -78,15 +81,16 @@ def change_password(turn: Turn) -> Response:
     new = form.password("new", "New password", shortest=PASSWORD_CHARACTERS_MIN)
     if form:
         turn.limit("sign-in", f"{turn.address} {turn.user.user_id}")
-        session = turn.visitor.session
         try:
             with turn.site.hashing:
-                keep = None if session is None else session.session_id
-                accounts.change_password(turn.blog, turn.user.user_id, old, new, keep=keep)
+                accounts.change_password(turn.blog, turn.user.user_id, old, new)
         except Refused as error:
             form.take(error, ("old", "new"))
         else:
-            return turn.go("/account", "password")
+            user = turn.blog.get(User, user_id=turn.user.user_id, consistent=True)
+            if user is None:
+                raise not_found()
+            return open_visit(turn, user, "/account", "password")
     return _page(turn, form, 422)
 
 
@@ -141,7 +145,7 @@ def become_author(turn: Turn) -> Response:
 
 def end_session(turn: Turn) -> Response:
     """End one of one's own sessions, or take a token back."""
-    accounts.end_session(turn.blog, turn.user.user_id, turn.form["session"][:100] or "-")
+    turn.site.visitors.sessions.end(turn.user.user_id, turn.form["session"][:100] or "-")
     return turn.go("/account", "ended")
 
 
@@ -152,11 +156,10 @@ def make_token(turn: Turn) -> Response:
     if not form:
         return _page(turn, form, 422)
     turn.limit("write", turn.user.user_id)
-    token = accounts.open_session(
-        turn.blog, turn.user.user_id, seconds=turn.site.settings.token_seconds, kind="token", label=label
-    )
+    sessions, seconds = turn.site.visitors.sessions, turn.site.settings.token_seconds
+    token = sessions.open(turn.user, seconds=seconds, kind="token", label=label)
     form.typed.pop("label")
-    return _page(turn, form, token=turn.site.visitors.signed(token))
+    return _page(turn, form, token=token)
 
 
 # Leaving
@@ -201,6 +204,5 @@ def delete(turn: Turn) -> Response:
         return _delete_page(turn, form, 422)
     stays = removing.delete_account(turn.blog, user.user_id, turn.site.files, turn.site.search)
     turn.blog.refresh_front_page(force=True)
-    turn.visitor.signed_in = None
-    turn.site.visitors.leave(turn.visitor)
+    turn.site.visitors.sign_out(turn.visitor)
     return turn.page("gone.html", stays=stays)

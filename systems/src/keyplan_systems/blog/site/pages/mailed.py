@@ -60,8 +60,7 @@ def reset(turn: Turn) -> Response:
         else:
             if not done:
                 raise _over("/password/forgotten")
-            turn.visitor.signed_in = None
-            turn.site.visitors.leave(turn.visitor)
+            turn.site.visitors.sign_out(turn.visitor)
             return turn.go("/sign-in", "reset")
     return turn.page("reset.html", 422, **NEW)
 

@@ -73,23 +73,13 @@ def sign_in(turn: Turn) -> Response:
 
 def open_visit(turn: Turn, user: User, target: str, done: str | None = None) -> Response:
     """Let the visitor's browser hold a new session, and go on."""
-    old = turn.visitor.session
-    if old is not None:
-        accounts.end_session(turn.blog, old.user_id, old.session_id)
-    label = turn.request.headers.get("user-agent", "")[:120]
-    seconds = turn.site.settings.session_seconds
-    token = accounts.open_session(turn.blog, user.user_id, seconds=seconds, label=label)
-    turn.site.visitors.keep(turn.visitor, turn.site.visitors.signed(token))
+    turn.site.visitors.sign_in(turn.visitor, user, turn.request.headers.get("user-agent", ""))
     return turn.go(local_path(target or "/"), done)
 
 
 def sign_out(turn: Turn) -> Response:
     """End the session."""
-    session = turn.visitor.session
-    if session is not None:
-        accounts.end_session(turn.blog, session.user_id, session.session_id)
-    turn.visitor.signed_in = None
-    turn.site.visitors.leave(turn.visitor)
+    turn.site.visitors.sign_out(turn.visitor)
     return turn.go("/")
 
 

@@ -1,0 +1,85 @@
+"""Who calls the REST API, and how often: the part of a policy (``keyplan.web.policy.Policy``) that all systems share.
+
+A caller is named by the session's cookie, as on pages, or by a session's token as a bearer token. With the cookie, a
+write also needs the session's form token in the header ``X-CSRF-Token``, which pages of other sites can't send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Generic, TypeVar
+
+from starlette.requests import HTTPConnection
+
+from keyplan.errors import AccessDenied, TooManyRequests
+from keyplan_systems.sessions import SessionOwner
+from keyplan_systems.site.serving import BaseSite, address_of
+
+__all__ = ["BasePolicy"]
+
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+
+P = TypeVar("P", bound=SessionOwner)
+
+
+class BasePolicy(Generic[P]):
+    """Names callers, and counts their requests."""
+
+    def __init__(self, site: BaseSite[Any, Any], *, has_people: bool = True) -> None:
+        self._site = site
+        self._has_people = has_people
+
+    @property
+    def security(self) -> Mapping[str, Mapping[str, Any]]:
+        """How a caller is named: OpenAPI's security schemes."""
+        if not self._has_people:
+            return {}
+        visitors = self._site.visitors
+        return {
+            "bearer": {"type": "http", "scheme": "bearer", "description": "A session's token."},
+            "session": {
+                "type": "apiKey",
+                "in": "cookie",
+                "name": visitors.session_cookie,
+                "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
+                "x-form-token-cookie": visitors.names.form_token,
+            },
+        }
+
+    def caller(self, request: HTTPConnection) -> P | None:
+        """The person who makes a request; None for an anonymous caller. Raises AccessDenied for a token or a session
+        that isn't valid, TooManyRequests for a read beyond the limit.
+        """
+        person = self._named(request)
+        if request.scope["method"] in _SAFE:
+            self.count("read", address_of(request) if person is None else person.user_id)
+        return person
+
+    def count(self, action: str, subject: str) -> None:
+        """Count a call against one of the site's limits. Raises TooManyRequests."""
+        wait = self._site.wait_seconds(action, subject)
+        if wait:
+            error = TooManyRequests("too many requests", hint=f"wait {wait:.0f} seconds")
+            error.retry_after_s = max(1, round(wait + 0.5))
+            raise error
+
+    def _named(self, request: HTTPConnection) -> P | None:
+        visitors = self._site.visitors
+        if not visitors.is_named(request):
+            return None
+        claim = request.headers.get("authorization")
+        if claim is not None:
+            scheme, _, token = claim.partition(" ")
+            signed_in = visitors.sessions.of(token.strip()) if scheme.lower() == "bearer" else None
+            if signed_in is None:
+                raise AccessDenied("the bearer token is invalid or has expired", hint="sign in again")
+            bearer: P = signed_in.person
+            return bearer
+        visitor = visitors.of(request)
+        known = visitor.knows(request.headers.get("x-csrf-token", ""))
+        if visitor.person is not None and request.scope["method"] not in _SAFE and not known:
+            raise AccessDenied(
+                "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
+            )
+        person: P | None = visitor.person
+        return person

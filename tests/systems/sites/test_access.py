@@ -1,0 +1,512 @@
+"""Who gets what from the REST APIs: each read pattern of each system is called as each kind of caller, about things of
+one owner that carry a mark; who sees the mark is written down here. Each write pattern is called as those who may not.
+
+The tables list every pattern of the design, so a new pattern without a decision fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+
+from keyplan import now
+from keyplan.systems import system
+from keyplan.web import app
+from keyplan_systems.blog.entities import ContactMessage, Credential, Post
+from keyplan_systems.blog.entities import User as BlogUser
+from keyplan_systems.cms.entities import Article, Event, Member
+from keyplan_systems.papers.design import Author, Paper
+from keyplan_systems.shop.entities import Merchant, PostalAddress, Product
+from keyplan_systems.shop.entities import User as Customer
+from keyplan_systems.site.limits import Limit, RateLimiter
+from keyplan_systems.social.entities import Credential as SocialCredential
+from keyplan_systems.social.entities import conversation_of
+from tests.systems.sites.support import OPTIONS
+from tests.systems.support import stored
+from tests.web.support import TestClient
+
+MARK = "hush"
+REFUSED = {401, 403, 404}
+Case = tuple[str, dict[str, Any]]
+"""The callers who see the mark (for a write: who may call it), by their letters, and the arguments."""
+
+
+class World(NamedTuple):
+    """A system with an owner's things in it: the ids of its callers by letter (``a`` is anonymous), and the cases."""
+
+    callers: dict[str, str | None]
+    reads: dict[str, Case]
+    writes: dict[str, Case]
+
+
+def closed(*names: str) -> dict[str, Case]:
+    """Patterns that the API doesn't have."""
+    return dict.fromkeys(names, ("", {}))
+
+
+def social(design: Any, *, private: bool) -> World:
+    """An owner with a friend, somebody who is blocked, and a stranger who asks to follow where the owner is private."""
+    owner, friend, blocked, stranger = "hush", "friend-hush", "blocked", "stranger"
+    for name in (owner, friend, blocked, stranger):
+        design.sign_up(name, name, user_id=name)
+        design.put(SocialCredential(user_id=name, password_hash="hash"))
+    post, by_friend, by_blocked = (design.publish(user, f"{MARK} {user}") for user in (owner, friend, blocked))
+    for user in (friend, blocked):
+        design.follow(user, owner)
+        design.follow(owner, user)
+        design.like(post.post_id, user)
+    for heard in (by_friend, by_blocked):
+        design.comment(heard.post_id, owner, MARK)
+    said = design.comment(post.post_id, friend, MARK)
+    design.comment(by_friend.post_id, blocked, "blocked")
+    design.send_message(owner, friend, MARK)
+    design.set_private(owner, private)
+    if private:
+        design.ask_to_follow(stranger, owner)
+    design.block(owner, blocked)
+    talk = conversation_of(owner, friend)
+    seen = "fo" if private else "asfo"
+    of_post = {"post_id": post.post_id}
+    of_comment = {**of_post, "created_at": said.created_at.isoformat(), "comment_id": said.comment_id}
+    return World(
+        {"a": None, "s": stranger, "b": blocked, "f": friend, "o": owner},
+        {
+            "profile": ("asfo", {"user_id": owner}),
+            "user_by_handle": ("asfo", {"handle": "hush"}),
+            "posts_of_user": (seen, {"user_id": owner}),
+            "post_by_id": (seen, of_post),
+            "comments_on_post": (seen, of_post),
+            "likes_of_post": (seen, of_post),
+            "followers": (seen, {"user_id": owner}),
+            "following": (seen, {"user_id": owner}),
+            "follows": (seen, {"user_id": friend, "followed_id": owner}),
+            "feed": ("fo", {}),
+            "like_of": ("f", of_post),
+            "conversations": ("fo", {}),
+            "membership": ("fo", {"conversation_id": talk}),
+            "messages": ("fo", {"conversation_id": talk}),
+            "block_of": ("o", {"blocked_id": blocked}),
+            "blocks": ("o", {}),
+            "request_of": ("s" if private else "", {"user_id": owner}),
+            "follow_requests": ("o" if private else "", {}),
+            "notifications": ("fo", {}),
+            "notifications_seen": ("", {}),
+            **closed("audience", "user_tallies", "post_tallies", "undelivered", "deliveries_of", "subscription"),
+            **closed("credential", "blocked_by", "blocked_of", "comment_of", "session", "sessions"),
+        },
+        {
+            "delete_post": ("o", of_post),
+            "delete_comment": ("fo", of_comment),
+            "comment": (seen.replace("a", ""), {**of_post, "text": "x"}),
+            "like": (seen.replace("a", ""), of_post),
+            "unlike": ("sbfo", of_post),
+            "follow": ("f" if private else "sf", {"followed_id": owner}),
+            "ask_to_follow": ("sf", {"followed_id": owner}),
+            "send_message": ("sfo", {"to_user_id": owner, "text": "x"}),
+            "mark_read": ("fo", {"conversation_id": talk}),
+            "accept_request": ("o", {"follower_id": stranger}),
+            **dict.fromkeys(("unfollow", "block", "unblock", "edit_profile", "set_private"), ("sbfo", {})),
+            **dict.fromkeys(("see_notifications", "remove_follower", "decline_request", "publish"), ("sbfo", {})),
+            "end_session": ("sbfo", {}),
+            **closed("sign_up", "join", "set_password", "leave", "deliver", "sweep_post", "gather", "gather_post"),
+            **closed("open_session"),
+        },
+    )
+
+
+def private_social(design: Any) -> World:
+    """A private owner."""
+    return social(design, private=True)
+
+
+def public_social(design: Any) -> World:
+    """A public owner."""
+    return social(design, private=False)
+
+
+def shop(design: Any) -> World:
+    """A customer with a cart, an address and orders at a merchant; another customer, and another merchant's seller."""
+    for name in ("hush-shop", "other"):
+        design.add_merchant(Merchant(merchant_id=name, name=name))
+    for name, merchant in (("hush-owner", None), ("stranger", None), ("seller", "hush-shop"), ("rival", "other")):
+        design.sign_up(Customer(user_id=name, email=f"{name}@example.com", name=name, merchant_id=merchant), "hash")
+    for name in ("hush-tea", "hush-pot"):
+        design.add_product(
+            Product(product_id=name, merchant_id="hush-shop", name=name, price_cents=100, stock=50, category="tea")
+        )
+    design.relate("hush-tea", "hush-pot")
+    owner = "hush-owner"
+    home = PostalAddress(name=MARK, street="1", city="Bristol", country="GB")
+    design.save_address(owner, "home", home)
+    design.put_in_cart(owner, "hush-tea", 1)
+    pending, paid, shipped = (design.place_order(owner, token, {"hush-tea": 2}) for token in ("t1", "t2", "t3"))
+    for order in (paid, shipped):
+        design.pay(order.order_id, f"pi_{order.order_id}", 200)
+    design.ship(shipped.order_id)
+    design.request_return(shipped.order_id, "r1", {"hush-tea": 1})
+    of, everyone = {"order_id": pending.order_id}, "asmvo"
+    sold, product = {"merchant_id": "hush-shop"}, {"product_id": "hush-tea"}
+    own: Case = ("smvo", {})
+    return World(
+        {"a": None, "s": "stranger", "m": "rival", "v": "seller", "o": owner},
+        {
+            "user": ("vo", {}),
+            "orders_of_user": ("o", {}),
+            "order_details": ("vo", of),
+            "order_parts": ("vo", of),
+            "order": ("o", {**of, "created_at": pending.created_at.isoformat()}),
+            "order_token": ("o", {"token": "t1"}),
+            "cart": ("o", sold),
+            "carts": ("o", {}),
+            "addresses": ("o", {}),
+            "address": ("o", {"address_id": "home"}),
+            "pending_orders": ("v", sold),
+            "orders_to_ship": ("v", sold),
+            "orders_of_merchant": ("v", {**sold, "status": "shipped"}),
+            "awaited_returns": ("v", sold),
+            **dict.fromkeys(("product", "products", "related_products"), (everyone, product)),
+            "products_leading_to": (everyone, {"related_id": "hush-pot"}),
+            **dict.fromkeys(("merchant", "products_of_merchant"), (everyone, sold)),
+            "products_in_category": (everyone, {"category": "tea"}),
+            **dict.fromkeys(("new_products", "merchants"), (everyone, {})),
+            **closed("user_by_email", "order_by_payment", "events_of_day", "readings", "payment", "unpaid_orders"),
+            **closed("unpaid_refunds", "credential", "session", "sessions"),
+        },
+        {
+            "cancel": ("vo", of),
+            "request_return": ("vo", {**of, "return_id": "r2", "items": {"hush-tea": 1}}),
+            "ship": ("v", of),
+            "refund": ("v", {**of, "refund_id": "x", "amount_cents": 1}),
+            "receive_return": ("v", {"order_id": shipped.order_id, "return_id": "r1", "amount_cents": 1}),
+            "refuse_return": ("v", {"order_id": shipped.order_id, "return_id": "r1"}),
+            "restock": ("v", {**product, "quantity": 1}),
+            "reprice": ("v", {**product, "price_cents": 1}),
+            "describe_product": ("v", {**product, "name": "x", "description": "x", "category": "x"}),
+            **dict.fromkeys(("list_product", "unlist_product"), ("v", product)),
+            "describe_merchant": ("v", {**sold, "name": "x", "about": "x"}),
+            **dict.fromkeys(("place_order", "order_cart", "rename_user", "save_address", "remove_address"), own),
+            **dict.fromkeys(("put_in_cart", "end_session"), own),
+            **closed("pay", "release", "record_events", "record_readings", "settle_refund", "register", "sign_up"),
+            **closed("set_password", "leave", "add_product", "relate", "unrelate", "add_merchant", "open_session"),
+        },
+    )
+
+
+def cms_articles(design: Any) -> tuple[dict[str, str], dict[str, str], str]:
+    """An author with a draft, and with a published article that has a later draft; another author, an editor, and a
+    member without a role.
+    """
+    for name, role in (
+        ("founder", "admin"),
+        ("hush", "author"),
+        ("other", "author"),
+        ("editor", "editor"),
+        ("new", ""),
+    ):
+        design.join(Member(member_id=name, email=f"{name}@example.com", name=name), "hash")
+        if role:
+            design.set_role(name, role)
+    draft = design.create_article(Article(title=f"{MARK} draft", slug="hush-draft", author_id="hush"))
+    design.save_draft(draft.article_id, MARK, "hush")
+    shown = design.create_article(Article(title="Shown", slug="shown", author_id="hush"))
+    design.publish(shown.article_id, MARK, "hush")
+    design.retag(shown.article_id, {"hush-tag"})
+    design.save_draft(shown.article_id, f"{MARK} later", "hush", "Shown", f"{MARK} excerpt")
+    german = Article(title=MARK, slug="gezeigt", author_id="hush")
+    design.translate(shown.article_id, "de", german)
+    design.schedule(draft.article_id, "publish", now() + timedelta(days=1), 1)
+    at = now()
+    event = Event(kind="article.updated", article_id="x", slug="x", title=MARK, next_at=at, expires_at=at)
+    design.put(event)
+    return {"article_id": draft.article_id}, {"article_id": shown.article_id}, event.event_id
+
+
+def cms(design: Any) -> World:
+    """The decisions about the CMS."""
+    everyone = "anseo"
+    of_draft, of_shown, event_id = cms_articles(design)
+    made = {"articleId": "n", "title": "x", "slug": "x", "authorId": "hush"}
+    return World(
+        {"a": None, "n": "new", "s": "other", "e": "editor", "o": "hush"},
+        {
+            "article": ("eo", of_draft),
+            "article_version": ("eo", {**of_draft, "version": 1}),
+            "article_by_slug": ("eo", {"slug": "hush-draft"}),
+            "article_in_locale": ("eo", {**of_shown, "locale": "de"}),
+            "article_with_latest": ("eo", of_shown),
+            "article_versions": ("eo", of_shown),
+            "article_history": ("eo", of_shown),
+            "version_cards": ("eo", of_shown),
+            "version_card": ("eo", {**of_draft, "version": 1}),
+            "tags_of_article": ("eo", of_shown),
+            "translations": ("", of_shown),
+            "articles_by_author": ("eo", {"author_id": "hush"}),
+            "articles_by_tag": ("e", {"tag": "hush-tag"}),
+            "articles_by_state": ("e", {"status": "draft"}),
+            "slug_holders": ("e", {"slug": "hush-draft"}),
+            "published_articles": (everyone, {"locale": "main"}),
+            "published_by_tag": (everyone, {"locale": "main", "tag": "hush-tag"}),
+            "published_by_author": (everyone, {"locale": "main", "author_id": "hush"}),
+            "due_articles": ("", {}),
+            "waiting_events": ("e", {}),
+            "event": ("e", {"event_id": event_id}),
+            "members": ("e", {}),
+            **closed("preview", "member", "member_by_email", "credential", "founded", "session", "sessions"),
+        },
+        {
+            "create_article": ("eo", {"article": made}),
+            "save_draft": ("eo", {**of_draft, "body": "x"}),
+            "restore_version": ("eo", {**of_draft, "version": 1}),
+            "share_preview": ("eo", of_draft),
+            "publish": ("e", {**of_draft, "body": "x"}),
+            "edit": ("e", {**of_draft, "title": "x", "slug": "x"}),
+            "retag": ("e", {**of_draft, "tags": ["x"]}),
+            "translate": ("e", {**of_draft, "locale": "de", "translation": {**made, "articleId": "t"}}),
+            "publish_version": ("e", {**of_draft, "version": 1}),
+            "schedule": ("e", {**of_draft, "action": "publish", "at": "2030-01-01T00:00:00Z"}),
+            "unschedule": ("e", {**of_draft, "action": "publish"}),
+            "revoke_preview": ("e", {"token": "x"}),
+            **dict.fromkeys(("archive", "unarchive", "delete_article", "unpublish"), ("e", of_draft)),
+            "end_session": ("nseo", {}),
+            **closed("carry_out", "join", "set_role", "set_password", "leave", "take_event", "settle_event"),
+            **closed("postpone_event", "give_up_event", "open_session"),
+        },
+    )
+
+
+def papers(design: Any) -> World:
+    """A draft and a published paper of one author, which refer to each other. There are no accounts."""
+    design.add_author(Author(handle="ada", name="Ada"))
+    for name, date in (("hush-draft", None), ("hush-paper", datetime(2026, 1, 1, tzinfo=UTC))):
+        status = "draft" if date is None else "published"
+        paper = Paper(
+            paper_id=name,
+            title=name,
+            abstract=name,
+            collection="c",
+            status=status,  # type: ignore[arg-type]
+            topics={"t"},
+            published_at=date,
+        )
+        design.add_paper(paper, {"ada": "author"})
+    design.refer("hush-paper", "hush-draft")
+    design.refer("hush-draft", "hush-paper")
+    return World(
+        {"a": None},
+        {
+            **dict.fromkeys(("paper", "paper_with_authors", "papers"), ("", {"paper_id": "hush-draft"})),
+            "papers_in_collection": ("a", {"collection": "c"}),
+            "published_in_collection": ("a", {"collection": "c"}),
+            "papers_by_author": ("a", {"handle": "ada"}),
+            "papers_on_topic": ("a", {"topic": "t"}),
+            "references": ("", {"paper_id": "hush-paper"}),
+            "cited_by": ("", {"cited_id": "hush-paper"}),
+            "paper_versions": ("", {"paper_id": "hush-draft"}),
+            "author": ("", {"handle": "ada"}),
+            "authors": ("", {"handle": "ada"}),
+            "collections": ("", {}),
+            "collection": ("", {"collection": "c"}),
+        },
+        closed(*design.compiled.writes),
+    )
+
+
+def blog_posts(design: Any) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """An author with a draft and a published post with a comment that was hidden; a reader who follows them, another
+    author, a moderator.
+    """
+    ids: dict[str, str] = {}
+    for name, role in (("hush", "author"), ("reader", "reader"), ("other", "author"), ("mod", "moderator")):
+        user = BlogUser(user_id=name, username=f"{name}-name", name=name, role=role)  # type: ignore[arg-type]
+        ids[name] = design.register(user, Credential(user_id=name, email=f"{name}@example.com")).user_id
+    draft = design.create_post(Post(user_id="hush", slug="hush-draft", title=MARK, tags=("hidden",)), MARK).post
+    begun = design.create_post(Post(user_id="hush", slug="hush-post", title=MARK, tags=("hush-tag",)), MARK).post
+    shown = design.publish(begun.post_id)
+    others = design.create_post(Post(user_id="other", slug="other", title="other", tags=("t",)), "x").post
+    design.name_co_authors(others.post_id, ("hush",))
+    theirs = design.create_post(Post(user_id="other", slug="theirs", title="theirs", tags=("t",)), "x").post
+    design.publish(theirs.post_id)
+    said = design.add_comment(theirs.post_id, "reader", MARK)
+    design.moderate_comment(theirs.post_id, said.thread_id, said.comment_id, "hidden", "mod")
+    design.add_comment(shown.post_id, "reader", MARK)
+    design.view_post(shown.post_id, "reader")
+    design.view_user("reader", "hush")
+    design.follow("reader", "hush")
+    sent = datetime(2026, 11, 1, tzinfo=UTC)
+    design.send_message(ContactMessage(message_id="m", name="n", email="a@example.com", text=MARK, at=sent))
+    design.refresh_front_page(force=True)
+    comment = {"post_id": theirs.post_id, "thread_id": said.thread_id, "comment_id": said.comment_id}
+    return {"post_id": draft.post_id}, {"post_id": shown.post_id}, comment
+
+
+def blog(design: Any) -> World:
+    """The decisions about the blog."""
+    everyone = "arsmo"
+    of_draft, of_shown, comment = blog_posts(design)
+    at = "2026-11-01T00:00:00Z"
+    month = {"month": f"{now():%Y-%m}"}
+    edit = {"version": 1, "title": "x", "content": "x", "slug": "x", "tags": ["x"], "excerpt": "x"}
+    new = {"slug": "new", "title": "x", "user_id": "hush"}
+    return World(
+        {"a": None, "r": "reader", "s": "other", "m": "mod", "o": "hush"},
+        {
+            **dict.fromkeys(("latest_posts", "popular_posts", "published_between"), (everyone, {})),
+            "posts_by_status": ("m", {"status": "unpublished"}),
+            "post_by_slug": ("mo", {"slug": "hush-draft"}),
+            "slug_of": ("mo", {"slug": "hush-draft"}),
+            **dict.fromkeys(("whole_post", "post"), ("mo", of_draft)),
+            "posts_of_user": ("mo", {"user_id": "hush", "status": "unpublished"}),
+            "co_authored_posts": ("mo", {"user_id": "hush", "status": "unpublished"}),
+            "posts_by_tags": ("", {"tags": "hidden"}),
+            "trending_tags": (everyone, {}),
+            "tags_starting": (everyone, {"tag": "hush"}),
+            **dict.fromkeys(("tag", "tags"), (everyone, {"tag": "hush-tag"})),
+            "front_page": (everyone, {"replica": 0}),
+            "user_by_email": ("m", {"email": "hush@example.com"}),
+            "user_by_username": (everyone, {"username": "hush-name"}),
+            **dict.fromkeys(("user", "users"), (everyone, {"user_id": "hush"})),
+            **dict.fromkeys(("users_by_rating", "latest_users"), ("m", {"status": "active"})),
+            "post_seen": ("", of_shown),
+            "who_saw_post": ("", of_shown),
+            "user_viewed": ("r", {"viewed_id": "hush"}),
+            "contact_messages": ("m", {"month": "2026-11"}),
+            "comments": ("m", {"post_id": comment["post_id"]}),
+            "latest_comments": ("m", {"status": "shown"}),
+            "comments_of_user": ("m", {"user_id": "reader"}),
+            "moderation_log": ("m", month),
+            "followed_posts": ("r", {}),
+            "followed_authors": ("r", {}),
+            "follows": ("r", {"author_id": "hush"}),
+            **closed("user_to_sign_in", "user_by_provider", "followed_co_authors", "counters", "provider_user"),
+            **closed("redirect", "addresses_of", "uploads_of", "comment", "viewed_by", "contents", "posts"),
+            **closed("follows_of", "co_authors_of", "co_author", "followers_of", "session", "sessions"),
+        },
+        {
+            "create_post": ("o", {"post": new, "content": "x"}),
+            "edit_post": ("o", {**of_draft, **edit}),
+            **dict.fromkeys(("publish", "unpublish", "archive", "restore"), ("mo", of_draft)),
+            "take_down": ("m", {**of_shown, "down": True}),
+            **dict.fromkeys(("edit_profile", "end_session", "end_sessions", "follow", "unfollow"), ("rsmo", {})),
+            **dict.fromkeys(("view_post", "like_post"), ("", of_draft)),
+            "rate_post": ("", {**of_draft, "stars": 1}),
+            "add_comment": ("", {**of_draft, "text": "x"}),
+            "unlike_post": ("rsmo", {}),
+            "view_user": ("rsmo", {}),
+            "set_role": ("m", {"user_id": "hush", "role": "reader"}),
+            "set_status": ("m", {"user_id": "hush", "status": "suspended"}),
+            "handle_message": ("m", {"month": "2026-11", "at": at, "message_id": "m", "handled": True}),
+            "delete_message": ("m", {"month": "2026-11", "at": at, "message_id": "m"}),
+            "remove_comment": ("r", comment),
+            "moderate_comment": ("m", {**comment, "status": "shown"}),
+            **closed("name_co_authors", "ask_co_authors", "agree_to_be_named", "be_named_no_more", "publish_as_of"),
+            **closed("delete_post", "lead", "open_session", "register", "set_password", "link_provider"),
+            **closed("note_upload", "send_message", "count_attempt", "count_view", "refresh_ranking", "refresh_tag"),
+            **closed("refresh_user", "refresh_front_page"),
+        },
+    )
+
+
+WORLDS: dict[str, tuple[str, Callable[[Any], World]]] = {
+    "blog": ("blog", blog),
+    "cms": ("cms", cms),
+    "papers": ("papers", papers),
+    "private social": ("social", private_social),
+    "public social": ("social", public_social),
+    "shop": ("shop", shop),
+}
+
+
+class Served(NamedTuple):
+    """A world with its API, and a client for each caller."""
+
+    world: World
+    design: Any
+    site: Any
+    clients: dict[str, TestClient]
+    offered: set[str]
+
+
+@pytest.fixture(scope="module", params=WORLDS)
+def served(request: pytest.FixtureRequest) -> Iterator[Served]:
+    name, made = WORLDS[request.param]
+    brought = system(name)
+    assert brought.site is not None
+    design: Any
+    with brought.design.open(":memory:", secret="s") as design:
+        world = made(design)
+        site = brought.site(design, OPTIONS)
+        api = app(design, hosts=("testserver",), policy=site.policy)
+        clients: dict[str, TestClient] = {}
+        for letter, user_id in world.callers.items():
+            clients[letter] = TestClient(api, raise_server_exceptions=False)
+            if user_id is not None:
+                token = bearer(site.application.state.site, user_id)
+                clients[letter].headers["authorization"] = f"Bearer {token}"
+        yield Served(world, design, site.application.state.site, clients, set(site.policy.patterns))
+
+
+def bearer(site: Any, user_id: str) -> str:
+    """A token of a session of a user."""
+    sessions = site.visitors.sessions
+    person = sessions.people(user_id)
+    assert person is not None, user_id
+    return str(sessions.open(person))
+
+
+def test_each_read_shows_what_was_decided(served: Served) -> None:
+    world = served.world
+    assert world.reads.keys() == served.design.compiled.reads.keys()
+    wrong: dict[str, tuple[str, dict[str, int]]] = {}
+    for name, (wanted, given) in world.reads.items():
+        seen, statuses = "", {}
+        for letter, client in served.clients.items():
+            params = {
+                key: str(value) if not isinstance(value, datetime) else value.isoformat()
+                for key, value in given.items()
+            }
+            answer = client.get(f"/api/{name}", params=params)
+            statuses[letter] = answer.status_code
+            assert answer.status_code in {200, *REFUSED}, (name, letter, answer.text)
+            if answer.status_code == 200 and MARK in answer.text:
+                seen += letter
+        if seen != wanted or (name not in served.offered and set(statuses.values()) != {404}):
+            wrong[name] = (seen, statuses)
+    assert wrong == {}
+
+
+def test_a_write_is_refused_to_those_who_may_not(served: Served) -> None:
+    world = served.world
+    assert world.writes.keys() == served.design.compiled.writes.keys()
+    before = stored(served.design)
+    wrong: dict[tuple[str, str], int] = {}
+    for name, (allowed, given) in world.writes.items():
+        for letter in served.clients.keys() - set(allowed):
+            answer = served.clients[letter].post(f"/api/{name}", json=given)
+            if answer.status_code not in {*REFUSED, 409}:
+                wrong[name, letter] = answer.status_code
+    assert wrong == {}
+    assert stored(served.design) == before
+
+
+def test_reads_are_limited_by_caller(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there are no accounts. A caller who is named isn't counted with those of the same address."""
+    limiters = served.site.limiters
+    monkeypatch.setitem(limiters, "read", RateLimiter(Limit(attempts=2, seconds=60), lambda: 0.0))
+    name = next(name for name, (seen, _) in served.world.reads.items() if "a" in seen)
+    path, given = f"/api/{name}", served.world.reads[name][1]
+    for client in served.clients.values():
+        answers = [client.get(path, params=given) for _ in range(3)]
+        assert [answer.status_code for answer in answers][1:] == [answers[0].status_code, 429]
+        assert answers[-1].headers["retry-after"] == "30"
+
+
+@pytest.mark.parametrize("served", ["cms"], indirect=True)
+def test_a_later_draft_of_a_published_article_is_not_shown(served: Served) -> None:
+    shown = served.world.reads["article_versions"][1]
+    for letter in "ans":
+        answer = served.clients[letter].get("/api/article", params=shown)
+        assert answer.status_code == 200
+        assert f"{MARK} excerpt" not in answer.text

@@ -1,0 +1,135 @@
+"""Sessions, on every site with accounts: signing out, another password and another sign-in end them on the server, for
+the cookie and for a bearer token alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import pytest
+
+from keyplan import now
+from keyplan.systems import system
+from keyplan.web import app
+from keyplan.web.application import Beside
+from keyplan_systems.blog import accounts
+from keyplan_systems.site.passwords import hash_password
+from tests.systems.sites.support import OPTIONS, Visit
+from tests.web.support import TestClient
+
+PASSWORD = "seven quiet lamps"
+PRIVATE = {
+    "blog": ("/account", "followed_authors"),
+    "cms": ("/account", "members"),
+    "shop": ("/account", "addresses"),
+    "social": ("/account", "blocks"),
+}
+"""A page and a read of the API for people who are signed in."""
+
+
+class Served(NamedTuple):
+    """A system with one account, and its site beside its API."""
+
+    name: str
+    design: Any
+    beside: Beside
+    visitors: Any
+    login: str
+
+    def visit(self) -> Visit:
+        """A browser that is signed in."""
+        made = Visit(self.beside)
+        made.sign_in(self.login, PASSWORD)
+        return made
+
+    def token(self, visit: Visit) -> str:
+        """The token in a browser's cookie."""
+        return str(visit.client.cookies[f"{self.name}_session"]).strip('"')
+
+    def page(self, token: str) -> int:
+        """The status of a private page for a cookie that somebody kept."""
+        client = TestClient(self.beside, cookies={f"{self.name}_session": token}, follow_redirects=False)
+        return int(client.get(PRIVATE[self.name][0]).status_code)
+
+    def api(self, token: str) -> int:
+        """The status of a private read for a bearer token that somebody kept."""
+        client = TestClient(self.beside)
+        path = f"/api/{PRIVATE[self.name][1]}"
+        return int(client.get(path, headers={"authorization": f"Bearer {token}"}).status_code)
+
+
+@pytest.fixture(params=PRIVATE)
+def served(request: pytest.FixtureRequest) -> Iterator[Served]:
+    name: str = request.param
+    made = system(name)
+    assert made.site is not None
+    design: Any
+    with made.design.open(":memory:", secret="s") as design:
+        site = made.site(design, OPTIONS)
+        login = "ada" if name == "social" else "ada@example.com"
+        if name == "blog":
+            accounts.register(design, email=login, username="ada", name="Ada", password=PASSWORD, verified=True)
+        else:
+            site.application.state.site.people.join(login, "Ada", hash_password(PASSWORD))
+        beside = Beside(app(design, hosts=("testserver",), policy=site.policy), site.application)
+        yield Served(name, design, beside, site.application.state.site.visitors, login)
+
+
+def test_signing_out_ends_the_session_for_cookie_and_bearer(served: Served) -> None:
+    visit = served.visit()
+    token = served.token(visit)
+    assert (served.page(token), served.api(token)) == (200, 200)
+    other = served.token(served.visit())
+    visit.get("/")
+    visit.send("/sign-out")
+    assert (served.page(token), served.api(token)) == (303, 403)
+    assert (served.page(other), served.api(other)) == (200, 200)
+
+
+def test_signing_in_again_ends_the_session_before(served: Served) -> None:
+    visit = served.visit()
+    before, csrf = served.token(visit), visit.csrf()
+    visit.post("/sign-in", {"csrf": csrf, "login": served.login, "password": PASSWORD})
+    assert served.token(visit) != before
+    assert (served.page(before), served.page(served.token(visit))) == (303, 200)
+
+
+def test_another_password_ends_all_sessions_but_this_one(served: Served) -> None:
+    visit, other = served.visit(), served.token(served.visit())
+    page = "/account" if served.name == "blog" else "/password"
+    visit.get(page)
+    visit.send("/account/password" if served.name == "blog" else page, old=PASSWORD, new="another good one")
+    assert (served.page(other), served.api(other)) == (303, 403)
+    assert served.page(served.token(visit)) == 200
+
+
+def test_a_session_ends_with_its_time(served: Served) -> None:
+    token = served.token(served.visit())
+    (session,) = served.design.sessions(served.visitors.sessions.of(token).person.user_id)
+    served.design.put(session.model_copy(update={"expires_at": now() - timedelta(seconds=1)}))
+    assert (served.page(token), served.api(token)) == (303, 403)
+
+
+def test_only_a_signed_token_of_this_site_opens_a_session(served: Served) -> None:
+    token = served.token(served.visit())
+    text, _, signature = token.rpartition(".")
+    user_id, _, session_id = text.rpartition(".")
+    signer = served.visitors.signer
+    forged = (
+        *("", ".", "a.b", "a.b.c", "é.x.y", "x" * 5000, text, f"{text}.{'A' * 43}", token[:-2]),
+        f"{user_id}.{session_id[:-1]}.{signature}",
+        signer.sign("session", f"{user_id}.none"),
+        signer.sign("session", f"nobody.{session_id}"),
+        signer.sign("join", text),
+    )
+    assert [each for each in forged if served.visitors.sessions.of(each) is not None] == []
+    assert served.page(token) == 200
+
+
+def test_no_secret_of_a_session_is_stored(served: Served) -> None:
+    token = served.token(served.visit())
+    stored = [str(session.model_dump()) for session in served.design.sessions(token.split(".")[0])]
+    assert stored
+    assert not [text for text in stored if token.rpartition(".")[2] in text]
