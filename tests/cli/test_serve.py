@@ -60,6 +60,18 @@ def test_only_the_owner_reads_the_files_of_a_store(folder: Path) -> None:
     assert set(modes.values()) == {"0o600"}
 
 
+def test_files_that_others_can_read_are_reported(folder: Path) -> None:
+    with serving(folder, "--sample", "5"):
+        pass
+    (folder / "cms.db").chmod(0o644)
+    (folder / "cms.db.secret").chmod(0o640)
+    with serving(folder) as (started, _):
+        started.send_signal(signal.SIGINT)
+        _, text = started.end()
+    for name in ("cms.db", "cms.db.secret"):
+        assert f"Warning: other users can read {name}. Restrict it: chmod 600 {name}" in text
+
+
 def test_the_studio_of_a_design_without_keys_has_its_plans(folder: Path) -> None:
     (folder / "store.py").write_text((Path(__file__).parent.parent / "planner" / "shop.py").read_text())
     with program("studio", "store.py:Store", "--port", "0", cwd=folder) as started:

@@ -90,6 +90,7 @@ def command(
         raise click.BadParameter("only a system with a site has settings", param_hint="--site")
     listener = listen(port)
     secret = None if maker is None else secret_of(result.db(db), secret_file)
+    _warn_of_readable(Path(result.db(db)), secret_file or Path(f"{result.db(db)}.secret"))
     with listener, result.open(db, secret=secret) as design:
         if sample is not None:
             write_sample(result, design, sample)
@@ -100,6 +101,13 @@ def command(
         _tell(result, design, port, lines, site=maker is not None)
         run_server(application, listener, behind_proxy=public is not None)
     click.echo("Stopped.", err=True)
+
+
+def _warn_of_readable(*paths: Path) -> None:
+    """Warn of files from before that other users of this machine can read. New files are the owner's only."""
+    for path in paths if os.name == "posix" else ():
+        if path.is_file() and path.stat().st_mode & 0o077:
+            click.echo(f"Warning: other users can read {path}. Restrict it: chmod 600 {path}", err=True)
 
 
 def _with_studio(
