@@ -16,7 +16,7 @@ from typing import Any
 
 from keyplan import Design, Entity, Put
 from keyplan.formatting.results import answer_json
-from keyplan_systems.sessions import Session
+from keyplan_systems.site.sessions import Session
 from tests.seeds import NEW
 from tests.systems.support import Recorder, recorded
 

@@ -9,7 +9,7 @@ from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Comment, Follow, Moderation, Upload, UserImpression
 from keyplan_systems.blog.essays import ESSAYS
 from keyplan_systems.blog.sample import sample_user, whole_post
-from keyplan_systems.sessions import Session
+from keyplan_systems.site.sessions import Session
 
 __all__ = ["SAMPLED", "arguments", "completed"]
 

@@ -14,8 +14,8 @@ from keyplan.testing.stored_world import scan
 from keyplan_systems.blog import accounts, people
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, ProviderUser, RateLimit, User
-from keyplan_systems.sessions import Sessions
 from keyplan_systems.site import passwords
+from keyplan_systems.site.sessions import Sessions
 from keyplan_systems.site.signing import Signer
 from tests.systems.blog.support import check_books, items_of, new_user, recorded
 

@@ -16,8 +16,8 @@ from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.application import site_application
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import LIMITS, Site
-from keyplan_systems.sessions import Session
 from keyplan_systems.site.incoming import BODY_BYTES_MAX, local_path
+from keyplan_systems.site.sessions import Session
 from tests.systems.blog_site.conftest import SECRET, Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, text_of
 from tests.web.support import TestClient

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from keyplan.web import app
-from keyplan_systems.sessions import Session
+from keyplan_systems.site.sessions import Session
 from keyplan_systems.social import Social, limits
 from keyplan_systems.social.sample import NEWEST, READER, sample, user_id
 from keyplan_systems.social.system import SYSTEM

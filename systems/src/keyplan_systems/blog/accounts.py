@@ -15,8 +15,8 @@ from keyplan.errors import ConditionFailed, ErrorDetail, ItemNotFound, Refused, 
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, ProviderUser, User, UserStatus
 from keyplan_systems.blog.people import identity
-from keyplan_systems.sessions import Sessions
 from keyplan_systems.site.passwords import hash_password, needs_rehash, password_fits
+from keyplan_systems.site.sessions import Sessions
 from keyplan_systems.site.signing import Signer
 
 __all__ = [

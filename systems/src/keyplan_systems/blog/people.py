@@ -24,7 +24,7 @@ from keyplan_systems.blog.entities import (
     UserStatus,
 )
 from keyplan_systems.blog.reads import Reads
-from keyplan_systems.sessions import SessionPatterns
+from keyplan_systems.site.sessions import SessionPatterns
 
 __all__ = ["PeopleWrites", "identity"]
 

@@ -24,7 +24,7 @@ from keyplan_systems.cms.entities import (
 )
 from keyplan_systems.cms.members import MemberWrites
 from keyplan_systems.cms.placing import check_body, word_count
-from keyplan_systems.sessions import SessionPatterns
+from keyplan_systems.site.sessions import SessionPatterns
 
 __all__ = [
     "BODY_BYTES_MAX",

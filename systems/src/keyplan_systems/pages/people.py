@@ -1,4 +1,4 @@
-"""The people who sign in to a small site, behind one interface. Their sessions are in ``keyplan_systems.sessions``."""
+"""The people who sign in to a small site, behind one interface. Their sessions are in ``keyplan_systems.site.sessions``."""
 
 from __future__ import annotations
 

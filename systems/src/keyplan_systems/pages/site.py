@@ -12,13 +12,13 @@ from starlette.requests import Request
 from keyplan import Design
 from keyplan.systems import SiteOptions
 from keyplan_systems.pages.people import People, Person
-from keyplan_systems.sessions import SessionPatterns, Sessions
 from keyplan_systems.site.incoming import Form, query_of
 from keyplan_systems.site.joining import Joining
 from keyplan_systems.site.limits import Limit
 from keyplan_systems.site.mail import LoggedMail, Mail
 from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.serving import BaseSite, BaseTurn
+from keyplan_systems.site.sessions import SessionPatterns, Sessions
 from keyplan_systems.site.signing import Signer
 from keyplan_systems.site.templating import environment
 from keyplan_systems.site.visitors import BaseVisitor, CookieNames, Visitors

@@ -8,11 +8,11 @@ README.md says why.
 from __future__ import annotations
 
 from keyplan import Design, Table
-from keyplan_systems.sessions import SessionPatterns
 from keyplan_systems.shop.catalogue import CatalogueWrites
 from keyplan_systems.shop.customers import CustomerWrites
 from keyplan_systems.shop.entities import GSI1, GSI2
 from keyplan_systems.shop.returns import ReturnWrites
+from keyplan_systems.site.sessions import SessionPatterns
 
 __all__ = ["Shop"]
 

@@ -12,8 +12,8 @@ from typing import Any, Generic, TypeVar
 from starlette.requests import HTTPConnection
 
 from keyplan.errors import AccessDenied, TooManyRequests
-from keyplan_systems.sessions import SessionOwner
 from keyplan_systems.site.serving import BaseSite, address_of
+from keyplan_systems.site.sessions import SessionOwner
 
 __all__ = ["BasePolicy"]
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeVar
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from keyplan_systems.sessions import SESSION_SECONDS, Session, SessionOwner, Sessions, SignedIn
+from keyplan_systems.site.sessions import SESSION_SECONDS, Session, SessionOwner, Sessions, SignedIn
 from keyplan_systems.site.signing import Signer, random_token
 
 __all__ = ["BaseVisitor", "CookieNames", "Visitors"]

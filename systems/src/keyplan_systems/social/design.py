@@ -14,7 +14,7 @@ from typing import Any
 
 from keyplan import Add, Batch, Create, Cursor, Delete, Design, Put, Table, Update, Writes, now, write
 from keyplan.errors import ConditionFailed, ItemNotFound, Refused
-from keyplan_systems.sessions import SessionPatterns
+from keyplan_systems.site.sessions import SessionPatterns
 from keyplan_systems.social.entities import (
     GSI1,
     Block,
