@@ -1,4 +1,4 @@
-"""The people who sign in to a small site, behind one interface. Their sessions are in ``keyplan_systems.site.sessions``."""
+"""The people who sign in to a small site, behind one interface; their sessions are in ``site.sessions``."""
 
 from __future__ import annotations
 
